@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing side of the choice cache.
+// Adding entries to the choice cache.
 #include "core/op/choice_cache.h"
 
 #include <new>
@@ -7,8 +7,8 @@
 namespace gufunc::op {
 
 void ChoiceCache::add(uint64_t key, uint64_t value) {
-  // A thread that forks away while it holds the flag leaves a child that no longer adds: slower,
-  // never wrong.
+  // If the process forks while another thread holds the flag, the child never adds entries again.
+  // It is then slower but still correct.
   if (writing_.test_and_set(std::memory_order_acquire)) return;
   Entry *table = table_.load(std::memory_order_relaxed);
   if (table == nullptr) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What resolution found for one list of loops, by key: append-only, bounded, read without a lock.
+// A cache of the results of resolution for one list of loops. It is append-only, bounded, and read
+// without a lock.
 #ifndef GUFUNC_CORE_OP_CHOICE_CACHE_H
 #define GUFUNC_CORE_OP_CHOICE_CACHE_H
 
@@ -8,9 +9,9 @@
 
 namespace gufunc::op {
 
-// Keys and values are the reader's own 64-bit words; 0 is no key. Entries are never changed or
-// removed, so what a reader finds is whole. The table appears with the first entry; most ufuncs
-// of a process are never called.
+// Keys and values are 64-bit words that the caller defines; 0 is not a valid key. Entries are never
+// changed or removed, so readers always see whole entries. The table is allocated with the first
+// entry, because most ufuncs of a process are never called.
 class ChoiceCache {
  public:
   ChoiceCache() = default;
@@ -32,12 +33,12 @@ class ChoiceCache {
     }
   }
 
-  // Remembers, unless another thread is writing or the table is full: then the next call asks
-  // again.
+  // Adds an entry, unless another thread is adding one or the table is full. The next call then
+  // resolves again and retries.
   void add(uint64_t key, uint64_t value);
 
   static constexpr uint64_t kSize = 256;
-  static constexpr uint64_t kMostEntries = 192;  // so that a search always meets an empty place
+  static constexpr uint64_t kMostEntries = 192;  // so that a search always reaches an empty entry
 
  private:
   struct Entry {

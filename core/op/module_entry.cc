@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module entries: ufuncs made from tables, and pointers that are taken back in time.
+// Module entries: ufuncs that are created from module tables, and non-owning pointers that are
+// cleared before their targets die.
 #include "core/op/module_entry.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ std::vector<std::unique_ptr<Loop>> loops_of(const guf_module_v1 &table,
     auto loop = std::make_unique<Loop>();
     std::copy_n(from.types, function.nin + function.nout, loop->types.begin());
     loop->kind = from.kind;
-    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels know no thread
+    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels do not depend on the thread
     loop->table = &table;
     loop->function = &function;
     loop->kernel = from.kernel;
@@ -72,7 +73,7 @@ base::Ref<Ufunc> ModuleEntry::build(const std::shared_ptr<ModuleEntry> &entry, u
   made->flags = function.flags;
   if (made->add_loops(loops_of(entry->table_, function, owner), nullptr) != GUF_OK) return {};
   if (function.merge == 0) return made;
-  StateFold fold;  // the table's check knows that these have none of their own
+  StateFold fold;  // the check of the table rejects nested reductions
   fold.merge = ufunc(entry, function.merge - 1U);
   if (function.finish != 0) fold.finish = ufunc(entry, function.finish - 1U);
   if (!fold.merge || (function.finish != 0 && !fold.finish)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module's place in a context: found by name, never kept alive by it.
+// The entry of a module in a context. It finds the module by name and does not keep it alive.
 #ifndef GUFUNC_CORE_OP_MODULE_ENTRY_H
 #define GUFUNC_CORE_OP_MODULE_ENTRY_H
 
@@ -13,14 +13,14 @@
 
 namespace gufunc::op {
 
-// Who keeps whom: a ufunc of a module keeps the module (by its loops); handles keep ufuncs and
-// modules; the context's entry keeps neither, it only points. So a module is unloaded when its
-// handle, its ufuncs' handles and its plans are gone, although the context lives. A ufunc is made
-// when it is asked for and shared while somebody keeps it; loops that a program added to it go
-// with it.
+// Ownership: a ufunc of a module retains the module through its loops. Handles retain ufuncs and
+// modules. The entry in the context retains neither. A module is therefore unloaded when its
+// handle, the handles of its ufuncs and its plans are gone, even if the context lives. A ufunc is
+// created on request and shared while anyone retains it. Loops that a program added to it are
+// destroyed with it.
 class ModuleEntry {
  public:
-  // Parses every signature; the table was checked.  Throws std::bad_alloc.
+  // Parses every signature. The table must have been checked. Throws std::bad_alloc.
   static guf_status make(const guf_module_v1 &table, base::Object *module,
                          std::shared_ptr<ModuleEntry> *out, guf_error *error);
 
@@ -29,14 +29,14 @@ class ModuleEntry {
   const std::string &function_name(uint32_t index) const { return names_[index]; }
   std::string full_name(uint32_t index) const { return name_ + ":" + names_[index]; }
 
-  // The module, or empty when it is dying or dead.
+  // Returns the module, or an empty reference if it is being destroyed or gone.
   base::Ref<base::Object> module();
   bool open() { return static_cast<bool>(module()); }
-  // The ufunc of a function; empty when the module is dead.
+  // Returns the ufunc of a function, or an empty reference if the module is gone.
   static base::Ref<Ufunc> ufunc(const std::shared_ptr<ModuleEntry> &entry, uint32_t index);
 
-  void close();                                     // the module dies
-  void forget(uint32_t index, const Ufunc *ufunc);  // the ufunc dies
+  void close();                                     // called when the module is destroyed
+  void forget(uint32_t index, const Ufunc *ufunc);  // called when the ufunc is destroyed
 
  private:
   ModuleEntry(const guf_module_v1 &table, base::Object *module)
@@ -45,15 +45,15 @@ class ModuleEntry {
                                 const base::Ref<base::Object> &owner);
 
   const std::string name_;
-  const guf_module_v1 &table_;      // the module's: valid while it is kept
-  std::vector<std::string> names_;  // copies: read when the module may be gone
+  const guf_module_v1 &table_;      // owned by the module, valid while it is retained
+  std::vector<std::string> names_;  // copies, because the module may be gone when they are read
   std::vector<Signature> signatures_;
-  base::ForkLock lock_;  // guards the two below, a few instructions at a time
+  base::ForkLock lock_;  // guards module_ and alive_; held for a few instructions
   base::Object *module_;
   std::vector<Ufunc *> alive_;
 };
 
-// Held by the module: its end closes the entry.
+// Owned by the module. Its destruction closes the entry.
 class ModuleRegistration {
  public:
   ModuleRegistration() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edit distance over short names, letters compared without case.
+// Edit distance of short names, ignoring case.
 #include "core/op/nearest_name.h"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ std::string_view without_module(std::string_view name) {
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-// NumPy 2's ufuncs. Those that the registry has are found before anybody asks for advice.
+// The ufuncs of NumPy 2. The list may contain ufuncs that the registry has, because advice is given
+// only for unknown names.
 constexpr std::string_view kNumpyUfuncs[] = {
     "acos",    "acosh",     "arccos",  "arccosh",    "arcsin",      "arcsinh",      "arctan",
     "arctan2", "arctanh",   "asin",    "asinh",      "atan",        "atan2",        "atanh",
@@ -45,7 +46,7 @@ constexpr std::string_view kNumpyUfuncs[] = {
     "radians", "rint",      "signbit", "sin",        "sinh",        "spacing",      "tan",
     "tanh",    "trunc",     "vecmat",  "logaddexp2", "float_power", "bitwise_count"};
 
-// What NumPy's users call the methods of some ufuncs.
+// Names that NumPy has for methods of ufuncs.
 struct MethodName {
   std::string_view name, method, ufunc;
 };

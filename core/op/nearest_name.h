@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "did you mean": the known name nearest to one that is not known.
+// Advice for unknown names: "did you mean".
 #ifndef GUFUNC_CORE_OP_NEAREST_NAME_H
 #define GUFUNC_CORE_OP_NEAREST_NAME_H
 
@@ -9,12 +9,13 @@
 
 namespace gufunc::op {
 
-// The name with the fewest letters to change, insert or drop; empty when it takes more than a
-// third of them. A name that equals a known one up to case or a missing "module:" is near.
+// Returns the known name with the smallest edit distance, or "" if the distance exceeds a third of
+// the letters. Case and a missing "module:" are ignored.
 std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known);
 
-// What follows "no ufunc named 'x'": a ufunc of NumPy that is not here is called that, and a
-// function of NumPy that is a method of a ufunc is named so; else the nearest name. "" for none.
+// Returns the text after "no ufunc named 'x'". It says if `wanted` is a ufunc of NumPy that is
+// missing here, or a function of NumPy that is a method of a ufunc. Otherwise it names the nearest
+// name, or is "".
 std::string name_advice(std::string_view wanted, const std::vector<std::string> &known);
 
 }  // namespace gufunc::op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signature parser: one pass, NumPy's order of checks, NumPy's texts.
+// The parser of signatures: one pass, with NumPy's order of checks and NumPy's messages.
 #include "core/op/signature.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class SignatureParser {
       dim.name = word;
     } else {
       int64_t size = 0;
-      // The greatest int64 is refused as NumPy refuses it.
+      // As in NumPy, the largest int64 is rejected.
       if (!read_integer(word, &size) || size == 0 || size == std::numeric_limits<int64_t>::max()) {
         return scan_.fail_at(start, "expect dimension name or non-zero frozen size");
       }
@@ -105,7 +105,7 @@ class SignatureParser {
     return GUF_OK;
   }
 
-  // Adds a new dimension, or checks that one seen before is used as it was.
+  // Adds a new dimension, or checks that a known one is used in the same way.
   guf_status place(size_t start, CoreDim dim) {
     size_t index = 0;
     while (index < out_->dims.size() && out_->dims[index].name != dim.name) ++index;
@@ -139,7 +139,7 @@ class SignatureParser {
   bool in_outputs_ = false;
 };
 
-// Default roles by position, then the caller's.
+// Sets the default roles by position, then the caller's roles.
 guf_status set_roles(const int32_t *roles, int32_t nroles, Signature *out, guf_error *error) {
   const int32_t noperands = out->nin + out->nout;
   for (int32_t i = 0; i < noperands; ++i) {
@@ -161,7 +161,7 @@ guf_status set_roles(const int32_t *roles, int32_t nroles, Signature *out, guf_e
                         "operand %d is an input of a signature with outputs: its role must be in",
                         i);
     }
-    // An output's 0 is "not said".
+    // Role 0 of an output means "not specified".
     if (i < out->nin || role != GUF_ROLE_IN) out->role[static_cast<size_t>(i)] = role;
   }
   return GUF_OK;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core dimensions: NumPy's gufunc grammar, "|1", signatures without outputs, and the rules beside
-// them.
+// Signatures: NumPy's gufunc grammar, with "|1", signatures without outputs, and rules.
 #ifndef GUFUNC_CORE_OP_SIGNATURE_H
 #define GUFUNC_CORE_OP_SIGNATURE_H
 
@@ -16,20 +15,20 @@
 
 namespace gufunc::op {
 
-// One distinct core dimension, in order of first use.
+// One distinct core dimension. Dimensions are stored in order of first use.
 struct CoreDim {
   std::string name;            // "3" for a frozen size
-  int64_t frozen = -1;         // the size, or -1
+  int64_t frozen = -1;         // the size, or -1 if not frozen
   bool optional = false;       // '?'
   bool broadcastable = false;  // "|1"
-  bool in_inputs = false;      // some input has it: else its size comes from out, dims= or a rule
+  bool in_inputs = false;      // whether an input has it; else out, dims= or a rule sets the size
   int32_t rule = -1;           // index into Signature::rules, or -1
 };
 
-// A rule beside the signature: the size of an output-only dimension.
+// A rule: it computes the size of a dimension that only outputs have.
 struct DimRule {
   enum class Kind { kExpression, kValue };
-  // Postfix program of an expression.
+  // One instruction of the postfix program of an expression.
   struct Step {
     enum class Op : uint8_t {
       kConstant,
@@ -46,9 +45,9 @@ struct DimRule {
   };
   Kind kind = Kind::kExpression;
   int32_t dim = 0;       // index into Signature::dims
-  int32_t operand = -1;  // kValue: the input whose one value is the size
+  int32_t operand = -1;  // kValue: the input whose value is the size
   std::vector<Step> program;
-  std::string text;  // "p=n+1", for messages
+  std::string text;  // "p=n+1", for error messages
 };
 
 struct Signature {
@@ -56,36 +55,37 @@ struct Signature {
   int32_t nout = 0;
   bool generalized = false;
   std::vector<CoreDim> dims;
-  // Per operand: where its core dimensions start in `operand_dims` and how many it has.
+  // Per operand: the offset of its core dimensions in `operand_dims`, and their number.
   std::array<int32_t, GUF_MAX_OPERANDS> core_offset = {};
   std::array<int32_t, GUF_MAX_OPERANDS> core_ndim = {};
   std::vector<int32_t> operand_dims;                // indices into `dims`
   std::array<int32_t, GUF_MAX_OPERANDS> role = {};  // guf_role
   std::vector<DimRule> rules;
-  std::string text;        // as given; "" when elementwise
-  std::string rules_text;  // as given
+  std::string text;        // as written by the caller; "" for elementwise ufuncs
+  std::string rules_text;  // as written by the caller
 
   bool reads(int32_t operand) const { return role[static_cast<size_t>(operand)] != GUF_ROLE_OUT; }
   bool writes(int32_t operand) const { return role[static_cast<size_t>(operand)] != GUF_ROLE_IN; }
 };
 
-// An elementwise signature.  Errors  GUF_E_ARG <= counts negative or together above
-// GUF_MAX_OPERANDS, or both 0
+// Makes an elementwise signature.
+// Errors  GUF_E_ARG <= a negative count, no operand, or more than GUF_MAX_OPERANDS operands
 guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int32_t nroles,
                             Signature *out, guf_error *error);
 
-// Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted: length is checked before
-// anything is allocated.  Errors  GUF_E_SIGNATURE <= NumPy's texts, with the position;  GUF_E_ARG
-// <= roles
+// Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted, so its length is checked before
+// any allocation.
+// Errors  GUF_E_SIGNATURE <= malformed; NumPy's texts, with the position;  GUF_E_ARG <= roles
 guf_status parse_signature(std::string_view text, std::string_view rules, const int32_t *roles,
                            int32_t nroles, Signature *out, guf_error *error);
 
-// Whether kernels of one signature serve the other: operands, dimensions and roles agree; names
-// are free.
+// Whether a kernel for one signature also works for the other: operands, dimensions and roles are
+// equal. Names may differ.
 bool same_form(const Signature &a, const Signature &b);
 
-// Runs an expression of `signature` over the sizes of its dimensions. `ufunc`: for messages.
-// Errors  GUF_E_SHAPE <= negative or overflowing, naming the rule and the sizes
+// Evaluates an expression of `signature` for the given sizes of its dimensions. `ufunc`: the name
+// for error messages.
+// Errors  GUF_E_SHAPE <= a negative or overflowing result; the text names the rule and the sizes
 guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule &rule,
                     const int64_t *sizes, int64_t *out, guf_error *error);
 

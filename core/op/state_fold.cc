@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which signatures make a reduction.
+// Checks which signatures form a reduction.
 #include "core/op/state_fold.h"
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a state of several values: a generalized ufunc makes a state of the elements of a
-// leaf, a second one merges two states, a third one makes the results of the last.
+// Reductions with a user-defined accumulator of several values. A generalized ufunc (the leaf)
+// computes an accumulator from the elements of a base block, a second ufunc merges two
+// accumulators, and a third one computes the results from the last accumulator.
 #ifndef GUFUNC_CORE_OP_STATE_FOLD_H
 #define GUFUNC_CORE_OP_STATE_FOLD_H
 
@@ -11,22 +12,23 @@ namespace gufunc::op {
 
 class Ufunc;
 
-// What makes a ufunc, the leaf, a reduction. Neither part has one of its own, so no ring can arise.
+// The parts that make a ufunc, the leaf, a reduction. No part may be a reduction itself, so no
+// reference cycle can arise.
 struct StateFold {
   base::Ref<Ufunc> merge;
-  base::Ref<Ufunc> finish;  // empty: the state is the result
+  base::Ref<Ufunc> finish;  // empty: the accumulator is the result
 
   int32_t nresults() const;
 };
 
-// The inputs of a leaf, in this order; a leaf may leave out the last ones.
+// The inputs of a leaf, in this order. A leaf may omit the last ones.
 enum LeafInput : int32_t {
   kLeafElements = 0,  // (n)
-  kLeafFirst = 1,     // (): the number of the first element
+  kLeafFirst = 1,     // (): the index of the first element
   kLeafMask = 2,      // (n): whether an element takes part
 };
 
-// Errors  GUF_E_SIGNATURE <= the parts do not fit one another
+// Errors  GUF_E_SIGNATURE <= the signatures of the parts do not match
 guf_status check_state_fold(const Signature &leaf, const Signature &merge, const Signature *finish,
                             guf_error *error);
 

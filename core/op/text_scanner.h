@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the characters of signatures and rules, which come from strangers, and says where a text
-// went wrong.
+// The scanner of signatures and rules, which are untrusted text. Errors contain the position in the
+// text.
 #ifndef GUFUNC_CORE_OP_TEXT_SCANNER_H
 #define GUFUNC_CORE_OP_TEXT_SCANNER_H
 
@@ -12,7 +12,7 @@
 
 namespace gufunc::op {
 
-// ASCII only: the process's locale has no say in what a signature means.
+// ASCII only, because the locale of the process must not change the meaning of a signature.
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -20,7 +20,8 @@ constexpr bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// The value of a word of digits alone; false for anything else, and for one that does not fit.
+// Converts a word of decimal digits. Returns false for anything else and for a value that
+// overflows.
 constexpr bool read_integer(std::string_view word, int64_t *out) {
   int64_t value = 0;
   for (const char c : word) {
@@ -50,7 +51,8 @@ class Scanner {
     position_ += count;
     skip_blanks();
   }
-  // Letters, digits and underscores from here on; may be empty. Blanks behind it stay.
+  // Consumes letters, digits and underscores; the result may be empty. Does not skip blanks after
+  // the word.
   std::string_view take_word() {
     const size_t start = position_;
     while (is_word(peek())) ++position_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ufunc is: its signature, its loops in the order they are tried, and where their kernels
-// come from.
+// Ufuncs: the signature, the loops in the order in which they are tried, and the origin of their
+// kernels.
 #ifndef GUFUNC_CORE_OP_UFUNC_H
 #define GUFUNC_CORE_OP_UFUNC_H
 
@@ -23,57 +23,60 @@
 
 namespace gufunc::op {
 
-// Open devices of a process, which a loop keeps kernels for: the cpu and 16 more, as a machine may
-// hold.
+// The number of devices for which a loop stores kernels: the cpu and 16 others.
 inline constexpr int kMaxDevices = 17;
 
-// One type loop. Immortal within its ufunc; kernels are found per device on first use.
+// A loop of a ufunc. It lives as long as the ufunc. Its kernels are looked up per device on first
+// use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  // guf_loop_kind. Of a builtin loop the backend's table says it: set with the kernel, by
-  // backend::kernel_of.
+  // A guf_loop_kind. For a builtin loop, backend::kernel_of sets it together with the kernel, from
+  // the backend's table.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
-  // What a failing loop of a module or backend says; set with the kernel too.
+  // The message of a loop of a module or backend that can fail. Set together with the kernel.
   mutable std::atomic<const char *> failure{nullptr};
   uint32_t flags = 0;  // guf_loop_flag
-  // Where the code is: a registered host function, or a kernel of a module's table, or (both
-  // null) the builtin kernel of this name and types that the device's backend brings.
+  // The code of the loop: a host function that a program registered, or a kernel in a module's
+  // table, or, if both are nullptr, the builtin kernel of this name and these types in the device's
+  // backend.
   void (*host)(void) = nullptr;
   void *user = nullptr;
-  // Of a loop over times with units: the ufunc's loop whose code this is, and its number. Null for
-  // those that the ufunc was given.
+  // For a loop over datetime types with units: the loop of the ufunc that has the code, and its
+  // index. nullptr for loops that were added to the ufunc.
   const Loop *general = nullptr;
   uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
-  base::OwedCallback owed;  // the call of `destroy`; made by add_loop
+  base::OwedCallback owed;  // the pending call of `destroy`, created by add_loops
   const guf_module_v1 *table = nullptr;
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
-  base::Ref<base::Object> owner;  // keeps the module mapped
-  // By device number; set once by backend::kernel_of. Null: not asked for yet.
+  base::Ref<base::Object> owner;  // retains the module
+  // By device number. backend::kernel_of sets each entry once; nullptr means not looked up yet.
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
-  // The same of its fold entries, by backend::fold_of; a place that holds the loop itself means
-  // that there is none.
+  // The same for the loop's reduction entry points, set by backend::fold_of. An entry that points
+  // to the loop itself means that the device has none.
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
 
-// Whether the loop's code is a function that the program registered: it may do anything.
+// Whether the code is a function that the program registered, about which nothing is known.
 inline bool is_host_function(const Loop &loop) {
   return loop.host != nullptr;
 }
 
-// An immutable list of loops with the choices made over it. Adding a loop makes a new list, so a
-// call sees the loops before or after and a choice never outlives its list.
+// An immutable list of loops, with the cached choices among them. Adding a loop creates a new list,
+// so a call sees the loops either before or after the addition, and a cached choice never outlives
+// its list.
 struct LoopList {
   std::vector<Loop *> loops;
   mutable ChoiceCache choices;
 };
 
-// The call of a `destroy`, empty for nullptr.  Throws std::bad_alloc, and then owes nothing.
+// Creates the pending call of a `destroy`; empty for nullptr. Throws std::bad_alloc, and then no
+// call is pending.
 base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user);
 
-// Where NumPy's ufunc does not resolve by search alone (core/resolve); kSearch for all that
-// programs make.
+// The rule by which NumPy resolves a ufunc, if it does more than search (core/resolve). kSearch for
+// all ufuncs of programs.
 enum class TypeRule : uint8_t {
   kSearch,
   kAbsolute,
@@ -108,9 +111,9 @@ class Ufunc final : public base::Object {
   TypeRule type_rule = TypeRule::kSearch;
   guf_core_dims_fn core_dims = nullptr;  // the program's hook for sizes
   void *core_dims_user = nullptr;
-  base::OwedCallback core_dims_owed;  // the call of its `destroy`
-  // A module's ufunc: the registry's entry that points here without keeping it, and the
-  // function's number.
+  base::OwedCallback core_dims_owed;  // the pending call of the hook's `destroy`
+  // For a ufunc of a module: the registry entry that points to this ufunc without retaining it, and
+  // the index of the function.
   std::shared_ptr<ModuleEntry> home;
   uint32_t home_index = 0;
 
@@ -119,18 +122,19 @@ class Ufunc final : public base::Object {
   int32_t noperands() const { return signature.nin + signature.nout; }
 
   const LoopList &loops() const { return *list_.load(std::memory_order_acquire); }
-  // Loops over times with units, made from those as calls ask for them.
+  // Loops over datetime types with units, created when a call needs them.
   UnitLoops &unit_loops() { return unit_loops_; }
 
-  // Errors  GUF_E_EXISTS <= a loop with these input types (for a ufunc without outputs: these
-  // types) exists
+  // Errors  GUF_E_EXISTS <= a loop with these input types exists (for a ufunc without inputs or
+  // outputs: with these types)
   guf_status add_loop(std::unique_ptr<Loop> loop, guf_error *error);
-  // All or none, seen at once.
+  // Adds all loops or none. Other threads see all of them at once.
   guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);
 
-  // What makes it a reduction with a state; nullptr: it is none.
+  // The parts of a reduction with a user-defined accumulator, or nullptr if the ufunc is none.
   const StateFold *state_fold() const { return state_fold_.load(std::memory_order_acquire); }
-  // Errors  GUF_E_SIGNATURE <= the parts do not fit;  GUF_E_EXISTS <= it is one already
+  // Errors  GUF_E_SIGNATURE <= the parts do not match
+  //         GUF_E_EXISTS <= the ufunc is a reduction already
   guf_status set_state_fold(StateFold fold, guf_error *error);
 
  private:
@@ -138,13 +142,13 @@ class Ufunc final : public base::Object {
   std::unique_ptr<StateFold> own_state_fold_;
   std::atomic<const StateFold *> state_fold_{nullptr};
   std::atomic<LoopList *> list_{&empty_};
-  std::vector<std::unique_ptr<LoopList>> lists_;  // older lists live on: a call may still read them
+  std::vector<std::unique_ptr<LoopList>> lists_;  // keeps older lists, which calls may still read
   std::vector<std::unique_ptr<Loop>> loops_;
   LoopList empty_;
   UnitLoops unit_loops_;
 };
 
-// A loop's types as letters: "ff->f".
+// Returns a loop's types as letters: "ff->f".
 base::Text types_of(const Ufunc &ufunc, const Loop &loop);
 
 }  // namespace gufunc::op

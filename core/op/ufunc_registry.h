@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: names to ufuncs, over a standard library of their own.
+// Contexts: maps from names to ufuncs. Each context has its own copy of the standard library.
 #ifndef GUFUNC_CORE_OP_UFUNC_REGISTRY_H
 #define GUFUNC_CORE_OP_UFUNC_REGISTRY_H
 
@@ -21,7 +21,8 @@ class Device;
 
 namespace gufunc::op {
 
-// The ufuncs of ops.def with their loops; no kernels.  Throws std::bad_alloc.
+// A name of the standard library, and the function that creates all ufuncs of ops.def with their
+// loops, without kernels. Throws std::bad_alloc.
 struct StandardName {
   std::string name;
   base::Ref<Ufunc> ufunc;
@@ -37,32 +38,35 @@ class Context final : public base::Object {
   static constexpr base::Kind kKind = base::Kind::kContext;
   Context() : Object(kKind) {}
 
-  // The default context of the process; immortal.
+  // The default context of the process. It is never destroyed.
   static Context &process();
 
-  // The standard library, and ufuncs that programs registered, by plain name or alias; a module's
-  // by "module:name" or, while only one module has it and no plain name is equal, by the short
-  // name.
-  // Errors  GUF_E_NOT_FOUND <= none, with the nearest name; or a short name of several modules
+  // Finds a ufunc. Ufuncs of the standard library and those that programs registered have a plain
+  // name or an alias. A ufunc of a module is found by "module:name". It is also found by its short
+  // name if no other module has that name and no plain name is equal.
+  // Errors  GUF_E_NOT_FOUND <= no such ufunc (the text has the nearest name), or an ambiguous short
+  // name
   guf_status find(std::string_view name, base::Ref<Ufunc> *out, guf_error *error);
 
-  // Registers a ufunc under its full name and keeps it.  Errors  GUF_E_EXISTS <= the name is taken
+  // Registers a ufunc under its full name and retains it.
+  // Errors  GUF_E_EXISTS <= the name is taken
   guf_status add(const base::Ref<Ufunc> &ufunc, guf_error *error);
 
-  // Registers all functions of a module, or none; see ModuleEntry for who keeps whom. `table` was
-  // checked and lives as long as `module`, which keeps the registration and ends it when it dies.
-  // Errors  GUF_E_EXISTS <= a live module of this name, or a function's name twice;
-  // GUF_E_SIGNATURE, GUF_E_ARG
+  // Registers all functions of a module, or none. ModuleEntry describes the ownership. `table` must
+  // have been checked and live as long as `module`. The module owns the registration and ends it in
+  // its destructor.
+  // Errors  GUF_E_EXISTS <= a live module of this name, or two functions of one name
+  //         GUF_E_SIGNATURE, GUF_E_ARG <= an invalid signature or invalid roles
   guf_status add_module(const guf_module_v1 &table, base::Object *module, ModuleRegistration *out,
                         guf_error *error);
 
-  // The live module of this name, or empty.
+  // Returns the live module of this name, or an empty reference.
   base::Ref<base::Object> find_module(std::string_view name);
 
-  // Full names without aliases, sorted.
+  // Returns all full names without aliases, sorted.
   std::vector<std::string> names();
 
-  // What "auto" means here; null until it was asked for.
+  // The device that "auto" stands for in this context; nullptr until first requested.
   std::atomic<backend::Device *> auto_device{nullptr};
 
  private:
@@ -74,18 +78,19 @@ class Context final : public base::Object {
   using Snapshot = std::shared_ptr<const NameTable>;
 
   Snapshot snapshot();
-  // Puts `next` in the place of `seen`; false when another thread was first.
+  // Replaces the table `seen` by `next`. Returns false if another thread replaced it first.
   bool replace(const Snapshot &seen, Snapshot next);
   static guf_status find_short(const NameTable &table, std::string_view name, base::Ref<Ufunc> *out,
                                guf_error *error);
 
-  // A table is never changed: writers make the next one and swap it in, so the lock is held for a
-  // few instructions and a child forked at any moment sees a whole table.
+  // Tables are immutable. A writer builds a new table and swaps it in, so the lock is held for a
+  // few instructions and a child process forked at any moment sees a whole table.
   base::ForkLock lock_;
   Snapshot table_;  // empty until first use
 };
 
-// The context of a handle; NULL is the process's.  Errors  GUF_E_HANDLE
+// Finds the context of a handle. NULL is the context of the process.
+// Errors  GUF_E_HANDLE <= not a context
 guf_status context_of(guf_context handle, Context **out, guf_error *error);
 
 }  // namespace gufunc::op

@@ -16,12 +16,13 @@ struct UnitLoops::Node {
   const Node *next = nullptr;
 };
 
-// Chains that grow at their heads. Types differ by multiples too, so there is no most of them.
+// A hash table of chains that grow at their heads. Types also differ in multiples, so the number of
+// loops is unbounded.
 struct UnitLoops::Table {
   static constexpr size_t kChains = 1024;
   std::atomic<const Node *> chains[kChains] = {};
   std::atomic<const Loop *> numbered[kNumbered] = {};
-  uint32_t count = 0;  // of the numbered ones; writers only
+  uint32_t count = 0;  // number of numbered loops; only writers use it
 };
 
 namespace {

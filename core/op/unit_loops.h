@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over times as calls meet them: with units. A ufunc's own loops name classes only.
+// Loops over datetime types with units, as calls need them. The loops that a ufunc was given have
+// datetime types without units.
 #ifndef GUFUNC_CORE_OP_UNIT_LOOPS_H
 #define GUFUNC_CORE_OP_UNIT_LOOPS_H
 
@@ -14,8 +15,8 @@ namespace gufunc::op {
 
 struct Loop;
 
-// Append-only; read without a lock. Everything behind resolution sees types with units, so that no
-// cast between units is forgotten.
+// Append-only, and read without a lock. All steps after resolution see types with units, so that no
+// cast between units is omitted.
 class UnitLoops {
  public:
   UnitLoops() = default;
@@ -23,7 +24,8 @@ class UnitLoops {
   UnitLoops &operator=(const UnitLoops &) = delete;
   ~UnitLoops();
 
-  // Loops that at() knows by a number. Those met later have none: each call finds them by types.
+  // The number of loops that have a number for at(). Later loops have none, and every call finds
+  // them by their types.
   static constexpr uint32_t kNumbered = 1024;
   static constexpr uint32_t kNoNumber = UINT32_MAX;
 
@@ -32,8 +34,8 @@ class UnitLoops {
     uint32_t number;
   };
 
-  // The loop that runs `general`, number `index` of the ufunc's, on `types`; made when it is not
-  // there yet.  Throws std::bad_alloc
+  // Finds the loop that runs `general`, the ufunc's loop number `index`, on `types`, and creates it
+  // if it does not exist. Throws std::bad_alloc.
   Found find(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes);
   const Loop &at(uint32_t number) const;
 
@@ -44,7 +46,7 @@ class UnitLoops {
                       int32_t ntypes) const;
 
   std::atomic<Table *> table_{nullptr};
-  base::ForkLock lock_;  // of writers
+  base::ForkLock lock_;  // for writers
 };
 
 }  // namespace gufunc::op
