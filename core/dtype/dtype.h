@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: sizes by arithmetic on the packed value, everything else by table.
+// Element types. Sizes are computed from the packed value; all other properties are in tables.
 #ifndef GUFUNC_CORE_DTYPE_DTYPE_H
 #define GUFUNC_CORE_DTYPE_DTYPE_H
 
@@ -11,15 +11,15 @@
 
 namespace gufunc::dtype {
 
-// Dense numbers in NumPy's order of promotion tables: bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16
-// f32 f64 c64 c128.
+// The number of numeric dtypes. Their dense indices follow NumPy's promotion tables: bool i8 u8 i16
+// u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128.
 inline constexpr int kCount = 15;
 
-// Dense number of a dtype, or -1 for a value that is none.
+// Returns the dense index of a dtype, or -1 if the value is not a numeric dtype.
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
-// The codes from 0x80 on: times and records.
+// Type codes from 0x80 on: datetime types and structured dtypes.
 constexpr bool is_extended(guf_dtype dtype) {
   return (dtype & 0x80U) != 0;
 }
@@ -42,7 +42,7 @@ constexpr uint32_t itemsize(guf_dtype dtype) {
 constexpr bool is_complex(guf_dtype dtype) {
   return (dtype & 0xFFU) == 5;
 }
-constexpr bool is_signed(guf_dtype dtype) {  // an integer; bool is neither signed nor unsigned
+constexpr bool is_signed(guf_dtype dtype) {  // integers only; bool is neither signed nor unsigned
   return (dtype & 0xFFU) == 0;
 }
 constexpr bool is_unsigned(guf_dtype dtype) {
@@ -61,40 +61,40 @@ static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);
-char letter(guf_dtype dtype);        // 'f'; '\0' for none
-const char *name(guf_dtype dtype);   // "float32"; nullptr for none
-guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED when it is none; M and m: generic
+char letter(guf_dtype dtype);        // 'f'; '\0' if invalid
+const char *name(guf_dtype dtype);   // "float32"; nullptr if invalid
+guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED if unknown; M and m have no unit
 
-// NumPy's can_cast and promote_types. `casting` is a guf_casting but not DEFAULT.
+// NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);
-guf_dtype promote(guf_dtype a, guf_dtype b);  // numbers only
-// Of all types.
-// Errors  GUF_E_DTYPE <= no common type;  GUF_E_OVERFLOW <= the common unit's multiple
+guf_dtype promote(guf_dtype a, guf_dtype b);  // numeric dtypes only
+// The common type of any two dtypes.
+// Errors  GUF_E_DTYPE <= no common type;  GUF_E_OVERFLOW <= the multiple of the common unit
 guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
-// What a permitted cast between times still fails for.
-// Errors  GUF_E_VALUE <= a unit into none;  GUF_E_OVERFLOW <= the factor between the units
+// Checks that a permitted cast between datetime types has a valid conversion factor.
+// Errors  GUF_E_VALUE <= from a unit to none;  GUF_E_OVERFLOW <= the factor between the units
 guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error);
-// A scalar that keeps its unit, as NumPy casts it; nothing for others than times.
-// Errors  GUF_E_CASTING <= both are of one class, and its unit does not cast to that of `to` by
-//                          same_kind
+// Checks the cast of a scalar with a unit by NumPy's rule for scalars. Does nothing for other
+// dtypes.
+// Errors  GUF_E_CASTING <= both have one class, and the unit does not cast by same_kind
 guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error);
-// What Python makes of a time: "datetime.date", or "NoneType" of not-a-time and of datetimes
-// without a unit; nullptr: an int.
+// The Python type to which NumPy converts a datetime value: "datetime.date" and others, "NoneType"
+// for NaT and datetimes without a unit, or nullptr for an int.
 const char *python_type(guf_dtype time, int64_t steps);
 const char *casting_name(int casting);  // "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);
-// As NumPy's messages write it: float64, >f8 when its bytes are swapped, <M8[s].
+// Appends a dtype as NumPy's messages spell it: float64, >f8 if byte-swapped, <M8[s].
 void spell(guf_dtype dtype, bool swapped, base::Text *text);
 
-// ---- records
+// ---- structured dtypes
 
-// Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY: those of guf_dtype_register
+// Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY, as in guf_dtype_register
 guf_status register_record(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
                            guf_error *error);
-// nullptr for none.
+// nullptr if there is none.
 const char *record_name(guf_dtype dtype);
-// GUF_DTYPE_UNSPECIFIED for none.
+// GUF_DTYPE_UNSPECIFIED if there is none.
 guf_dtype find_record(std::string_view name);
 
 }  // namespace gufunc::dtype

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dtype tables: numbering, NumPy 2's promotion and casting as data, names.
+// Tables of the numeric dtypes: dense indices, names, and the promotion and casts of NumPy 2.
 #include "core/dtype/dtype.h"
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr std::array<const char *, kCount> kNames = {
     "bool",   "int8",    "uint8",    "int16",   "uint16",  "int32",     "uint32",    "int64",
     "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
 
-// promote_types: row and column in the order of kLetters.
+// promote_types(row, column), in the order of kLetters.
 constexpr std::array<std::string_view, kCount> kPromoted = {
     "?bBhHiIqQeEfdFD",  // ?
     "bbhhiiqqdeEfdFD",  // b
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, kCount> kPromoted = {
     "DDDDDDDDDDDDDDD",  // D
 };
 
-// can_cast(row, column, "safe"): the letter where it holds.
+// can_cast(row, column, "safe"): the column's letter if true.
 constexpr std::array<std::string_view, kCount> kSafe = {
     "?bBhHiIqQeEfdFD",  // ?
     ".b.h.i.q.eEfdFD",  // b
@@ -94,7 +94,8 @@ constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
 constexpr Masks kSafeMask = masks_of(kSafe);
 constexpr Masks kSameKindMask = masks_of(kSameKind);
 
-// Dense numbers by (log2 of bytes, code): 5 x 8 places, -1 where no dtype is.
+// The index into kIndices, from log2 of the size and the type code. An entry of kIndices is -1 if
+// no dtype belongs to it.
 constexpr size_t place_of(guf_dtype dtype) {
   const uint32_t bytes = itemsize(dtype);
   const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));
@@ -151,7 +152,8 @@ guf_dtype from_letter(char letter) {
 
 namespace {
 
-// Integers count steps: bool and all that int64 holds safely, uint64 by same_kind.
+// Integers cast to timedelta64 as numbers of steps: bool and types that cast safely to int64 by
+// `safe`, uint64 by `same_kind`.
 bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
   if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
   if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of the process: a table that only grows. Readers see whole entries and take no lock.
+// The structured dtypes of the process, in a table that only grows. Readers see whole entries and
+// take no lock.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -25,7 +26,7 @@ struct Record {
 
 std::array<std::atomic<const Record *>, GUF_MAX_RECORDS> records;
 std::atomic<uint32_t> nrecords{0};
-base::ForkLock lock;  // of writers
+base::ForkLock lock;  // for writers
 
 const Record *find(guf_dtype dtype) {
   const uint32_t number = dtype >> 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a dtype may be written: NumPy's names, characters and short forms, and bfloat16's; and how
-// messages write it.
+// Spellings of dtypes: NumPy's names, characters and short forms, those of bfloat16, and the
+// spellings in error messages.
 #include <cstring>
 #include <string_view>
 
@@ -15,7 +15,7 @@ struct Spelling {
   guf_dtype dtype;
 };
 
-// Characters and short forms: these may follow a byte-order mark.
+// Characters and short forms. A byte-order mark may precede them.
 constexpr Spelling kShort[] = {
     {"?", GUF_BOOL},    {"b1", GUF_BOOL}, {"b", GUF_I8},   {"i1", GUF_I8},   {"B", GUF_U8},
     {"u1", GUF_U8},     {"h", GUF_I16},   {"i2", GUF_I16}, {"H", GUF_U16},   {"u2", GUF_U16},
@@ -25,7 +25,7 @@ constexpr Spelling kShort[] = {
     {"bf16", GUF_BF16}, {"f", GUF_F32},   {"f4", GUF_F32}, {"d", GUF_F64},   {"f8", GUF_F64},
     {"F", GUF_C64},     {"c8", GUF_C64},  {"D", GUF_C128}, {"c16", GUF_C128}};
 
-// Names that NumPy has besides the sized ones of `name`.
+// NumPy's names other than the sized names that `name` returns.
 constexpr Spelling kOther[] = {
     {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},    {"short", GUF_I16},
     {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},   {"int", GUF_I64},
@@ -89,7 +89,7 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
 }
 
 void spell(guf_dtype dtype, bool swapped, base::Text *text) {
-  if (is_time(dtype)) {  // the short form with the unit of the long one
+  if (is_time(dtype)) {  // the short form, with the unit of the long form
     const char *const unit = std::strchr(name(dtype), '[');
     text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[dtype & 1U], unit == nullptr ? "" : unit);
     return;
