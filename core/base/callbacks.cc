@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of owed callbacks: a linked list behind a lock of a few instructions.
+// The queue of pending callbacks: a linked list behind a lock that is held for a few instructions.
 #include "core/base/callbacks.h"
 
 #include <atomic>
@@ -18,8 +18,8 @@ struct OwedCallback::Node {
 
 namespace {
 
-// `last` is only a hint of where to append: a child forked in the middle of an append walks on from
-// there.
+// `last` is only a hint for the end of the list. A child process that was forked during an append
+// continues the search from there.
 struct Queue {
   ForkLock lock;
   std::atomic<OwedCallback::Node *> first{nullptr};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks that are owed to the program. They wait in a queue until the program is inside a call,
-// a wait, guf_poll or guf_shutdown, because user code may not run on threads the program does not
-// know.
+// Pending callbacks of the program. They wait in a queue until the program is inside a call, a
+// wait, guf_poll or guf_shutdown, because user code must not run on threads that the program does
+// not know.
 #ifndef GUFUNC_CORE_BASE_CALLBACKS_H
 #define GUFUNC_CORE_BASE_CALLBACKS_H
 
@@ -12,19 +12,19 @@ namespace gufunc::base {
 
 using CallbackFn = void (*)(void *user, uint64_t value);
 
-// A callback that will be owed one day: made where allocation may fail, queued where it may not
-// (destructors). Never queued: it never runs.
+// A callback that may be queued later. It is created where allocation may fail, and queued where it
+// must not (in destructors). If it is never queued, it never runs.
 class OwedCallback {
  public:
-  OwedCallback();                                                 // owes nothing
+  OwedCallback();                                                 // empty
   OwedCallback(CallbackFn function, void *user, uint64_t value);  // throws std::bad_alloc
   OwedCallback(OwedCallback &&) noexcept;
   OwedCallback &operator=(OwedCallback &&) noexcept;
   ~OwedCallback();
 
   bool empty() const { return node_ == nullptr; }
-  void queue() noexcept;    // runs it once, later; this becomes empty
-  void run_now() noexcept;  // runs it on this thread instead
+  void queue() noexcept;    // schedules one run; this object becomes empty
+  void run_now() noexcept;  // runs it on this thread; this object becomes empty
 
   struct Node;
 
@@ -32,14 +32,15 @@ class OwedCallback {
   std::unique_ptr<Node> node_;
 };
 
-// The short form for places that may fail.  Throws std::bad_alloc, and then nothing is queued.
+// Creates and queues a callback. Throws std::bad_alloc, and then nothing is queued.
 void queue_callback(CallbackFn function, void *user, uint64_t value);
 
-// Runs at most `max` (0: as many as were queued on entry and more while they queue others) queued
-// callbacks on this thread, in the order they were queued, outside all locks. Returns how many ran.
+// Runs at most `max` queued callbacks on this thread, in the order in which they were queued,
+// without holding a lock. With `max` 0 it runs until the queue is empty, including callbacks that
+// callbacks queue. Returns the number of callbacks that ran.
 uint32_t run_callbacks(uint32_t max);
 
-// One load: whether run_callbacks would find any.
+// Whether the queue has callbacks. Costs one load.
 bool callbacks_wait();
 
 }  // namespace gufunc::base

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call leaves as it was on its caller's thread: errno, and whether the thread may be
-// cancelled.
+// Preserves the state of the caller's thread during a call: errno and the cancellation state.
 #ifndef GUFUNC_CORE_BASE_CALLER_STATE_H
 #define GUFUNC_CORE_BASE_CALLER_STATE_H
 
@@ -10,9 +9,10 @@
 
 namespace gufunc::base {
 
-// Restores errno, and defers the thread's cancellation (pthread_cancel) to the end of the scope.
-// Work that reaches a cancellation point (a file, a wait, a driver, a program's function) must be
-// in one: drivers and destructors cannot be unwound. docs/decisions/0017-cancellation.md.
+// Restores errno, and defers cancellation of the thread (pthread_cancel) to the end of the scope.
+// Code that reaches a cancellation point (file access, a wait, a driver, a function of the program)
+// must be in such a scope, because drivers and destructors cannot be unwound.
+// docs/decisions/0017-cancellation.md.
 class CallerState {
  public:
   CallerState() : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic that reports overflow. Every size in the library goes through it.
+// Integer arithmetic that detects overflow. All size computations of the library use it.
 #ifndef GUFUNC_CORE_BASE_CHECKED_H
 #define GUFUNC_CORE_BASE_CHECKED_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::base {
 
-// Each returns false when the result does not fit; `*out` is then unspecified.
+// Each function returns false if the result does not fit. `*out` is then unspecified.
 template <class T>
 [[nodiscard]] constexpr bool checked_add(T a, T b, T *out) {
   return !__builtin_add_overflow(a, b, out);
@@ -21,22 +21,23 @@ template <class T>
   return !__builtin_mul_overflow(a, b, out);
 }
 
-// Strides of arrays without elements are arbitrary: what follows is defined for all of them.
+// The functions below are defined for all values, because the strides of arrays without elements
+// are arbitrary.
 
 // Whether outer = inner * extent, without overflow.
 constexpr bool is_product(int64_t outer, int64_t inner, int64_t extent) {
   int64_t product = 0;
   return checked_mul(inner, extent, &product) && product == outer;
 }
-// |x|, also of INT64_MIN.
+// |x|, also for INT64_MIN.
 constexpr uint64_t magnitude(int64_t x) {
   return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
-// -x; INT64_MIN stays as it is.
+// -x; INT64_MIN stays unchanged.
 constexpr int64_t negated(int64_t x) {
   return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
 }
-// What is added to an address for the element `index` along a stride, modulo 2^64.
+// The byte offset of element `index` along a stride, modulo 2^64.
 constexpr uint64_t offset_of(int64_t stride, int64_t index) {
   return static_cast<uint64_t>(stride) * static_cast<uint64_t>(index);
 }

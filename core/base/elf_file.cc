@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads headers and notes by copying them out field by field: nothing in the file is trusted,
-// aligned or inside the file until it was checked.
+// Reads headers and notes by copying each field, because the file is untrusted: data may be
+// misaligned or outside the file until it is checked.
 #include "core/base/elf_file.h"
 
 #include <elf.h>
@@ -22,7 +22,7 @@ constexpr uint16_t kHostMachine = EM_RISCV;
 #error "name the ELF machine of this processor"
 #endif
 
-// Copies a T out of `bytes` at `offset`; false when it does not lie inside.
+// Copies a T from `bytes` at `offset`. Returns false if it is not inside.
 template <class T>
 [[nodiscard]] bool read_at(std::span<const std::byte> bytes, uint64_t offset, T *out) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
@@ -142,9 +142,9 @@ bool ElfFile::find_note_in(std::span<const std::byte> segment, std::string_view 
   while (at <= end && read_at(segment, at, &note)) {
     const uint64_t owner = at + sizeof(note);
     const uint64_t descriptor = owner + round_up_to_4(note.n_namesz);
-    // 32-bit sizes added to an offset inside the file cannot overflow 64 bits.
+    // A 32-bit size plus an offset inside the file cannot overflow 64 bits.
     if (descriptor > end || note.n_descsz > end - descriptor)
-      break;  // malformed: no further notes here
+      break;  // malformed: ignore the rest of the segment
     if (note.n_type == type && note.n_namesz == name.size() + 1 &&
         std::memcmp(segment.data() + owner, name.data(), name.size()) == 0 &&
         segment[owner + name.size()] == std::byte{0}) {

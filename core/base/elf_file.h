@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads 64-bit little-endian ELF files that nobody has vouched for: segments and notes, no code.
+// Reader of untrusted 64-bit little-endian ELF files: segments and notes, no code.
 #ifndef GUFUNC_CORE_BASE_ELF_FILE_H
 #define GUFUNC_CORE_BASE_ELF_FILE_H
 
@@ -12,7 +12,7 @@
 
 namespace gufunc::base {
 
-// Where a piece of a file lies. Always inside the file it was found in.
+// A byte range of a file. It is always inside the file.
 struct FileRange {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -23,24 +23,26 @@ class ElfFile {
  public:
   static constexpr size_t kMaxSegments = 64;
 
-  // Checks magic, class, byte order, type ET_DYN, machine x86-64 (or the host's), header sizes, and
-  // that every program header lies inside the file.
-  // Errors  GUF_E_BAD_FILE <= anything else; the message says which field
+  // Checks the magic, class, byte order, type ET_DYN, the host's machine, the header sizes, and
+  // that every program header is inside the file.
+  // Errors  GUF_E_BAD_FILE <= any of them is wrong; the message names the field
   static guf_status open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error);
 
-  // What open() asks of the header, of a file's first bytes: for whoever has no more of it yet.
-  // Errors  GUF_E_BAD_FILE
+  // Runs open()'s checks of the header on the first bytes of a file, for callers that have not read
+  // the rest.
+  // Errors  GUF_E_BAD_FILE <= as open()
   static guf_status check_start(std::span<const std::byte> start, uint64_t file_size,
                                 guf_error *error);
 
-  // PT_LOAD ranges in file order.
+  // The PT_LOAD ranges, in file order.
   std::span<const FileRange> loads() const { return {loads_, nloads_}; }
 
-  // Finds the note (owner `name`, `type`) in the PT_NOTE segments. False when there is none or it
-  // is malformed.
+  // Finds the note with owner `name` and type `type` in the PT_NOTE segments. Returns false if
+  // there is none or it is malformed.
   bool find_note(std::string_view name, uint32_t type, FileRange *out_descriptor) const;
 
-  // The same in the bytes of one PT_NOTE segment; the descriptor's range counts from its start.
+  // The same for the bytes of one PT_NOTE segment. The descriptor's offset is relative to the
+  // segment.
   static bool find_note_in(std::span<const std::byte> segment, std::string_view name, uint32_t type,
                            FileRange *out_descriptor);
 

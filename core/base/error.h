@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How failure travels: a status returned, details written once into the caller's record.
+// Errors: functions return a status and write the details once into the caller's guf_error.
 #ifndef GUFUNC_CORE_BASE_ERROR_H
 #define GUFUNC_CORE_BASE_ERROR_H
 
 #include <gufunc/status.h>
 
-// Returns a failure to the caller. The details were written where the failure was found.
+// Returns from the enclosing function if the status is not GUF_OK. The details were written where
+// the error was detected.
 #define GUF_TRY(expression)                              \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -16,26 +17,26 @@
 
 namespace gufunc::base {
 
-// No argument or axis is at fault.
+// No single argument or axis is at fault.
 inline constexpr int kNone = -1;
 
-// Writes the failure into `error` (NULL, or a wrong struct_size: nothing is written) and returns
-// `status`. The message is valid UTF-8, and cut before a character that does not fit. Allocates
-// nothing.
+// Writes the details into `error` and returns `status`. Writes nothing if `error` is NULL or its
+// struct_size is wrong. The message is valid UTF-8 and is truncated before a character that does
+// not fit. Allocates nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         int argument, int axis,
                                                                         const char *format, ...);
 
-// The same with the operating system's or a vendor's own code.
+// The same with an error code of the operating system or of a vendor's driver.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 6, 7)]] guf_status fail_native(
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
 
-// Makes the message of a failure that others composed (a plugin, a hook) valid UTF-8.
+// Converts a message that other code wrote (a plugin, a hook) to valid UTF-8.
 [[gnu::cold, gnu::noinline]] void make_utf8(guf_error *error);
 
-// A bounded text under construction, for messages that list things. Cuts silently at its end.
+// A bounded text buffer for messages that contain lists. Text that exceeds it is dropped.
 class Text {
  public:
   [[gnu::format(printf, 2, 3)]] Text &add(const char *format, ...);

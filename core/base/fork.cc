@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wipe-on-fork page. Where the kernel has none (before Linux 4.14), a handler of fork() wipes
-// the word; a raw clone() is then not seen.
+// Fork detection with a wipe-on-fork page. Kernels without MADV_WIPEONFORK (before Linux 4.14) use
+// a handler of fork() that clears the word, which does not detect a raw clone().
 #include "core/base/fork.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<uint32_t> always_zero{0};
 constinit std::atomic<uint32_t> handler_word{0};
-// Ordinary memory: the child sees the parent's last number and takes the next.
+// Ordinary memory: the child sees the parent's last number and uses the next.
 constinit std::atomic<uint32_t> last_epoch{0};
 
 void wipe_handler_word() {
@@ -38,7 +38,7 @@ std::atomic<uint32_t> *make_word() {
 constinit std::atomic<std::atomic<uint32_t> *> fork_word{&always_zero};
 
 uint32_t fork_epoch_slow() {
-  // Two threads may each map a page; the loser's stays unused.
+  // Two threads may each map a page. The second one stays unused.
   std::atomic<uint32_t> *word = fork_word.load(std::memory_order_acquire);
   if (word == &always_zero) {
     std::atomic<uint32_t> *const made = make_word();

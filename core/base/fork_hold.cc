@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One word counts the holders and the forks that wait or run. The wait of a fork is bounded,
-// because a holder may itself wait for the thread that forks: in the loader's lock, or in a
-// driver's.
+// One word counts the holders and the waiting or running forks. A fork waits for a bounded time,
+// because a holder may itself wait for the forking thread, in the loader's lock or in a driver's.
 #include "core/base/fork_hold.h"
 
 #include <pthread.h>
@@ -17,7 +16,7 @@ constexpr uint32_t kOneFork = 1U << 16;
 constexpr long kNapNanoseconds = 100'000;
 constexpr int kMostNaps = 100'000;  // ten seconds
 
-// Holders in the lower half, forks in the upper one.
+// Holders in the lower half, forks in the upper half.
 constinit std::atomic<uint32_t> fork_state{0};
 constinit thread_local uint32_t own_holds = 0;
 
@@ -38,14 +37,14 @@ void after_fork_in_parent() {
   fork_state.fetch_sub(kOneFork, std::memory_order_acq_rel);
 }
 
-// Only the forking thread is here.
+// In the child only the forking thread exists.
 void after_fork_in_child() {
   fork_state.store(own_holds, std::memory_order_release);
 }
 
-// Runs when the library is loaded. Handlers that are registered during a fork() do not run for that
-// fork(), which would then not wait for the first holder. If registration fails for lack of memory,
-// forks do not wait at all.
+// Runs when the library is loaded, because a handler registered during a fork() does not run for
+// that fork(), which would then not wait for the first holder. If registration fails for lack of
+// memory, forks do not wait at all.
 [[gnu::constructor]] void register_handlers() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -53,7 +52,7 @@ void after_fork_in_child() {
 }  // namespace
 
 ForkHold::ForkHold() {
-  if (own_holds++ > 0) {  // a fork waits for this thread already
+  if (own_holds++ > 0) {  // a fork already waits for this thread
     fork_state.fetch_add(1, std::memory_order_acq_rel);
     return;
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps fork() of other threads away from work that a child could not finish, such as dlopen.
+// Delays fork() in other threads during work that a child could not finish, such as dlopen.
 #ifndef GUFUNC_CORE_BASE_FORK_HOLD_H
 #define GUFUNC_CORE_BASE_FORK_HOLD_H
 
 namespace gufunc::base {
 
-// While one lives, a fork() of another thread waits, for at most ten seconds: a child that begins
-// with the dynamic loader halfway through its lists hangs in its own dlopen. Several threads may
-// hold at once, and a thread several times; a fork() by a thread that holds does not wait for
-// itself. To be taken where work is rare and slow; raw clone() is not seen.
+// While an object exists, a fork() in another thread waits, for at most ten seconds. Otherwise a
+// child that starts with the dynamic loader's lists half updated would hang in its own dlopen.
+// Several threads may hold at once, and one thread several times. A fork() in a holding thread does
+// not wait for itself. Use it only for rare and slow work. It does not see a raw clone().
 class ForkHold {
  public:
   ForkHold();

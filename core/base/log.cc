@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log ring: fixed lines, the oldest lost first.
+// The log ring. It has fixed lines, and the oldest line is lost first.
 #include "core/base/log.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void log_text(LogLevel level, const char *message) {
 }
 
 void log(LogLevel level, const char *format, ...) {
-  char text[kLogWidth + 3];  // a character that is cut here does not fit anyway
+  char text[kLogWidth + 3];  // a character cut here would not fit anyway
   va_list args;
   va_start(args, format);
   const int written = std::vsnprintf(text, sizeof text, format, args);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages for the program, in a ring that it reads with guf_log_read. The library prints nothing.
+// Log messages, in a ring that the program reads with guf_log_read. The library prints nothing.
 #ifndef GUFUNC_CORE_BASE_LOG_H
 #define GUFUNC_CORE_BASE_LOG_H
 
@@ -10,14 +10,15 @@ namespace gufunc::base {
 
 enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };
 
-inline constexpr size_t kLogLines = 128;  // when full, the oldest line is lost
-inline constexpr size_t kLogWidth = 248;  // longer messages are cut
+inline constexpr size_t kLogLines = 128;  // if full, the oldest line is lost
+inline constexpr size_t kLogWidth = 248;  // longer messages are truncated
 
-// Never on hot paths: it copies, under a lock of the length of that copy. Allocates nothing.
+// Writes a line. Not for hot paths, because it copies the text under a lock. Allocates nothing.
 void log_text(LogLevel level, const char *message);
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char *format, ...);
 
-// Takes the oldest line into `text` (capacity > 0, cut if need be). False when there is none.
+// Removes the oldest line and copies it to `text`, truncated to `capacity` (> 0). Returns false if
+// the ring is empty.
 bool log_take(char *text, size_t capacity, LogLevel *out_level);
 
 }  // namespace gufunc::base

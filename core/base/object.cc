@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handle table. A handle is slot index << 32 | generation << 8 | kind, XOR a cookie of this
-// copy of the library. Slabs are never unmapped, so a stale handle is always readable; a slot whose
-// generations are used up is retired.
+// copy of the library. Slabs are never unmapped, so the slot of a stale handle can always be read.
+// A slot whose generations are exhausted is retired.
 #include "core/base/object.h"
 
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace gufunc::base {
 
-// Objects waiting to be freed: a lock-free stack that any thread may push to.
+// Objects whose release is deferred: a lock-free stack that any thread may push to.
 class Graveyard {
  public:
   static void push(Object *object) {
@@ -29,7 +29,7 @@ class Graveyard {
 
 namespace {
 
-// state = stamp << 32 | count of external references; stamp = generation << 8 | kind, as in the
+// state = stamp << 32 | count of external references. stamp = generation << 8 | kind, as in the
 // handle.
 struct Slot {
   std::atomic<uint64_t> state{0};
@@ -61,18 +61,18 @@ constexpr bool used_up(uint32_t stamp) {
 std::atomic<Slot *> slabs[kMaxSlabs];
 std::atomic<uint32_t> nslots{0};
 
-// Guards growth and the free list only; no lookup, retain or release takes it.
+// Guards growth and the free list only. Lookup, retain and release do not lock.
 struct Growth {
-  ForkLock mutex;  // a child forked meanwhile goes on with its own
+  ForkLock mutex;  // a child forked meanwhile continues with its own copy
   std::vector<uint32_t> free;
 };
 Growth &growth() {
   alignas(Growth) static char place[sizeof(Growth)];
-  static Growth *const instance = new (place) Growth;  // immortal: no destructor at exit
+  static Growth *const instance = new (place) Growth;  // immortal: not destroyed at exit
   return *instance;
 }
 
-// Differs between two copies of the library in one process, and between processes.
+// A value that differs between two copies of the library in one process, and between processes.
 uint64_t cookie() {
   static const uint64_t value =
       (reinterpret_cast<uint64_t>(&slabs) * 0x9E3779B97F4A7C15ULL) | (1ULL << 63);
@@ -85,7 +85,8 @@ const uint64_t kCookie = cookie();
   return slabs[index >> kSlabBits].load(std::memory_order_relaxed) + (index & (kSlabSize - 1));
 }
 
-// The slot of a handle whose stamp is current and alive, with the state it was seen in.
+// Returns the slot of a live handle with a current stamp, and the state that was read; else
+// nullptr.
 [[gnu::always_inline]] inline Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
   const uint64_t bits = handle ^ kCookie;
   Slot *const slot = slot_at(static_cast<uint32_t>(bits >> 32));
@@ -135,7 +136,7 @@ void give_back_slot(uint32_t index) {
 
 }  // namespace
 
-// Access to an object's place in the table.
+// Access to the slot number of an object.
 struct Handles {
   static std::atomic<uint32_t> &slot(Object *object) { return object->slot_; }
 };
@@ -145,7 +146,7 @@ void Object::drop() {
 }
 
 void Graveyard::empty() {
-  // A destructor drops what the object held, which may land here again: until nothing is left.
+  // A destructor drops the references that its object held, which may push further objects.
   while (top_.load(std::memory_order_relaxed) != nullptr) {
     Object *dead = top_.exchange(nullptr, std::memory_order_acquire);
     while (dead != nullptr) {
@@ -177,7 +178,8 @@ uint64_t publish(Object *object, bool immortal) {
     Slot *const slot = slot_at(index - 1);
     uint64_t state = slot->state.load(std::memory_order_acquire);
     if (used_up(stamp_of(state)) && count_of(state) == 0) {
-      place.compare_exchange_strong(index, 0, std::memory_order_acq_rel);  // retired: take another
+      // retired: use another slot
+      place.compare_exchange_strong(index, 0, std::memory_order_acq_rel);
       continue;
     }
     const uint32_t count = count_of(state);

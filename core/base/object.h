@@ -11,7 +11,7 @@
 
 namespace gufunc::base {
 
-// The kind travels inside the handle; values are part of every handle's bits.
+// The kind of an object. The values are part of the bits of every handle.
 enum class Kind : uint8_t {
   kContext = 1,
   kDevice = 2,
@@ -23,13 +23,14 @@ enum class Kind : uint8_t {
   kPlan = 8,
   kGraph = 9,
   kKernel = 10,
-  kAutomatic = 11,  // a device too: see backend::AutomaticDevice
+  kAutomatic = 11,  // also a device, see backend::AutomaticDevice
 };
 
 const char *kind_name(Kind kind);  // "array"
 
-// Anything a handle can stand for. Born with one internal reference, which belongs to its maker.
-// Internal references go one way (array -> storage, plan -> ufunc -> module), never round.
+// Base class of everything that has a handle. A new object has one internal reference, which
+// belongs to its creator. Internal references form no cycles (array -> storage, plan -> ufunc ->
+// module).
 class Object {
  public:
   explicit Object(Kind kind) : kind_(kind) {}
@@ -39,8 +40,9 @@ class Object {
 
   Kind kind() const { return kind_; }
   void keep() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Takes a reference unless the last one is gone. For registries that point at an object without
-  // keeping it; its destructor must leave them first, under the lock that this is called under.
+  // Adds a reference unless the last one is gone. For registries that point to an object without
+  // retaining it. The object's destructor must first remove it from the registry, under the lock
+  // that guards this call.
   bool try_keep() {
     uint32_t seen = references_.load(std::memory_order_relaxed);
     while (seen != 0) {
@@ -48,7 +50,8 @@ class Object {
     }
     return false;
   }
-  // Never blocks, frees nothing here: the last drop queues the object for `collect`.
+  // Drops a reference. Never blocks and frees nothing: the last drop queues the object for
+  // `collect`.
   void drop();
 
  private:
@@ -56,16 +59,16 @@ class Object {
   friend struct Handles;
   const Kind kind_;
   std::atomic<uint32_t> references_{1};
-  std::atomic<uint32_t> slot_{0};  // 1 + index into the handle table; 0: never published
+  std::atomic<uint32_t> slot_{0};  // 1 + index into the handle table; 0 if never published
   Object *next_dead_ = nullptr;
 };
 
-// Holds one internal reference.
+// Owns one internal reference.
 template <class T>
 class Ref {
  public:
   Ref() = default;
-  static Ref adopt(T *object) { return Ref(object); }  // takes over the maker's reference
+  static Ref adopt(T *object) { return Ref(object); }  // takes over the creator's reference
   static Ref share(T *object) {
     if (object != nullptr) object->keep();
     return Ref(object);
@@ -80,7 +83,7 @@ class Ref {
     if (object_ != nullptr) object_->drop();
   }
   T *get() const { return object_; }
-  void release() { object_ = nullptr; }  // keeps the reference for ever
+  void release() { object_ = nullptr; }  // leaks the reference
   T *operator->() const { return object_; }
   T &operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
@@ -90,28 +93,29 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone; one load when there are none. Called where
-// freeing is allowed: everywhere an object is made, poll, trim, shutdown; never by a release.
-// Destructors may call drivers and queue callbacks.
+// Frees the objects whose last reference is gone. Costs one load if there are none. It is called
+// where freeing is allowed (where objects are created, in poll, trim and shutdown), but never by a
+// release. Destructors may call drivers and queue callbacks.
 void collect();
 
-// Gives the caller one external reference. The first publication takes an internal reference that
-// the last release drops. Throws std::bad_alloc. Immortal objects (devices) get a handle that
-// release ignores.
+// Adds one external reference and returns the handle. The first publication adds an internal
+// reference that the last release drops. Throws std::bad_alloc. Release ignores the handles of
+// immortal objects (devices).
 uint64_t publish(Object *object, bool immortal = false);
 
-// The object behind a live handle of this kind, or nullptr. About 2 ns; takes no reference.
+// Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns. Adds no
+// reference.
 Object *find(uint64_t handle, Kind kind);
 
-// Adds or drops one external reference; false for anything but a live handle of this kind.
+// Adds or drops one external reference. Returns false if this is not a live handle of this kind.
 bool retain(uint64_t handle, Kind kind);
 bool release(uint64_t handle, Kind kind);
 
-// Says that `parameter` is no live handle of this kind.
+// Fails with GUF_E_HANDLE: `parameter` is not a live handle of this kind.
 [[gnu::cold, gnu::noinline]] guf_status fail_handle(const char *parameter, Kind kind,
                                                     guf_error *error);
 
-// find() for the C API layer: handles are pointer-typed, and a failure has a text.
+// find() for the C API layer, with typed handles and an error message.
 template <class T, class HandleType>
 guf_status find_object(HandleType handle, const char *parameter, T **out, guf_error *error) {
   *out = static_cast<T *>(find(reinterpret_cast<uint64_t>(handle), T::kKind));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs that grow: how a caller of another version is read and answered.
+// Structs with a struct_size field: compatibility with callers of other versions of the library.
 #ifndef GUFUNC_CORE_BASE_STRUCT_SIZE_H
 #define GUFUNC_CORE_BASE_STRUCT_SIZE_H
 
@@ -10,23 +10,23 @@
 
 namespace gufunc::base {
 
-// Size of T in the first version that had it. A struct that has grown specialises this with the
-// old size.
+// Size of T in the first version that had it. A struct that has grown specialises this with its old
+// size.
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
-// Larger than any struct will be: such a struct_size was never set.
+// Larger than any struct, so a larger struct_size was never initialised.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
-// `name`: the caller's argument, for messages.
+// `name`: the name of the caller's argument, for error messages.
 // Errors  GUF_E_ARG    <= in is NULL
-//         GUF_E_STRUCT <= size out of range, or a set byte beyond `known`
+//         GUF_E_STRUCT <= size out of range, or a nonzero byte beyond `known`
 guf_status check_struct(const void *in, const char *name, uint32_t first, uint32_t known,
                         guf_error *error);
 
-// A caller's struct as this version's T: an equal size is used in place, a smaller one (from the
-// first version's size on) is copied into `room` and extended with zeros, a larger one must be
-// zero beyond ours.
+// Reads a caller's struct as this version's T. A struct of equal size is used in place. A smaller
+// one (at least the first version's size) is copied into `room` and extended with zeros. A larger
+// one must be zero beyond sizeof(T).
 // Errors  as check_struct
 template <class T>
 guf_status read_struct(const T *in, const char *name, T *room, const T **out, guf_error *error) {
@@ -46,9 +46,10 @@ guf_status read_struct(const T *in, const char *name, T *room, const T **out, gu
   return GUF_OK;
 }
 
-// Fills a caller's struct from `value`: no more than it has room for, and zeros beyond what this
-// version knows. The caller's struct_size stays. Nothing is written on failure.
-// Errors  GUF_E_ARG <= out is NULL;  GUF_E_STRUCT <= size below the first version's, or never set
+// Writes `value` to a caller's struct, truncated to the caller's struct_size, with zeros after the
+// fields that this version has. Does not change struct_size. Writes nothing on failure.
+// Errors  GUF_E_ARG <= out is NULL
+//         GUF_E_STRUCT <= size below the first version's, or not initialised
 template <class T>
 guf_status write_struct(T *out, const char *name, const T &value, guf_error *error) {
   if (out == nullptr || out->struct_size < kFirstSize<T> || out->struct_size > kMaxStructSize) {
