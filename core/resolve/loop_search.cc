@@ -115,8 +115,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
   const guf_dtype asked = asked_of_all(query);
   const bool free = !query.any_fixed;
   switch (query.ufunc->type_rule) {
-    case TypeRule::
-        kDivide:  // integers divide as float64, also where a smaller float would hold them
+    case TypeRule::kDivide:  // integers divide as float64, even if a smaller type could hold them
       if (free && all_inputs_have_rank(query, 1)) {
         *out_index = find_uniform(query, list, GUF_F64);
       }
