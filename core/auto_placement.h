@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device auto: whether a call whose operands all lie in host memory is worth moving to the device
-// that was chosen. Decided by shapes and dtypes alone (docs/decisions/0013-device-auto.md).
+// Device auto: decides whether to move a call whose operands are all in host memory to the
+// automatic device. The decision depends only on shapes and dtypes
+// (docs/decisions/0013-device-auto.md).
 #ifndef GUFUNC_CORE_AUTO_PLACEMENT_H
 #define GUFUNC_CORE_AUTO_PLACEMENT_H
 
@@ -11,37 +12,38 @@
 
 namespace gufunc::pipeline {
 
-// What moving a call costs, and what its work is.
+// The cost of transferring a call's operands, and the amount of its work.
 struct AutoWeight {
-  uint64_t bytes;   // of host operands, there and back
-  uint64_t steps;   // of the loop: items times the sizes of core dimensions
-  uint64_t width;   // bytes of the widest element that a step is done on
-  uint64_t blocks;  // that the device has at work at once
+  uint64_t bytes;   // of host operands, transferred in both directions
+  uint64_t steps;   // of the loop: items times the sizes of the core dimensions
+  uint64_t width;   // size of the widest element of the loop, in bytes
+  uint64_t blocks;  // that the device executes at once
 };
-// Of a call on device auto.
+// Computes the weight of a call on device auto.
 AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
                      const broadcast::LoopShape &loop);
 
-// Whether the host takes longer for the work than the bus for the operands and the device for the
-// work.
+// Whether the host needs more time for the work than the bus for the operands plus the device for
+// the work.
 bool is_heavy(const AutoWeight &weight);
 
-// Whether all operands must fit into the device's memory at once.
+// Whether all operands must fit into the device's memory at once, or only chunks of them.
 enum class Room : uint8_t { kNeeded, kOfChunks };
 
-// Sets auto_placement of a decided call, and moves the call there where that is the answer. Loads
-// kernels of heavy calls, and on the host of all.
-// Errors  any but GUF_E_NO_IMAGE of backend::kernel_of
+// Sets auto_placement of a call whose types and shapes are known, and moves the call to the
+// automatic device if that is faster or the host has no kernel. Loads the device's kernel for heavy
+// calls, and the host's kernel for all others.
+// Errors  those of backend::kernel_of except GUF_E_NO_IMAGE
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
                  const broadcast::LoopShape &loop, Room room, guf_error *error);
 
-// Where a call on device auto runs and why, as one line; "" where no device auto was named. The
-// second is about a method, whose work is one operation on each element.
+// Describes in one line where a call on device auto runs and why. Returns "" if the call is not on
+// device auto. The second overload is for methods, whose work is one operation per element.
 std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
                           const broadcast::LoopShape &loop);
 std::string describe_auto(const op::CallView &call);
 
-// The same in a few words, into the trace, where one is written.
+// Writes the same description, shortened, to the trace if one is written.
 void trace_auto(const op::CallView &call);
 
 }  // namespace gufunc::pipeline

@@ -33,14 +33,14 @@ array::Layout ChunkPart::packed_at(uint64_t address, const ChunkRange &range) {
 
 namespace {
 
-// Whether an operand differs from one position along a loop dimension to the next.
+// Whether an operand's address changes along a loop dimension.
 bool moves_along(const array::Layout &layout, int32_t lead, int32_t dim) {
   const int32_t axis = dim - lead;
   return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
 }
 
-// Shape of a chunk's part but for the axis that is cut, and its strides when packed, C-ordered.
-// What is stretched has one element.
+// Computes the shape of a chunk's part, except on the axis that is cut, and its C-ordered strides
+// when packed. Broadcast axes have one element.
 guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
   const array::Layout &home = part->home;
   uint64_t bytes = dtype::itemsize(part->dtype);
@@ -58,8 +58,9 @@ guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error
   return GUF_OK;
 }
 
-// Whether one operand reads what another, or itself, writes: such a chunk changes at home only once
-// it is done, so that a call which was stopped can go on.
+// Whether the call both reads and writes this operand's memory, through the operand itself or
+// another one. Such a part is written to the caller's memory only when its chunk is complete, so
+// that a call that was stopped can be resumed.
 bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
   const op::Signature &signature = call.ufunc->signature;
   if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))
@@ -87,11 +88,12 @@ PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart 
   return locked ? PartAccess::kDirect : PartAccess::kStaged;
 }
 
-// The dtype in which a part crosses to the device and back.
+// The dtype in which a part is transferred to the device and back: the loop's if it is no wider and
+// nothing is lost, else the operand's.
 guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
   const guf_dtype own = part.home.dtype;
   const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
-  const bool returns = part.load && part.store;  // what a mask leaves out comes back as it was
+  const bool returns = part.load && part.store;  // excluded elements stay unchanged
   return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
 }
 

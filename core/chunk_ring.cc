@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// While one chunk is computed, the next is copied in and the last is copied out: nothing here waits
-// but `finish`, for the oldest. Host memory of the caller is read and written by the cpu's threads,
-// which pack strides and swap bytes on the way; the device sees page-locked memory alone.
+// While the device computes one chunk, the next is copied in and the previous one is copied out.
+// Only `finish` waits, for the oldest chunk. The cpu's threads read and write the caller's memory,
+// pack strides and swap bytes. The device accesses page-locked memory only.
 #include "core/chunk_ring.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-// Gives `bytes` a place behind `*end`. False on overflow.
+// Reserves `bytes` at `*end`, writes their offset to `*place`, and advances `*end`. Returns false
+// on overflow.
 bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
   *place = *end;
   if (!base::checked_add(bytes, kAlignment - 1, &bytes)) return false;
@@ -82,7 +83,8 @@ void ChunkRing::close_slots() {
   slots_.clear();
 }
 
-// Nothing of a failed call may still use what goes now.
+// After a failure, queued work may still use the memory that is freed here, so the streams are
+// drained first.
 ChunkRing::~ChunkRing() {
   for (backend::BorrowedStream *stream : {&in_, &compute_, &out_}) {
     if (stream->get() != nullptr) stream->finish(nullptr);
@@ -143,7 +145,7 @@ guf_status ChunkRing::finish(guf_error *error) {
   const Slot &slot = slots_[oldest_place()];
   --pending_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
-  // The stream's failure is told here: those behind it are to tell of their own.
+  // Synchronises the stream to consume its failure, so that later chunks report only their own.
   if (computed != GUF_OK) {
     backend::ErrorRoom room(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, room.get());

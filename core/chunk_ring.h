@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks of a call under way on a device: each has a slot with memory here and there, and passes
-// three streams, one behind the other: in, through the kernel, out.
+// A ring of slots for the pending chunks of a call on a device. A slot has device and host memory.
+// A chunk passes through three streams in order: copy in, kernel, copy out.
 #ifndef GUFUNC_CORE_CHUNK_RING_H
 #define GUFUNC_CORE_CHUNK_RING_H
 
@@ -15,36 +15,38 @@ namespace gufunc::pipeline {
 
 class ChunkRing {
  public:
-  // `parts`, the call and its cut are the chunked call's, and stay its.
+  // Borrows the call, its parts and its cut from the chunked call.
   ChunkRing(op::CallView &call, std::vector<ChunkPart> &parts, const ChunkCut &cut)
       : call_(call), parts_(parts), cut_(cut) {}
   ChunkRing(const ChunkRing &) = delete;
   ChunkRing &operator=(const ChunkRing &) = delete;
   ~ChunkRing();
 
-  // Opens the streams.   Errors  as the slots of streams
+  // Opens the streams.
+  // Errors  those of the backend's stream slots
   guf_status open(guf_error *error);
 
-  // Memory for `depth` chunks of the parts, as they are cut now. May be tried again.
-  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE, as the slots of events
+  // Allocates memory for `depth` chunks of the current parts. May be called again after a failure.
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE, those of the backend's event slots
   guf_status make_slots(int64_t depth, guf_error *error);
 
-  // The stream that computes: what else the kernel reads is brought on it.
+  // The stream of the kernels. Operands that are not cut are copied on it.
   backend::Stream *compute() const { return compute_.get(); }
 
-  // Copies a chunk in and has the call's views see it on the device: launch on `compute`, then
-  // `send_home`. The next slot is free: `finish` its chunk before.
+  // Queues the copy of a chunk to the device and points the call's views to it there. The caller
+  // then launches on `compute` and calls `send_home`. If the ring is full, the caller must `finish`
+  // a chunk first.
   guf_status bring(const ChunkRange &range, guf_error *error);
   guf_status send_home(guf_error *error);
 
   int64_t pending() const { return pending_; }
   bool full() const { return pending_ == static_cast<int64_t>(slots_.size()); }
 
-  // The chunk that was brought first of those under way.
+  // The range of the oldest pending chunk.
   const ChunkRange &oldest() const { return slots_[oldest_place()].range; }
 
-  // Waits for it and writes it to its outputs.
-  // Errors  what failed on the way; GUF_E_FLOATING_POINT then leaves the chunk written
+  // Waits for the oldest chunk and writes it to the outputs.
+  // Errors  any failure of the chunk; after GUF_E_FLOATING_POINT the chunk is nevertheless written
   guf_status finish(guf_error *error);
 
  private:
@@ -71,7 +73,7 @@ class ChunkRing {
   backend::Device *cpu_ = nullptr;
   backend::BorrowedStream in_, compute_, out_;
   std::vector<Slot> slots_;
-  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // of a slot
+  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // bytes per slot
   size_t next_ = 0;
   int64_t pending_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decided once as one call; then each chunk is a launch of a part of its loop.
+// Chunked calls. Types and shapes are determined once for the whole call. Each chunk is then a
+// launch of a part of its loop.
 #include "core/chunked_call.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 using base::kNone;
 
 constexpr uint64_t kChunkBytes = uint64_t{8} << 20;
-constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // for which a device short of memory is tried
+constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // smallest chunk tried
 constexpr int32_t kDepth = 3, kMostDepth = 16;
 
 guf_status check_options(const guf_chunk_options &options, guf_error *error) {
@@ -67,7 +68,7 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
   return GUF_OK;
 }
 
-// Once shapes are decided.
+// Called when the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
   OverlapWork work = {0, 0, false};
   if (!find_overlaps(call, &work)) return GUF_OK;
@@ -101,14 +102,14 @@ class ChunkedCall {
   const guf_chunk_options &options_;
   int64_t &done_;
   FpFailure failure_;
-  std::unique_ptr<ChunkRing> ring_;  // whose stream the arrays go with: it outlives them
+  std::unique_ptr<ChunkRing> ring_;  // declared before arrays_, because the arrays use its stream
   Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
   void *kernel_ = nullptr;
   ChunkCut cut_;
   std::vector<ChunkPart> parts_;
-  int64_t finished_ = 0;  // chunks
+  int64_t finished_ = 0;  // number of finished chunks
 };
 
 guf_status ChunkedCall::decide_chunks(guf_error *error) {
@@ -143,7 +144,7 @@ guf_status ChunkedCall::tell() {
                     static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 
-// What the call's views show: a chunk.
+// Launches the chunk that the call's views refer to.
 guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
   cut_.restrict_to(range, &loop_);
   return failure_.keep(launch(call_, loop_, choice_, kernel_, failure_.error()));
@@ -171,7 +172,7 @@ guf_status ChunkedCall::finish_oldest() {
   return tell();
 }
 
-// What every chunk reads is brought once.
+// Copies the operands that every chunk reads, once.
 guf_status ChunkedCall::bring_rest(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
@@ -184,7 +185,8 @@ guf_status ChunkedCall::bring_rest(guf_error *error) {
   return arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error);
 }
 
-// Where the program leaves the size of chunks to us, the device's memory has a say.
+// Allocates the ring and copies the operands that are not cut. If the program did not set the chunk
+// size, it is halved until the allocations succeed.
 guf_status ChunkedCall::make_room(guf_error *error) {
   const int64_t depth = options_.depth == 0 ? kDepth : options_.depth;
   bool rest_tried = false;
@@ -199,7 +201,7 @@ guf_status ChunkedCall::make_room(guf_error *error) {
     bytes /= 2;
     const int32_t inner = cut_.inner();
     GUF_TRY(cut(bytes, error));
-    // What was brought whole would be a part now.
+    // An operand that was copied as a whole would now be a part.
     if (rest_tried && cut_.inner() != inner) return status;
   }
 }
@@ -209,7 +211,7 @@ guf_status ChunkedCall::run_there() {
   ChunkRing &ring = *ring_;
   GUF_TRY(ring.open(failure_.error()));
   call_.stream = ring.compute();
-  guf_error attempt = {sizeof attempt};  // told only when the last one failed
+  guf_error attempt = {sizeof attempt};  // reported only if the last attempt fails
   if (const guf_status status = make_room(&attempt); status != GUF_OK) {
     if (failure_.error()->struct_size == sizeof attempt) *failure_.error() = attempt;
     return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call in chunks of its outermost loop dimension.
+// Runs a call in chunks of its outermost loop dimension.
 #ifndef GUFUNC_CORE_CHUNKED_CALL_H
 #define GUFUNC_CORE_CHUNKED_CALL_H
 
@@ -9,7 +9,8 @@
 
 namespace gufunc::pipeline {
 
-// `done`: the outer items that are in their outputs, set whatever happens.
+// `done`: the number of outer items that have been written to the outputs. Set on success and on
+// failure.
 // Errors  those of guf_call_chunked
 guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, int64_t *done,
                         guf_error *error);

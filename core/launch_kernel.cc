@@ -21,7 +21,7 @@ bool in_host_memory(const Device *device) {
   return device == nullptr || device->host_memory;
 }
 
-// "kernel 'm:scale', argument 1: "
+// Returns "kernel 'm:scale', argument 1".
 base::Text who(const module::RawKernel &kernel, int32_t index) {
   base::Text text;
   text.add("kernel '%s:%s', argument %d", kernel.module_name(), kernel.row().name, index);
@@ -36,7 +36,7 @@ base::Text who(const module::RawKernel &kernel, int32_t index) {
                     static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
 }
 
-// The same for every device: what runs on one is a launch of all.
+// The limits are the same for all devices, so that a launch that works on one works on all.
 guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
   static constexpr uint32_t kGrid[] = {GUF_MAX_GRID_X, GUF_MAX_GRID_YZ, GUF_MAX_GRID_YZ};
   static constexpr uint32_t kBlock[] = {GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_Z};
@@ -63,7 +63,8 @@ guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call,
                     static_cast<unsigned long long>(threads), most);
 }
 
-// A plugin knows a kernel's name, not its module's: says again what it refused, if it was this.
+// If the plugin rejected the launch because of its shared memory, rewrites the error with the name
+// of the module, which a plugin does not know.
 [[gnu::cold]] void tell_shared_limit(const module::RawKernel &kernel, const Device &device,
                                      const guf_kernels_api &api,
                                      const guf_backend_kernel_launch &request, guf_error *error) {
@@ -103,7 +104,7 @@ bool reads(const Device &device, const OperandView &argument) {
          argument.array->storage()->reader() == &device;
 }
 
-// In a kernel's parameters a time is one of any unit.
+// Kernel parameters of datetime types accept any unit.
 guf_dtype without_unit(guf_dtype type) {
   if (dtype::is_datetime(type)) return GUF_DATETIME64;
   return dtype::is_timedelta(type) ? static_cast<guf_dtype>(GUF_TIMEDELTA64) : type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of raw kernels: arguments are held against the kernel's parameters and packed into the
-// one block that a launch passes by value.
+// Launches of raw kernels. Arguments are checked against the kernel's parameters and packed into
+// one block, which the launch passes by value.
 #ifndef GUFUNC_CORE_LAUNCH_KERNEL_H
 #define GUFUNC_CORE_LAUNCH_KERNEL_H
 
@@ -12,14 +12,15 @@
 namespace gufunc::pipeline {
 
 struct KernelCall {
-  backend::Stream *stream;  // NULL: the device's own order
-  const uint32_t *grid;     // three of each
+  backend::Stream *stream;  // NULL: the device's own stream
+  const uint32_t *grid;     // three values each
   const uint32_t *block;
   uint32_t shared_bytes;
-  std::span<op::OperandView> arguments;  // as many as parameters; weak ones are converted in place
+  std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
 };
 
-// Allocates nothing without a stream, once the kernel's code is on the device.
+// Launches a raw kernel. Allocates nothing if there is no stream and the kernel's code is already
+// on the device.
 // Errors  as guf_kernel_launch
 guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_error *error);
 

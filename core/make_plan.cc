@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a plan: every decision that guf_call makes, made once.
+// Creation of plans: makes every decision of guf_call once.
 #include <algorithm>
 #include <cstring>
 
@@ -55,7 +55,7 @@ void PreparedPlan::find_pairs(const op::CallView &call, const OverlapWork &work)
     if (!signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
-      // Staged pairs may lie in any way.
+      // Staged operands may overlap in any way.
       if (is_bit(work.copied | work.staged, i) || is_bit(work.staged, o)) continue;
       add(o, i, call.operand[i]);
     }
@@ -110,7 +110,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
     }
   }
   if (work.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
-  // The geometry is made for the staged layouts.
+  // The geometry is computed for the staged layouts.
   for (Stage &stage : stages_) {
     op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
     int64_t *const strides =
@@ -124,7 +124,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
   return GUF_OK;
 }
 
-// After plan_stages: operands have their staged layouts.
+// Requires plan_stages, which gives the operands their staged layouts.
 guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
                                             const broadcast::LoopShape &loop, guf_error *error) {
   if (!masked_ || items_ == 0) return GUF_OK;
@@ -162,7 +162,7 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
     Operand &operand = operands_[static_cast<size_t>(i)];
     operand.offset = static_cast<int64_t>(block_.address[i] - view.layout.address);
     operand.stride_bits = geometry->stride_bits[i];
-    // Alignment is the launch's affair; byte order is the plan's.
+    // Alignment is determined per launch, byte order by the plan.
     block_.operand_flags[i] &= ~static_cast<uint32_t>(GUF_LAUNCH_OPERAND_UNALIGNED);
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0)
       block_.flags |= GUF_LAUNCH_SWAPPED;
@@ -177,10 +177,10 @@ guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan:
   return GUF_OK;
 }
 
-// Of the block that a launch at the call's addresses makes.
+// Describes the block of a launch at the addresses of the call.
 std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
-  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned, apart, never followed
+  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned; never dereferenced
   guf_launch_block block;
   fill_block(described_.data(), kSomewhere, &block);
   std::string text;
@@ -216,7 +216,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
 }
 
 guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
-  base::collect();  // the last one's plan: a program that only asks frees them nowhere else
+  base::collect();  // frees plans of earlier explains, which a program may free nowhere else
   resolve::Choice choice;
   broadcast::LoopShape loop;
   uint32_t missing = 0;
@@ -230,7 +230,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (!op::is_missing(call.operand[i])) continue;
       GUF_TRY(lay_out_missing(call, i, &loop, error));
-      call.operand[i].flags = 0;  // it has a say in the layout of those after it, as in a call
+      call.operand[i].flags = 0;  // it influences the layout of later outputs, as in a call
       missing |= 1U << i;
     }
   }
@@ -257,7 +257,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // A mask that was told has an address also where it is the scalar true, which devices leave out.
+  // A given mask has an address even if it is the scalar true, which devices omit.
   const guf_operand *told = call.args->where;
   const bool has_mask = call.has_where || (told != nullptr && told->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
@@ -265,7 +265,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   OverlapWork work = {0, 0, false};
   find_overlaps(call, &work);
-  // It is read again when what is staged is stored, after other outputs.
+  // The mask is read again when staged outputs are stored, after other outputs were written.
   if (work.staged != 0 && call.has_where && has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying the elements that a call's mask has: how a call with where= writes back what it computed
-// in an array of its own.
+// Copying of the elements that a mask selects. A call with where= uses it to write back results
+// that it computed in a temporary array.
 #ifndef GUFUNC_CORE_MASKED_COPY_H
 #define GUFUNC_CORE_MASKED_COPY_H
 
@@ -10,28 +10,30 @@
 
 namespace gufunc::pipeline {
 
-// The copy as a call of its own, arranged: `absolute` on unsigned integers, whose answer is its
-// argument, with the elements' bits as those integers. A backend's convert slot knows no mask; its
-// kernels do. Large, for the stack of one function.
+// The copy is itself a call: `absolute` on unsigned integers, which returns its argument, applied
+// to the bits of the elements. It is used because the convert slot of a backend does not support
+// masks and kernels do. The object is large for the stack of one function.
 class MaskedCopy {
  public:
   MaskedCopy() {}
   MaskedCopy(const MaskedCopy &) = delete;
   MaskedCopy &operator=(const MaskedCopy &) = delete;
 
-  // The kernel of such a copy can be had: asked for before anything is written.
-  // Errors  GUF_E_NO_IMAGE
+  // Checks that the kernel of the copy is available. Called before anything is written.
+  // Errors  GUF_E_NO_IMAGE <= the device has no kernel for it
   static guf_status check(backend::Device &device, guf_dtype dtype, guf_error *error);
 
-  // Sides of one dtype and one shape, the last `ncore` axes of which the mask of `outer` has not.
-  // Errors  GUF_E_NO_LOOP;  GUF_E_INTERNAL <= more axes than an array with elements has
+  // Prepares the copy. Both sides have the same dtype and shape. The mask of `outer` does not have
+  // their last `ncore` axes.
+  // Errors  GUF_E_NO_LOOP <= absolute has no suitable loop
+  //         GUF_E_INTERNAL <= more axes than an array with elements can have
   guf_status arrange(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
                      int32_t ncore, guf_error *error);
 
   // Errors  those of a launch
   guf_status run(guf_error *error);
 
-  // Once arranged: operand 0 is read, operand 1 written.
+  // Valid after arrange(). Operand 0 is read, operand 1 is written.
   op::CallView call;
   broadcast::LoopShape loop;
   resolve::Choice choice;

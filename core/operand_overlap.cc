@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs are copied rather than outputs staged, because a copy of an input needs no writing back
-// and leaves masks alone. Outputs that overlap one another are written as if one after the other,
-// the last one last; NumPy leaves that to the order in which its loops run.
+// Inputs are copied in preference to staging outputs, because the copy of an input need not be
+// written back and does not involve masks. Outputs that overlap one another are written as if one
+// after the other, in order. In NumPy the result depends on the order in which its loops run.
 #include "core/operand_overlap.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace gufunc::pipeline {
 namespace {
 
-// Whether an item may read and write the same view: it then reads before it writes, and no other
-// item's elements.
+// Whether an input and an output may be the same view. An item must then read before it writes, and
+// must not read elements of other items.
 bool may_run_in_place(const op::Ufunc &ufunc) {
   return !ufunc.signature.generalized || (ufunc.flags & GUF_FUNCTION_INPLACE_SAFE) != 0;
 }
@@ -37,7 +37,7 @@ Lie lie_of(const op::CallView &call, int32_t a, int32_t b) {
 }
 
 bool find_overlaps(const op::CallView &call, OverlapWork *out) {
-  // Locals: a struct that is built and returned costs 5 ns of failed store forwarding.
+  // Separate locals, because building and returning a struct costs 5 ns of failed store forwarding.
   uint32_t copied = 0;
   uint32_t staged = 0;
   bool mask_copied = false;

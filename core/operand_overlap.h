@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operands of a call must be copied so that the result is as if inputs had been copied first.
+// Finds the operands of a call that must be copied because operands overlap. The result must be as
+// if all inputs had been copied first.
 #ifndef GUFUNC_CORE_OPERAND_OVERLAP_H
 #define GUFUNC_CORE_OPERAND_OVERLAP_H
 
@@ -7,7 +8,7 @@
 
 namespace gufunc::pipeline {
 
-// Whether an operand is memory of the caller's: no scalar, and no output to allocate.
+// Whether the operand is memory of the caller: not a scalar, and not an output to allocate.
 inline bool has_memory(const op::OperandView &operand) {
   return (operand.flags & (op::kScalar | op::kMissing)) == 0;
 }
@@ -16,19 +17,19 @@ inline bool is_bit(uint32_t set, int32_t operand) {
   return (set >> operand & 1U) != 0;
 }
 
-// Bits by operand.
+// Sets of operands, one bit per operand.
 struct OverlapWork {
-  uint32_t copied;  // inputs to read from a copy
-  uint32_t staged;  // outputs to write into a copy, which is then written back
+  uint32_t copied;  // inputs that are read from a copy
+  uint32_t staged;  // outputs that are written to a copy, which is then written back
   bool mask_copied;
 };
 
-// How two operands of a call, one of them written, lie to one another.
+// The relation of the memory of two operands of a call, one of which is written.
 enum class Lie { kApart, kSame, kMixed };
 Lie lie_of(const op::CallView &call, int32_t a, int32_t b);
 
-// False when no operand needs a copy; `out` is then not written. Cheap when nothing meets: one
-// comparison of bounds per pair.
+// Returns false if no operand needs a copy; `out` is then not written. If no spans overlap, it
+// costs one comparison of bounds per pair.
 bool find_overlaps(const op::CallView &call, OverlapWork *out);
 
 }  // namespace gufunc::pipeline

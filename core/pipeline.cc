@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence, once per method. The plain case (everything given, nothing overlaps, no stream)
-// allocates nothing and takes no lock; all else is out of its way.
+// The steps of a call. The plain case (all operands given, no overlap, no stream) allocates nothing
+// and takes no lock; all other cases are in separate functions.
 #include "core/pipeline.h"
 
 #include <gufunc/float_control.hpp>
@@ -28,13 +28,13 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
-// Whether queued work reads scalars where they are. Devices with memory of their own take them
-// along with the launch.
+// Whether queued work reads scalars in place. Devices with their own memory copy them with the
+// launch.
 bool outlives_call(const op::CallView &call) {
   return call.stream != nullptr && call.device->host_memory;
 }
 
-// A program's function, and a driver, may reach a cancellation point, or leave another
+// A host function of the program, or a driver, may reach a cancellation point or change the
 // floating-point control.
 [[gnu::noinline]] guf_status launch_foreign(const op::CallView &call,
                                             const broadcast::LoopShape &loop,
@@ -45,7 +45,8 @@ bool outlives_call(const op::CallView &call) {
   return status;
 }
 
-// Launches on what has been made ready, writes back, keeps, and gives out new arrays.
+// Launches on the prepared arrays, writes results back, retains the arrays for the stream, and
+// publishes new outputs.
 guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
                   guf_operand *outputs, guf_error *error) {
@@ -60,7 +61,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return status;
 }
 
-// Allocates, copies, finishes.
+// Runs a call that needs temporary arrays.
 [[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
                                                 const resolve::Choice &choice,
                                                 const OverlapWork *work, guf_operand *outputs,
@@ -78,7 +79,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return finish(call, *loop, choice, nullptr, &arrays, outputs, room.get());
 }
 
-// "(n)" on x, into y: see separate_outputs.h.
+// Runs a call with separate outputs, see separate_outputs.h.
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
@@ -88,7 +89,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   Temporaries arrays(call);
   SeparateOutputs separate(call, arrays, SeparateOutputs::Missing::kAllocated);
   GUF_TRY(decide_separate(call, &separate, &choice, &loop, room.get()));
-  void *kernel = nullptr;  // asked for before anything is written
+  void *kernel = nullptr;  // looked up before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
   GUF_TRY(arrays.open(room.get()));
   if (loop.items != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence: a call is validated, its types resolved, its shapes broadcast, a plan made, and a
-// backend launched.
+// The steps of a call: validate the arguments, resolve the types, broadcast the shapes, make a
+// plan, and launch a backend.
 #ifndef GUFUNC_CORE_PIPELINE_H
 #define GUFUNC_CORE_PIPELINE_H
 
@@ -9,41 +9,37 @@
 
 namespace gufunc::pipeline {
 
-// Runs a call. Outputs that it allocates are written to `outputs` (by output index) on success.
-// Errors  all of guf_call
+// Runs a call. On success the outputs that it allocated are written to `outputs`, by output index.
+// Errors  those of guf_call
 guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 
-// What `call` would do.   Errors  those of guf_call before the launch
+// Determines the dtypes and shapes that `call` would use.
+// Errors  those of guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
-// Types and shapes: what a call, a plan and a question about a call need alike. Operands are left
-// as broadcasting needs them (axes= turned, weak scalars in the loop's dtype).
+// Determines types and shapes, for calls, plans and queries about calls. Changes the operands as
+// broadcasting requires: axes= permutes them, and weak scalars get the loop's dtypes.
 guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
                   guf_error *error);
 
-// The same, but host operands of a call on device auto stay where they are, whatever there is to
-// do.
+// The same without auto placement: a call on device auto with host operands stays on the host.
 guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
                             guf_error *error);
 
 class SeparateOutputs;
 
-// As `decide`, for a call with separate outputs for inout operands. The inout operands are replaced
-// by these outputs: afterwards the call runs in place.
+// The same for a call with separate outputs for inout operands. The call is redirected to them, so
+// that it runs in place on them afterwards.
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
                            broadcast::LoopShape *loop, guf_error *error);
 
-// As `decide_unweighed`, for a call with separate outputs.
-guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
-                                     resolve::Choice *choice, broadcast::LoopShape *loop,
-                                     guf_error *error);
-
-// Plans a decided call and launches it. `kernel`: the loop's, or null to have it looked up.
+// Plans and launches a call whose types and shapes are known. `kernel`: the kernel of the loop, or
+// nullptr to look it up.
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error);
 
-// Launches a prepared geometry, looping over the dimensions that a block does not hold. `launch` is
-// used up. `watch`: the floating-point events to look for, or nullptr.
+// Launches a prepared geometry, and loops over the dimensions that exceed a block. Modifies
+// `launch`. `watch`: the floating-point flags to detect, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
                uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
                guf_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs, and what has to be copied there: decided from handles alone.
+// Determines the device of a call and the operands to copy to it. Depends only on handles.
 #include "core/placement.h"
 
 #include "core/backend/backend.h"
@@ -13,12 +13,12 @@ namespace {
 using backend::Device;
 using base::kNone;
 
-// What the operands say.
+// The locations of the operands.
 struct Locations {
-  Device *device = nullptr;   // of the operands in device memory
-  Device *host = nullptr;     // first device with host memory that owns an operand
+  Device *device = nullptr;   // the device of operands in device memory
+  Device *host = nullptr;     // the first device with host memory that owns an operand
   int32_t on_device = kNone;  // an operand in device memory
-  int32_t on_host = kNone;    // an operand in host memory; scalars have no place
+  int32_t on_host = kNone;    // an operand in host memory; scalars have no location
 };
 
 [[gnu::cold, gnu::noinline]] guf_status fail_mismatch(int32_t operand, const Device *found,
@@ -30,7 +30,7 @@ struct Locations {
       wanted == nullptr ? "host memory" : wanted->spec.c_str());
 }
 
-// Operands and stream agree; what the call names does not.
+// Operands and stream agree, but the requested device differs.
 [[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &wanted,
                                                    guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
@@ -56,7 +56,8 @@ guf_status look_at(op::OperandView &operand, int32_t index, Locations *locations
   return GUF_OK;
 }
 
-// An operand in host memory that the device reads where it is becomes one of the device's.
+// Whether an operand must be copied to the device. An operand in host memory that the device reads
+// in place is assigned to the device instead.
 bool is_copied(op::OperandView &operand, Device *device) {
   if ((operand.flags & (op::kScalar | op::kMissing | op::kDeviceMemory)) != 0) return false;
   if (operand.array == nullptr || operand.array->storage()->reader() != device) return true;
@@ -64,8 +65,8 @@ bool is_copied(op::OperandView &operand, Device *device) {
   return false;
 }
 
-// Operands that the device cannot read are copied. A mask without a place is one, unless it is
-// true: then there is none.
+// Marks the operands that the device cannot read for copying. A scalar mask is copied if it is
+// false, and dropped if it is true.
 guf_status place_far(op::CallView &call, Locations locations, guf_error *error) {
   bool scalar_mask = false;
   if (call.has_where && (call.where.flags & op::kScalar) != 0) {
@@ -93,7 +94,8 @@ guf_status place_far(op::CallView &call, Locations locations, guf_error *error) 
   return GUF_OK;
 }
 
-// Host operands alone are taken as if no device had been named, until the call is weighed.
+// If all operands are on the host, the call is placed as if no device were requested, until it is
+// weighed.
 Device *look_at_auto(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
@@ -135,7 +137,7 @@ guf_status place(op::CallView &call, guf_error *error) {
 guf_status move_there(op::CallView &call, guf_error *error) {
   call.device = call.automatic;
   GUF_TRY(place_far(call, {}, error));
-  call.host_copies = op::HostCopies::kAll;  // also where there is nothing to bring: results go home
+  call.host_copies = op::HostCopies::kAll;  // also without copies: results go to host memory
   return GUF_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs.
+// The device that runs a call.
 #ifndef GUFUNC_CORE_PLACEMENT_H
 #define GUFUNC_CORE_PLACEMENT_H
 
@@ -7,17 +7,18 @@
 
 namespace gufunc::pipeline {
 
-// Sets call.device: the stream's, else that of operands in device memory, else the one asked for,
-// else that of operands in host memory, else cpu. "auto" asks for the device that it stands for
-// where a stream is given or an operand lies in device memory, else for none (auto_placement.h).
-// Sets call.host_copies, and marks operands that the host cannot read. Errors
-// GUF_E_DEVICE_MISMATCH <= operands, stream and device do not go together; a mix of host
-//         and device memory that the host policy does not allow
-//         GUF_E_FORKED <= the stream is the parent's;  any 9xx <= cpu is needed and cannot be
-//         opened
+// Sets call.device to the first that exists: the stream's device, the device of operands in device
+// memory, the requested device, the device of operands in host memory, or cpu. "auto" requests the
+// automatic device if a stream is given or an operand is in device memory, else no device
+// (auto_placement.h). Sets call.host_copies, and marks operands that the host cannot read.
+// Errors  GUF_E_DEVICE_MISMATCH <= operands, stream and device do not match, or the host policy
+//         forbids a mix of host and device memory
+//         GUF_E_SHUTDOWN <= the library was shut down
+//         GUF_E_FORKED <= the stream is the parent process's
+//         any 9xx <= the cpu is needed and cannot be opened
 guf_status place(op::CallView &call, guf_error *error);
 
-// Moves a call on device auto, which `place` has put on the host, to the device that it stands for.
+// Moves a call on device auto that `place` put on the host to the automatic device.
 guf_status move_there(op::CallView &call, guf_error *error);
 
 }  // namespace gufunc::pipeline

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan does and why, as text.
+// Text that describes what a plan does and why.
 #include "core/plan_text.h"
 
 #include "core/auto_placement.h"
@@ -27,7 +27,7 @@ bool asks_for_types(const op::CallView &call) {
   return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
 }
 
-// A weak scalar has the type of the loop chosen by now: its kind tells what it would take.
+// A weak scalar already has the dtype of the chosen loop, so its kind decides what it would accept.
 bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
   if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
   return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);

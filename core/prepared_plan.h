@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call prepared once and launched many times. Immutable: one plan may be launched from many
-// threads at once.
+// A call that is prepared once and launched many times. It is immutable, so many threads may launch
+// one plan at once.
 #ifndef GUFUNC_CORE_PREPARED_PLAN_H
 #define GUFUNC_CORE_PREPARED_PLAN_H
 
@@ -15,7 +15,7 @@
 
 namespace gufunc::pipeline {
 
-// Up to so many operands a launch copies with a fixed size.
+// The number of operands up to which a launch copies arrays of fixed size.
 inline constexpr int32_t kFewOperands = 4;
 
 class PreparedPlan final : public base::Object {
@@ -26,12 +26,13 @@ class PreparedPlan final : public base::Object {
   // Errors  those of guf_plan_create
   static guf_status make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error);
 
-  // What the same call would do, as text; outputs may be missing.
+  // Returns a text that describes what the same call would do. Outputs may be missing.
   // Errors  those of guf_explain
   static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
 
   uint64_t workspace() const { return workspace_; }
-  // What it does and why. The backend's part is made here: a launch has no use for it.
+  // Returns a text that describes what the plan does and why. The backend's part is created here,
+  // because launches do not need it.
   std::string text() const;
 
   // Errors  those of guf_plan_launch
@@ -41,33 +42,33 @@ class PreparedPlan final : public base::Object {
  private:
   PreparedPlan() : Object(kKind) {}
 
-  // What a launch needs of one operand; the mask is the last.
+  // The data of one operand that a launch needs. The mask is the last entry.
   struct Operand {
-    int64_t first;         // bytes from its address to the first it touches
-    int64_t end;           // and to one past the last
-    int64_t offset;        // to where the loop begins
-    uint64_t stride_bits;  // OR of its strides
-    uint64_t fixed;        // a scalar's address inside this plan, or 0
+    int64_t first;         // offset from the address to the first byte that it touches
+    int64_t end;           // offset to one past the last byte
+    int64_t offset;        // offset to the start of the loop
+    uint64_t stride_bits;  // bitwise OR of the strides
+    uint64_t fixed;        // address of a scalar in this plan, or 0
   };
-  // Two operands of which one is written.
+  // Two operands, one of which is written.
   struct Pair {
     int32_t a, b;
-    int64_t distance;  // of their addresses, when the plan was made
+    int64_t distance;  // difference of the addresses when the plan was made
   };
-  // An operand that is read from, or written through, the workspace.
+  // An operand that is read from or written to the workspace instead of its own memory.
   struct Stage {
     int32_t operand;
     guf_dtype dtype;
     bool swapped;
-    bool load;       // before the launch
-    bool store;      // after it
-    uint64_t place;  // in the workspace
+    bool load;       // copied to the workspace before the launch
+    bool store;      // copied from the workspace after the launch
+    uint64_t place;  // offset in the workspace
     int32_t ndim;
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;
-    base::Ref<PreparedPlan> masked_store;  // how it is stored under the plan's mask
+    base::Ref<PreparedPlan> masked_store;  // the store under the plan's mask
   };
 
-  // Of a call whose types and shapes are decided.
+  // Makes a plan of a call whose types and shapes are known.
   static guf_status prepare(op::CallView &call, const resolve::Choice &choice,
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
@@ -90,18 +91,18 @@ class PreparedPlan final : public base::Object {
                          uint64_t workspace, guf_error *error) const;
   guf_status store_masked(const Stage &stage, backend::Stream *stream, const uint64_t *addresses,
                           uint64_t workspace, guf_error *error) const;
-  // Stages in, the launch, stages out.
+  // Queues the copies to the workspace, the launch, and the copies back.
   guf_status queue(backend::Stream *stream, const uint64_t *addresses, uint64_t workspace,
                    guf_error *error) const;
   guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
                       guf_error *error) const;
 
-  // In the order a launch reads them.
+  // Members are in the order in which a launch reads them.
   int32_t naddresses_ = 0;
   int32_t noperands_ = 0;
   bool masked_ = false;
   bool small_ = false;
-  bool quiet_ = false;  // a launch without a stream reaches no cancellation point
+  bool quiet_ = false;  // a launch without a stream has no cancellation point
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;
@@ -110,13 +111,13 @@ class PreparedPlan final : public base::Object {
   std::vector<Operand> operands_;
   std::vector<Pair> pairs_;
   std::vector<Stage> stages_;
-  guf_launch_block block_;              // addresses and alignment flags are the launch's
-  std::unique_ptr<plan::Launch> rest_;  // when a block does not hold all dimensions
+  guf_launch_block block_;              // addresses and alignment flags are set per launch
+  std::unique_ptr<plan::Launch> rest_;  // if the loop dimensions exceed a block
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;
   const op::Loop *loop_ = nullptr;
-  std::string text_;                 // all but the backend's part
-  std::vector<uint64_t> described_;  // the operands' addresses when it was made; not followed
+  std::string text_;                 // without the backend's part
+  std::vector<uint64_t> described_;  // the operands' addresses at creation; never dereferenced
 };
 
 }  // namespace gufunc::pipeline

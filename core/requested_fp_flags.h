@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point events that a call or a method asks for, and its failure by one.
+// The floating-point flags that a call or method requests, and failures because of them.
 #ifndef GUFUNC_CORE_REQUESTED_FP_FLAGS_H
 #define GUFUNC_CORE_REQUESTED_FP_FLAGS_H
 
@@ -13,23 +13,24 @@ inline bool is_watched(const op::CallView &call) {
   return (call.args->fp_report | call.args->fp_fail) != 0;
 }
 
-// `feature`: the guf_backend_feature that looks for what the call asks for.
-// Errors  GUF_E_UNSUPPORTED <= the call asks, and its backend lacks it
+// `feature`: the guf_backend_feature that detects the requested flags.
+// Errors  GUF_E_UNSUPPORTED <= flags are requested and the backend lacks the feature
 guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error);
 
-// What a launch of the call is to look for.
+// Makes the request for a launch of the call.
 // Errors  those of check_fp_flags
 guf_status make_watch(const op::CallView &call, uint64_t feature, guf_launch_watch *out,
                       guf_error *error);
 
-// Work in several launches: an event that fails one of them fails the whole, when all is done.
+// The status of work in several launches. If a floating-point flag fails one launch, the rest of
+// the work continues and the whole fails at the end.
 class FpFailure {
  public:
   explicit FpFailure(guf_error *error) : error_(error) {}
 
-  // Where the next launch writes its failure.
+  // The guf_error for the next launch.
   guf_error *error() { return status_ == GUF_OK ? error_ : &later_; }
-  // A launch's status, but GUF_OK where an event failed it.
+  // Returns the status of a launch, or GUF_OK if only a floating-point flag failed it.
   guf_status keep(guf_status status) {
     return __builtin_expect(status == GUF_OK, 1) ? status : keep_failure(status);
   }
@@ -40,7 +41,7 @@ class FpFailure {
 
   guf_error *error_;
   guf_status status_ = GUF_OK;
-  guf_error later_;  // not initialised: used after a failure only
+  guf_error later_;  // uninitialised, used only after a failure
 };
 
 }  // namespace gufunc::pipeline

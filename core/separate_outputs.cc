@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with a separate output for an inout operand copies the operand first, then runs in place
-// on the output. With a mask both happen in a copy of the output's size, which is then stored under
-// the mask.
+// A call with a separate output for an inout operand first copies the operand and then runs in
+// place on the output. With a mask both happen in a copy of the output's size, which is then stored
+// under the mask.
 #include "core/separate_outputs.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ guf_status check_stretches(const array::Layout &from, const array::Layout &to, i
   return base::fail(error, GUF_E_SHAPE, operand, kNone, "%s; argument %d", text.c_str(), operand);
 }
 
-// A layout whose axes are taken in another order, stretched to `ndim` axes before.
+// A layout with permuted axes, extended to `ndim` axes by broadcasting.
 struct TurnedLayout {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
@@ -67,12 +67,12 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
     arrays_.add_output(number, std::move(array));
     return GUF_OK;
   }
-  uint64_t size = 0;  // refused where it overflows, as allocating it is
+  uint64_t size = 0;  // fails on overflow, as an allocation would
   GUF_TRY(array::count_elements(dtype, like.ndim, like.shape, &size, error));
   int64_t *const strides = call_.stride_room[pair.output];
   array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);
   output.layout = {dtype, like.ndim, like.shape, strides, 0};
-  output.flags = 0;  // broadcasting looks at its shape
+  output.flags = 0;  // so that broadcasting uses its shape
   laid_out_ |= 1U << pair.operand;
   return GUF_OK;
 }
@@ -84,11 +84,11 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   const guf_dtype loop_dtype = choice->loop->types[static_cast<size_t>(pair->operand)];
   pair->loop_dtype = loop_dtype;
   pair->source = operand;
-  // They may lie where axes= puts the turned ones.
+  // Copied, because they may be stored where axes= writes the permuted strides.
   std::copy_n(operand.layout.strides, operand.layout.ndim, pair->source_strides);
   pair->source.layout.strides = pair->source_strides;
   if ((operand.flags & op::kScalar) != 0) {
-    // The bytes move with the struct that holds them.
+    // The scalar's bytes are inside the struct, so the address moves with it.
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
     pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
   }
@@ -102,7 +102,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
         dtype::casting_name(call_.casting));
   }
   GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
-  // With a mask the output is not touched but where it is true.
+  // With a mask the output must change only where the mask is true.
   pair->through_copy =
       call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
   operand = output;
@@ -133,8 +133,8 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
-  // Everything that is read and would be overwritten by the copies below, an operand by its own
-  // output excepted: `move` sees to that.
+  // Copies every operand that the copies below would overwrite, except where an operand overlaps
+  // its own output, which `move` handles.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {
@@ -159,7 +159,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     op::OperandView &target = call_.operand[pair.operand];
     if (pair.through_copy || call_.host_copies != op::HostCopies::kNone) {
       op::OperandView output = call_.operand[pair.output];
-      output.layout = target.layout;  // as axes= turned it
+      output.layout = target.layout;  // as axes= permuted it
       GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));
       GUF_TRY(arrays_.write_back_later(output, target, loop.core_ndim[pair.operand], error));
     }
@@ -185,11 +185,13 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
 void SeparateOutputs::describe(guf_resolution *out) const {
   for (size_t k = 0; k < pairs_.size(); ++k) {
     const Pair &pair = pairs_[k];
-    const array::Layout &output = call_.operand[pair.output].layout;
-    out->dtypes[pair.operand] = pair.source.layout.dtype;
-    out->dtypes[pair.output] = output.dtype;
-    out->output_ndims[k] = output.ndim;
-    std::copy_n(output.shape, output.ndim, out->output_shapes[k]);
+    const op::OperandView &output = call_.operand[pair.output];
+    const bool missing = op::is_missing(output);
+    const array::Layout &like = missing ? pair.source.layout : output.layout;  // not permuted
+    out->dtypes[pair.output] =
+        missing ? choice.loop->types[static_cast<size_t>(pair.operand)] : like.dtype;
+    out->output_ndims[k] = like.ndim;
+    std::copy_n(like.shape, like.ndim, out->output_shapes[k]);
   }
 }
 

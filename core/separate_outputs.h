@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signature without outputs, called with outputs of its own: "(n)" on x, into y.
+// Calls of a signature without outputs, but with separate outputs: "(n)" on x, into y.
 #ifndef GUFUNC_CORE_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_SEPARATE_OUTPUTS_H
 
@@ -11,48 +11,46 @@
 
 namespace gufunc::pipeline {
 
-// Points each written operand of the call at its separate output (allocating those that are
-// missing), and copies what it holds there, once nothing can fail any more but the launch.
-// Afterwards the call is one in place.
+// Redirects each written operand of a call to its separate output and allocates missing outputs.
+// Copies the operand's values there once only the launch can still fail. Afterwards the call runs
+// in place on the outputs.
 class SeparateOutputs {
  public:
-  // What becomes of outputs that the caller did not give. Those laid out have no memory: for
-  // questions.
+  // The treatment of missing outputs. kLaidOut only computes layouts without memory, for queries.
   enum class Missing : uint8_t { kAllocated, kLaidOut };
 
   SeparateOutputs(op::CallView &call, Temporaries &arrays, Missing missing)
       : call_(call), arrays_(arrays), missing_(missing) {}
 
-  // Before types are resolved: the operands are only read here.
+  // Called before types are resolved, because the operands are only read until then.
   void mark();
 
-  // After that: operands become the outputs.
-  // Errors  GUF_E_CASTING <= the loop's type to the output's;  GUF_E_SHAPE <= operand does not
-  //         broadcast to output
+  // Called after types are resolved. Replaces the operands by the outputs.
+  // Errors  GUF_E_CASTING <= the loop's dtype does not cast to the output's
+  //         GUF_E_SHAPE <= an operand does not broadcast to its output
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status redirect(resolve::Choice *choice, guf_error *error);
 
-  // Copies inputs that overlap outputs aside, then operands into outputs, with their axes as
-  // `loop` has turned them.
+  // Copies inputs that overlap outputs to temporaries, then copies operands into outputs, with the
+  // axes as `loop` permutes them.
   guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
-  // Writes the dtypes of the inout operands, and the dtypes and shapes of their separate outputs.
-  // Call it after `redirect`.
-  void describe(guf_resolution *out) const;
+  // For queries: writes dtypes and shapes of the separate outputs. Requires `mark`.
+  void describe(const resolve::Choice &choice, guf_resolution *out) const;
 
-  // The same as text: a line per operand that is copied first.
+  // Describes the copies in text, one line per operand.
   std::string text() const;
 
-  // Operands whose output is laid out only, as bits. After `redirect`.
+  // The set of operands whose output has a layout only, as bits. Valid after `redirect`.
   uint32_t laid_out() const { return laid_out_; }
 
  private:
   struct Pair {
     int32_t operand;
-    int32_t output;  // its place behind the operands
+    int32_t output;  // its index, after the operands
     guf_dtype loop_dtype;
-    bool through_copy;       // the loop runs on a copy in its own type
-    op::OperandView source;  // the operand as given
+    bool through_copy;       // the loop runs on a copy in the loop's dtype
+    op::OperandView source;  // the operand that the caller passed
     int64_t source_strides[GUF_MAX_NDIM];
   };
 

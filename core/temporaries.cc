@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call makes.
+// Arrays that a call creates.
 #include "core/temporaries.h"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
 guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
                                   guf_error *error) {
   GUF_TRY(check_capture(error));
-  // Stretched axes are copied once: their stride stays 0.
+  // Broadcast axes are copied once, and their stride stays 0.
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   const array::Layout from = operand->layout;
@@ -131,7 +131,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   }
   for (int32_t k = 0; k < from.ndim; ++k)
     strides[k] = shape[k] == from.shape[k] ? to.strides[k] : 0;
-  // The view keeps the operand's shape; its strides need a home that lives as long as the copy.
+  // The view has the operand's shape. An array stores its strides as long as the copy exists.
   const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
   auto stretched =
       base::Ref<array::Array>::adopt(new array::Array(view, 0, copy->device(), copy->storage()));
@@ -144,7 +144,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
 guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                                          guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
-    // What is brought lies apart, and goes back in order.
+    // Operands that are copied to the device do not overlap there, and are written back in order.
     if (is_far(call_.operand[i])) continue;
     if (is_bit(work.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
@@ -236,7 +236,8 @@ guf_status Temporaries::write_back(guf_error *error) {
   for (const Staged &staged : staged_) {
     const guf_status status = write_back_one(staged, error);
     if (status == GUF_OK) continue;
-    if (borrowed_.get() != nullptr) backend::forget_launch(error);  // no stream of the program's
+    // The stream does not belong to the program, so its error must not mention a launch there.
+    if (borrowed_.get() != nullptr) backend::forget_launch(error);
     return status;
   }
   return GUF_OK;
@@ -255,8 +256,8 @@ guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
   return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
 }
 
-// Whether an output at home shares memory with the mask there: the device's copy is the one that
-// writing back leaves alone.
+// Whether an output in host memory shares memory with the mask there. If so, the device's copy of
+// the mask must be used, because write-backs do not change it.
 bool Temporaries::writes_home_mask() const {
   const auto meets = [this](const Staged &staged) {
     return staged.to_host && array::shares_memory(staged.to.layout, home_mask_.layout);
@@ -265,7 +266,8 @@ bool Temporaries::writes_home_mask() const {
          std::any_of(staged_.begin(), staged_.end(), meets);
 }
 
-// Elements that the mask leaves out were never brought.
+// Writes back only selected elements, because the elements that the mask excludes were never copied
+// to the device.
 guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device &cpu,
                                           guf_error *error) {
   const array::Layout &like = staged.to.layout;
@@ -293,8 +295,8 @@ guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device 
   return copy.run(error);
 }
 
-// What the mask leaves out of an output may have been written by the output before it, which the
-// copy was made too early to know.
+// Writes under the mask, because an earlier output may have written the excluded elements after the
+// copy was made.
 guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error) {
   if (staged.cast.layout.address != staged.from.layout.address) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
@@ -333,7 +335,7 @@ guf_status Temporaries::write_back_later(const op::OperandView &to, const op::Op
 
 Temporaries::~Temporaries() {
   if (call_.stream == nullptr || handed_over_) return;
-  // A failure on the way: what was queued may still use what goes now.
+  // After a failure, queued work may still use the arrays that are freed now.
   backend::wait_quietly(*call_.stream);
 }
 
@@ -345,7 +347,7 @@ void Temporaries::hand_over() {
   };
   for (int32_t i = 0; i < call_.noperands + call_.nseparate; ++i) share(call_.operand[i].array);
   if (call_.has_where) share(call_.where.array);
-  // Its loops' code and what they own.
+  // The ufunc retains the code of its loops and what they own.
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
   backend::keep_until_done(*call_.stream, std::move(objects));
