@@ -70,8 +70,7 @@ struct CallView {
   const guf_call_args *args;  // struct_size is extended to the current size
   int32_t casting;            // never DEFAULT
   backend::Stream *stream;
-  backend::Device *device;  // args->device or nullptr; placement then sets the device that runs the
-                            // call
+  backend::Device *device;  // the requested device or nullptr; placement sets the actual one
   HostCopies host_copies;   // set by placement
   // If args->device is "auto", the device that it stands for. Placement then sets auto_placement.
   backend::Device *automatic = nullptr;

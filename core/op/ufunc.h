@@ -125,8 +125,8 @@ class Ufunc final : public base::Object {
   // Loops over datetime types with units, created when a call needs them.
   UnitLoops &unit_loops() { return unit_loops_; }
 
-  // Errors  GUF_E_EXISTS <= a loop with these input types exists (for a ufunc without inputs or
-  // outputs: with these types)
+  // Errors  GUF_E_EXISTS <= a loop with these input types exists; without inputs or outputs: with
+  //         these types
   guf_status add_loop(std::unique_ptr<Loop> loop, guf_error *error);
   // Adds all loops or none. Other threads see all of them at once.
   guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);

@@ -44,8 +44,8 @@ class Context final : public base::Object {
   // Finds a ufunc. Ufuncs of the standard library and those that programs registered have a plain
   // name or an alias. A ufunc of a module is found by "module:name". It is also found by its short
   // name if no other module has that name and no plain name is equal.
-  // Errors  GUF_E_NOT_FOUND <= no such ufunc (the text has the nearest name), or an ambiguous short
-  // name
+  // Errors  GUF_E_NOT_FOUND <= no such ufunc (the text has the nearest name), or a short name that
+  //         several modules have
   guf_status find(std::string_view name, base::Ref<Ufunc> *out, guf_error *error);
 
   // Registers a ufunc under its full name and retains it.

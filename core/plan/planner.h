@@ -23,8 +23,7 @@ struct Launch {
   int64_t rest_size[kMaxRest];
   int64_t rest_step[kMaxRest][GUF_MAX_OPERANDS];
   int64_t rest_mask_step[kMaxRest];
-  uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of the strides of each operand, for
-                                           // alignment checks
+  uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of each operand's strides
 };
 
 struct Request {

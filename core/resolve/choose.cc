@@ -35,8 +35,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 // other keys of the ufunc and never equal to one.
 
 constexpr int32_t kMostTimed = 6;
-constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a cached value: the number is that of a unit
-                                                // loop
+constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is a unit loop's
 
 // Returns 0 if the operand has no code: a huge int, a structured dtype, or a datetime type with a
 // multiple other than 1.
@@ -66,9 +65,7 @@ uint64_t timed_code(const OperandView &operand) {
 // dtype.
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
-  if (call.casting == GUF_CASTING_NO)
-    return 0;  // byte order matters for `no`, and the key does
-               // not contain it
+  if (call.casting == GUF_CASTING_NO) return 0;  // keys do not contain the byte order
   if (call.noperands > kMostKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
   uint64_t key = 1;
   bool plain = true;
