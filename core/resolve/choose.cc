@@ -31,8 +31,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 }
 
 // ---- keys of calls with datetime types. An operand takes eight bits, so these keys are longer
-// than
-// other keys of the ufunc and never equal to one.
+// than other keys of the ufunc and never equal to one.
 
 constexpr int32_t kMostTimed = 6;
 constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is a unit loop's

@@ -108,8 +108,8 @@ bool any_record(const TypeQuery &query) {
 }
 
 // The type rules of individual ufuncs. Except for the logical ufuncs, a rule applies only if no
-// operand has a fixed type, or if all have the same one. `*out_index` stays kNotFound if no rule
-// applies.
+// operand has a fixed type, or if the same type is requested for all operands. `*out_index` stays
+// kNotFound if no rule applies.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const guf_dtype asked = asked_of_all(query);
@@ -245,7 +245,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
   }
   out->weak_is_weak = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
-  // Comparisons of integers compare ints exactly, whatever the other type is.
+  // Integers compare with ints exactly, even if the other type is fixed.
   if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
   return GUF_OK;
 }
