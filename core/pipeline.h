@@ -28,10 +28,15 @@ guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadca
 
 class SeparateOutputs;
 
-// The same for a call with separate outputs for inout operands. The call is redirected to them, so
-// that it runs in place on them afterwards.
+// As `decide`, for a call with separate outputs for inout operands. The call is redirected to them,
+// so that it runs in place on them afterwards.
 guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
                            broadcast::LoopShape *loop, guf_error *error);
+
+// As `decide_unweighed`, for a call with separate outputs.
+guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
+                                     resolve::Choice *choice, broadcast::LoopShape *loop,
+                                     guf_error *error);
 
 // Plans and launches a call whose types and shapes are known. `kernel`: the kernel of the loop, or
 // nullptr to look it up.

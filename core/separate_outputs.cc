@@ -185,13 +185,11 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
 void SeparateOutputs::describe(guf_resolution *out) const {
   for (size_t k = 0; k < pairs_.size(); ++k) {
     const Pair &pair = pairs_[k];
-    const op::OperandView &output = call_.operand[pair.output];
-    const bool missing = op::is_missing(output);
-    const array::Layout &like = missing ? pair.source.layout : output.layout;  // not permuted
-    out->dtypes[pair.output] =
-        missing ? choice.loop->types[static_cast<size_t>(pair.operand)] : like.dtype;
-    out->output_ndims[k] = like.ndim;
-    std::copy_n(like.shape, like.ndim, out->output_shapes[k]);
+    const array::Layout &output = call_.operand[pair.output].layout;
+    out->dtypes[pair.operand] = pair.source.layout.dtype;
+    out->dtypes[pair.output] = output.dtype;
+    out->output_ndims[k] = output.ndim;
+    std::copy_n(output.shape, output.ndim, out->output_shapes[k]);
   }
 }
 

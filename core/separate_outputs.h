@@ -35,8 +35,9 @@ class SeparateOutputs {
   // axes as `loop` permutes them.
   guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
-  // For queries: writes dtypes and shapes of the separate outputs. Requires `mark`.
-  void describe(const resolve::Choice &choice, guf_resolution *out) const;
+  // For queries: writes the dtypes of the inout operands, and the dtypes and shapes of their
+  // separate outputs. Valid after `redirect`.
+  void describe(guf_resolution *out) const;
 
   // Describes the copies in text, one line per operand.
   std::string text() const;
