@@ -197,7 +197,7 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
 
 // Keeps `objects` alive until the work queued on `stream` so far is done. Drops them immediately if
 // the stream is idle.
-void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects);
+void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
 // Keeps one object alive. If memory is exhausted, waits for the stream instead, because nothing may
 // fail after work was queued.
 void keep_until_done(Stream &stream, base::Object &object) noexcept;

@@ -160,17 +160,24 @@ guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
   return status == GUF_TIMEOUT ? status : guf_status{GUF_OK};
 }
 
+namespace {
+
+// Leaks the reference if memory runs out: captured work is only recorded, so there is nothing to
+// wait for.
+void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
+  try {
+    capture.kept.push_back(std::move(object));
+  } catch (const std::bad_alloc &) {
+    object.release();
+  }
+}
+
+}  // namespace
+
 void keep_until_done(Stream &stream, base::Object &object) noexcept {
   ErrorRoom room(nullptr);
-  if (stream.capture != nullptr) {
-    try {
-      stream.capture->kept.push_back(base::Ref<base::Object>::share(&object));
-    } catch (const std::bad_alloc &) {
-      // Leak the reference: captured work only is recorded, so there is nothing to wait for.
-      base::Ref<base::Object>::share(&object).release();
-    }
-    return;
-  }
+  if (stream.capture != nullptr)
+    return keep_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
   if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
   std::vector<base::Ref<base::Object>> objects;
   try {
@@ -181,11 +188,10 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept {
   keep_until_done(stream, std::move(objects));
 }
 
-void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) {
+void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept {
   if (stream.capture != nullptr) {
-    for (base::Ref<base::Object> &object : objects) {
-      stream.capture->kept.push_back(std::move(object));
-    }
+    for (base::Ref<base::Object> &object : objects)
+      keep_in_capture(*stream.capture, std::move(object));
     return;
   }
   ErrorRoom room(nullptr);
