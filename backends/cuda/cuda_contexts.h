@@ -19,7 +19,7 @@ class CudaContexts : public gpu::Driver {
  public:
   explicit CudaContexts(const Api &api) : api_(api) {}
 
-  const gpu::ErrorInfo &error_info(Code code) const override { return error_info(code); }
+  const gpu::ErrorInfo &error_info(Code code) const override { return cuda::error_info(code); }
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;
