@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack for the handlers of signals on a thread of the backend.
+// An alternate signal stack for the threads of the backend.
 #ifndef GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
 #define GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
 
@@ -8,8 +8,9 @@
 
 namespace gufunc::cpu {
 
-// Lies at the base of the thread's own stack, so that a program's handler can report that a user's
-// loop overflowed that stack. A thread that has an alternate stack, as a sanitizer's, keeps it.
+// The stack is at the base of the thread's own stack. Signal handlers run on it, so that a
+// program's handler can report that a user's loop overflowed the thread's stack. A thread that
+// already has an alternate stack, for example from a sanitizer, keeps it.
 class AlternateStack {
  public:
   static constexpr size_t kBytes = size_t{64} << 10;

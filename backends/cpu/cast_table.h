@@ -7,8 +7,8 @@
 
 namespace gufunc::cpu {
 
-// Elementwise loop from aligned native `from` to aligned native `to`, any steps. NULL: the dtypes
-// are equal, or one is not among the fifteen.
+// Returns the elementwise loop from aligned native `from` to aligned native `to`, for any steps.
+// NULL if the dtypes are equal or if one of them is not among the fifteen builtin dtypes.
 guf_loop_numpy find_cast(guf_dtype from, guf_dtype to);
 
 }  // namespace gufunc::cpu

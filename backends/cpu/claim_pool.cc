@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claiming by compare-and-swap; spin, then futex.
+// Chunks are claimed by compare-and-swap; threads wait by spinning, then on a futex.
 //
-// PERF  An empty two-chunk job on hot helpers costs 0.05 us where static halves cost 0.4 us, and
-//       0.15 us
-// instead of 225 us while another program holds the second core (design page PERFORMANCE 2c).
+// PERF  An empty two-chunk job on hot helpers costs 0.05 us, against 0.4 us for static halves, and
+//       0.15 us against 225 us while another program uses the second core (design page
+//       PERFORMANCE 2c).
 #include "backends/cpu/claim_pool.h"
 
 #include <pthread.h>
@@ -59,7 +59,7 @@ Granted ClaimPool::granted() {
   return granted;
 }
 
-// Leaves the pool free and no helper in the job, also where the caller's thread is unwound.
+// Releases the pool and removes all helpers from the job, also if the caller's stack is unwound.
 class ClaimPool::Job {
  public:
   Job(ClaimPool &pool, uint32_t count) : pool_(pool), count_(count) {}
@@ -95,7 +95,7 @@ bool ClaimPool::acquire() {
   const uint32_t generation = process_generation();
   uint32_t owner = 0;
   if (owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel)) return true;
-  // Held by a thread that fork left behind in the parent.
+  // The owner is a thread of the parent process that fork did not copy.
   return owner != generation &&
          owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel);
 }
@@ -109,7 +109,7 @@ void ClaimPool::start_helpers() {
   const bool stopped =
       quit_.load(std::memory_order_acquire) && live_.load(std::memory_order_acquire) == 0;
   if (generation_ == generation && !stopped) return;
-  // No helper lives in this process: none of the words below has another reader.
+  // This process has no helper, so no other thread reads the words below.
   state_.store(0, std::memory_order_relaxed);
   sleepers_.store(0, std::memory_order_relaxed);
   caller_sleeps_.store(0, std::memory_order_relaxed);
@@ -129,8 +129,8 @@ void ClaimPool::start_helpers() {
 
 void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   const uint64_t epoch = (epoch_of(state_.load(std::memory_order_relaxed)) + 1) & 0xFFFF;
-  // Sequentially consistent with the sleepers' count: either the helper sees the job, or we see the
-  // helper.
+  // Sequentially consistent with the count of sleepers: either the helper sees the job, or this
+  // thread sees the helper.
   state_.store(epoch << 48 | uint64_t{helpers} << 32 | uint64_t{count} << 16,
                std::memory_order_seq_cst);
   if (wake == Wake::kYes && sleepers_.load(std::memory_order_seq_cst) != 0) {
@@ -156,8 +156,8 @@ void ClaimPool::work_as_caller() {
   }
 }
 
-// Chunks that nobody has begun are done without having run. None are left where the caller returned
-// from its work.
+// Marks chunks that no thread has claimed as done without running them. If the caller's work ended
+// normally, there are none.
 void ClaimPool::drop_unclaimed() {
   uint64_t state = state_.load(std::memory_order_relaxed);
   while (next_of(state) < count_of(state)) {
@@ -206,8 +206,8 @@ void ClaimPool::help() {
   futex_wake(&live_, 1);
 }
 
-// Claims and runs one chunk. The first of a job also takes one of the places that the job has for
-// helpers.
+// Claims and runs one chunk. With its first chunk of a job, a helper also takes one of the job's
+// helper places.
 bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
   uint64_t state = state_.load(std::memory_order_acquire);
   for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's threads: one job at a time, whose chunks are claimed one by one.
+// The plugin's thread pool: it runs one job at a time, and threads claim its chunks one by one.
 #ifndef GUFUNC_BACKENDS_CPU_CLAIM_POOL_H
 #define GUFUNC_BACKENDS_CPU_CLAIM_POOL_H
 
@@ -12,39 +12,40 @@
 
 namespace gufunc::cpu {
 
-// The caller of `run` works on its own job and, at the end, waits only for chunks that a helper has
-// already begun: a helper that sleeps or was descheduled costs nothing. A second caller, or a loop
-// that calls back into the library, finds the pool taken and runs its chunks itself.
+// The caller of `run` works on its own job. At the end it waits only for chunks that a helper has
+// already begun, so that a helper that sleeps or was descheduled costs nothing. A second caller, or
+// a loop that calls back into the library, finds the pool in use and runs all its chunks itself.
 //
-// Each chunk begins with the default floating-point control, whatever a loop left behind.
+// Each chunk begins with the default floating-point control, even if an earlier loop changed it.
 //
-// Helpers start with the first job, spin a while after each and then sleep. In a forked child the
-// pool finds itself without helpers and starts anew.
+// Helpers start with the first job. They spin for a while after each job and then sleep. In a
+// forked child the pool detects that its helpers do not exist and starts new ones.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
   static constexpr uint32_t kMaxChunks = 0xFFFF;
 
-  // Whether it is worth some microseconds of the caller to wake helpers that sleep.
+  // Whether the job is large enough to spend some microseconds of the caller on waking helpers.
   enum class Wake { kNo, kYes };
 
   // Runs body(context, i) for every i in [0, count), count <= kMaxChunks, on at most `max_threads`
-  // threads (0: all), and returns when all are done. What the bodies wrote is visible to the
-  // caller.
+  // threads (0: all threads), and returns when all are done. The caller sees everything that the
+  // bodies wrote.
   void run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context);
 
-  // Threads that may work at once, the caller's included.
+  // Threads that can work at once, including the caller.
   uint32_t threads() { return granted().threads; }
   Granted granted();
 
-  // Ends the helpers; the next job starts them again. GUF_TIMEOUT when a job goes on for longer.
+  // Ends the helpers; the next job starts them again. Returns GUF_TIMEOUT if a job runs for longer
+  // than the timeout.
   guf_status stop(uint64_t timeout_ns);
 
  private:
-  // One word, so that claiming is one compare-and-swap: epoch:16 | helpers wanted:16 | count:16 |
-  // next:16. A stale reader whose epoch has wrapped round can at worst take part where one helper
-  // less was wanted.
+  // One word, so that a claim is one compare-and-swap: epoch:16 | helpers wanted:16 | count:16 |
+  // next:16. If the epoch wraps around while a helper sleeps, that helper can at worst work on one
+  // job in addition to the requested helpers.
   using State = uint64_t;
 
   static void *helper_entry(void *self);
@@ -62,7 +63,7 @@ class ClaimPool {
   void drop_unclaimed();
   void wait_for_helpers(uint32_t count);
 
-  // Hot words apart: claims, completions and sleeping touch different lines.
+  // Claims, completions and sleepers use different cache lines.
   alignas(64) std::atomic<State> state_{0};
   Body body_ = nullptr;
   void *context_ = nullptr;
@@ -73,13 +74,13 @@ class ClaimPool {
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
   alignas(64) std::atomic<uint32_t> owner_{
-      0};                           // generation of the process whose caller has it; 0: free
-  std::atomic<Granted> granted_{};  // by nobody: not asked yet
-  uint32_t generation_ = 0;         // of the process that started the helpers
+      0};                           // generation of the process whose caller owns the pool; 0: free
+  std::atomic<Granted> granted_{};  // by kNobody: not determined yet
+  uint32_t generation_ = 0;         // generation of the process that started the helpers
   uint32_t helpers_ = 0;
 };
 
-// The process's one pool. Never destroyed.
+// Returns the only pool of the process. It is never destroyed.
 ClaimPool &claim_pool();
 
 }  // namespace gufunc::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and conversions of whole arrays: tiles where the two sides run in different directions,
-// shared with the pool where they are large.
+// Copies and conversions of whole arrays: in tiles if the two sides have different layouts, and on
+// several threads if they are large.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -20,7 +20,7 @@ constexpr int64_t kTile = 32;  // 32 x 32 elements of 8 bytes: two tiles fill a 
 constexpr uint64_t kCopyChunk = 1024 * 1024;
 constexpr uint64_t kFillBlock = 16 * 1024;
 
-// The launch block as boxes of rows: `tile_dim` is walked in tiles together with dimension 0.
+// The launch block as boxes of rows. `tile_dim` and dimension 0 are visited together, in tiles.
 struct Conversion {
   ElementConverter converter;
   char *to;
@@ -38,7 +38,7 @@ ElementForm operand_form(const guf_launch_block &block, int operand) {
           (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
 }
 
-// The dimension along which one side is nearer to contiguous than along dimension 0.
+// Returns the dimension along which one side is closer to contiguous than along dimension 0.
 int choose_tile_dim(const Conversion &c) {
   const auto crosses = [&](const int64_t *step, int d) {
     return std::abs(step[d]) < std::abs(step[0]);
@@ -49,7 +49,8 @@ int choose_tile_dim(const Conversion &c) {
   return 0;
 }
 
-// Rows [first, last) of the remaining dimensions; with tiles, "row" stands for a kTile-high stripe.
+// Visits the rows [first, last) of the remaining dimensions; with tiles, a "row" is a stripe of
+// kTile rows.
 class StripeWalk {
  public:
   StripeWalk(const Conversion &c, uint64_t stripe) : c_(c) {
@@ -100,7 +101,7 @@ class StripeWalk {
   int64_t index_[kMaxDims] = {};
 };
 
-// Items are stripes, or elements when there is one row only.
+// Items are stripes, or elements if there is only one row.
 void convert_chunk(void *context, uint32_t chunk) {
   const auto &c = *static_cast<const Conversion *>(context);
   const uint64_t first = chunk * c.chunk_items;
@@ -177,7 +178,7 @@ void execute_copy(uint64_t dst, uint64_t src, uint64_t size) {
 void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count) {
   auto *to = reinterpret_cast<char *>(dst);
   const uint64_t size = count * pattern_size;
-  // A block that stays in L1, made by doubling, then copied over the rest.
+  // Builds a block that fits in L1 by doubling, then copies it over the rest.
   const uint64_t block = std::min(size, kFillBlock / pattern_size * pattern_size);
   if (size == 0) return;
   std::memcpy(to, pattern, pattern_size);

@@ -19,15 +19,15 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-// From here on memory comes straight from the system in huge pages: first touch is 2.5 times
-// faster.
+// Allocations of this size or more are mapped from the system in huge pages: the first touch is 2.5
+// times faster.
 constexpr uint64_t kHugeFrom = uint64_t{4} << 20;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 struct Device {
 } the_device;
 
-// The processor's own name, without the blanks it is padded with.
+// Writes the processor's brand string without its padding blanks.
 void write_brand(char *out_name, size_t size) {
   unsigned words[12] = {};
   for (unsigned i = 0; i < 3; ++i) {
@@ -52,13 +52,13 @@ void write_driver(char *out_driver, size_t size) {
   }
 }
 
-// Rounded up to whole huge pages; 0 on overflow.
+// Rounds up to whole huge pages; 0 on overflow.
 uint64_t mapped_size(uint64_t size) {
   const uint64_t rounded = (size + kHugePage - 1) & ~(kHugePage - 1);
   return rounded < size ? 0 : rounded;
 }
 
-// Huge pages need an aligned start: maps one more and gives back what stands over.
+// Huge pages need an aligned start: maps one page more and unmaps the excess.
 void *map_huge(uint64_t size) {
   const uint64_t wanted = size + kHugePage;
   if (wanted < size) return nullptr;
@@ -70,7 +70,7 @@ void *map_huge(uint64_t size) {
   const uint64_t tail = start + wanted - (aligned + size);
   if (tail > 0) munmap(reinterpret_cast<void *>(aligned + size), tail);
   auto *memory = reinterpret_cast<void *>(aligned);
-  madvise(memory, size, MADV_HUGEPAGE);  // advice: refused where huge pages are off
+  madvise(memory, size, MADV_HUGEPAGE);  // a hint: fails if huge pages are disabled
   return memory;
 }
 

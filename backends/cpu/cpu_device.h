@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of the plugin's table, room by room.
+// The functions behind the slots of the plugin's table, by source file.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_DEVICE_H
 #define GUFUNC_BACKENDS_CPU_CPU_DEVICE_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::cpu {
 
-// cpu_device.cc: the one device, its memory
+// cpu_device.cc: the device and its memory
 guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, guf_error *error);
 guf_status device_open(int32_t index, uint64_t native, void **out_device,
                        guf_backend_device_info *out_info, guf_error *error);
@@ -16,7 +16,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
                         uint64_t *out_address, guf_error *error);
 void memory_release(uint64_t address, uint64_t size);
 
-// cpu_image.cc: host images, the standard library's table
+// cpu_image.cc: host images, the table of the standard library
 const guf_module_v1 *builtins();
 int32_t image_score(void *device, const guf_module_image *image);
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
@@ -25,15 +25,15 @@ void module_unload(void *module);
 guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
                       guf_error *error);
 
-// describe_launch.cc: what the slot `launch` would do
+// describe_launch.cc: describes what the slot `launch` would do
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error);
 
-// describe_method.cc: what the slot `method` would do
+// describe_method.cc: describes what the slot `method` would do
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 
-// cpu_queue.cc: everything that a stream orders
+// cpu_queue.cc: all operations that run on a stream
 guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
                        guf_error *error);
 guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the plugin a plugin: its note and its one exported symbol.
+// The plugin's ELF note and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/cpu/cpu_table.h"
 

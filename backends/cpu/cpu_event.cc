@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: a counter of records under a lock.
+// Events: a counter of records, protected by a mutex.
 #include "backends/cpu/cpu_event.h"
 
 #include "backends/cpu/cpu_host.h"
@@ -12,7 +12,7 @@ Event::Event() : generation_(process_generation()) {}
 
 void Event::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // In a forked child the lock may be held by a thread that is not there; the memory is given up.
+  // In a forked child a thread that no longer exists may own the mutex, so the memory is leaked.
   if (generation_ == process_generation()) destroy(this);
 }
 

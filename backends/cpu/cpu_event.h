@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in a stream's order that can be asked for and waited for.
+// A point in a stream that can be queried and waited for.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_EVENT_H
 #define GUFUNC_BACKENDS_CPU_CPU_EVENT_H
 
@@ -12,8 +12,8 @@
 
 namespace gufunc::cpu {
 
-// An event that was never recorded is complete. Recording again makes query and wait speak of the
-// new record; a stream that already waits keeps waiting for the one it was told of.
+// An event that was never recorded is complete. After a second recording, query and synchronize
+// refer to the new record; a stream that already waits keeps waiting for the earlier record.
 class Event {
  public:
   Event();
@@ -21,16 +21,16 @@ class Event {
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
 
-  // A new record: its number, to be passed to `complete` when the stream gets there.
+  // Starts a new record and returns its number, which the stream passes to `complete` when it
+  // reaches the record.
   uint64_t begin_record();
   void complete(uint64_t record, const Failure &failure);
 
   uint64_t last_record();
-  void wait_for(uint64_t record);  // for streams: without limit, failures are not theirs
+  void wait_for(uint64_t record);  // for streams: no timeout, and failures are not reported
 
-  // Errors  GUF_NOT_READY, the failure kept at the record, GUF_E_FORKED <= recorded before a fork
-  //         and
-  // not complete then
+  // Errors  GUF_NOT_READY; the failure that the record keeps;
+  //         GUF_E_FORKED <= recorded before a fork and incomplete at the fork
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeping and reporting a failure.
+// Keeps and reports a failure.
 #include "backends/cpu/cpu_failure.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure that is kept until somebody asks for it.
+// A failure that is kept until a caller asks for it.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_FAILURE_H
 #define GUFUNC_BACKENDS_CPU_CPU_FAILURE_H
 
@@ -11,14 +11,15 @@ namespace gufunc::cpu {
 
 struct Failure {
   guf_status status = GUF_OK;
-  uint64_t launch = 0;  // its number among the stream's launches, from 1
+  uint64_t launch = 0;  // number of the launch in its stream, from 1
   int32_t argument = -1, axis = -1, native_code = 0;
   char message[400] = {};
 
   bool happened() const { return status != GUF_OK; }
-  // From the record that the failing work filled; `details.status` GUF_OK: it left no text.
+  // Copies `details`, which the failing work wrote; if `details.status` is GUF_OK, it wrote no
+  // message.
   void keep(guf_status failed, uint64_t launch_number, const guf_error &details);
-  // Writes itself into `error` and returns the status.
+  // Writes the failure into `error` and returns its status.
   guf_status report(guf_error *error) const;
 };
 

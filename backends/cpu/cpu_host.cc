@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's services behind plain functions.
+// Wraps the host's services in plain functions.
 #include "backends/cpu/cpu_host.h"
 
 #include <atomic>

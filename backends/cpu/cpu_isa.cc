@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpuid, XCR0 and GUFUNC_CPU_ISA.
+// Reads cpuid, XCR0 and GUFUNC_CPU_ISA.
 #include "backends/cpu/cpu_isa.h"
 
 #include <cpuid.h>
@@ -22,7 +22,7 @@ constexpr unsigned kAvx512f = 1u << 16, kAvx512dq = 1u << 17, kAvx512cd = 1u << 
 constexpr unsigned kAvx512bw = 1u << 30, kAvx512vl = 1u << 31;
 // cpuid.80000001:ecx
 constexpr unsigned kLahf = 1u << 0, kLzcnt = 1u << 5;
-// XCR0: what the operating system saves at a context switch
+// XCR0: the registers that the operating system saves at a context switch
 constexpr unsigned long long kYmmState = 0x06, kZmmState = 0xe6;
 
 constexpr bool has(unsigned long long word, unsigned long long bits) {

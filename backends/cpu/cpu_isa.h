@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which x86-64 microarchitecture level this machine runs, by feature bits and never by model
+// The x86-64 microarchitecture level of this machine, from its feature bits, never from the model
 // number.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_ISA_H
 #define GUFUNC_BACKENDS_CPU_CPU_ISA_H
@@ -8,32 +8,33 @@ namespace gufunc::cpu {
 
 inline constexpr int kLowestIsaLevel = 1;
 inline constexpr int kHighestIsaLevel = 4;
-inline constexpr int kLowestCompiledLevel =
-    2;  // gufcc and the plugin's own kernels have none below
+// The lowest level that gufcc and the plugin's own kernels are compiled for.
+inline constexpr int kLowestCompiledLevel = 2;
 
-// What cpuid and XCR0 say. Pure, so that tests can describe machines they do not run on.
+// The results of cpuid and XCR0. Plain data, so that tests can describe other machines.
 struct CpuFeatures {
   unsigned leaf1_ecx = 0, leaf7_ebx = 0, extended1_ecx = 0;
-  unsigned long long xcr0 = 0;  // 0 when the system saves no extended state
+  unsigned long long xcr0 = 0;  // 0 if the system saves no extended state
 };
 CpuFeatures read_cpu_features();
 
-// Highest n such that the features make x86-64-v<n>; 1 is plain x86-64.
+// Returns the highest n such that the features satisfy x86-64-v<n>; 1 is plain x86-64.
 int isa_level_of(const CpuFeatures &features);
 
-// "x86-64" is 1, "x86-64-v3" and "v3" are 3; 0 for any other text.
+// "x86-64" is 1, "x86-64-v3" and "v3" are 3; any other text is 0.
 int parse_isa_level(const char *text);
 
-// What a wish ("v2"; NULL or empty: none) makes of the machine's level: it can only lower it, to a
-// level that kernels are compiled for. A wish that cannot be granted is logged and ignored.
+// Returns the machine's level, lowered to the requested level ("v2"; NULL or empty: no request). A
+// request cannot raise the level, nor lower it below the lowest compiled level. A request that
+// cannot be granted is logged and ignored.
 int granted_isa_level(int machine, const char *wish);
 
-// The machine's level. Read once: a virtual machine traps cpuid, at 10 us each.
+// The machine's level, read once, because virtual machines trap cpuid and need 10 us for each.
 int machine_isa_level();
 
-// The level that loops are chosen for: the machine's, lowered by GUFUNC_CPU_ISA. Read once.
+// The level that loops are chosen for: the machine's level, lowered by GUFUNC_CPU_ISA. Read once.
 int isa_level();
-// "x86-64-v3"
+// Returns the name of the level, such as "x86-64-v3".
 const char *isa_target(int level);
 
 }  // namespace gufunc::cpu

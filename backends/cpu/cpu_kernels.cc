@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a raw kernel are shared among the pool's threads, in runs of consecutive ones; threads
-// of a block that may wait for one another stand on fibers (backends/items).
+// Runs raw kernels. The pool's threads share the blocks in runs of consecutive ones. The threads of
+// a block that can wait for each other run on fibers (backends/items).
 #include "backends/cpu/cpu_kernels.h"
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint32_t kMostShared = 227 * 1024;  // as much as any device has
-constexpr uint32_t kSubgroup = 32;            // of the executor
-constexpr uint64_t kThreadWork = 16;  // of a thread of a grid whose kernel was never measured
+constexpr uint32_t kMostShared = 227 * 1024;  // as much as the largest device has
+constexpr uint32_t kSubgroup = 32;            // subgroup size of the executor
+constexpr uint64_t kThreadWork = 16;  // weight of one thread if the kernel was never measured
 constexpr uint32_t kRunsPerThread = 8;
 
-// Workers between launches.
+// Workers that are kept between launches.
 constexpr size_t kShelfPlaces = 64;
 constinit std::atomic<items::Worker *> worker_shelf[kShelfPlaces] = {};
 
@@ -52,13 +52,13 @@ uint64_t product(const uint32_t (&of)[3]) {
   return uint64_t{of[0]} * of[1] * of[2];
 }
 
-// Saturates.
+// The product, saturated.
 uint64_t saturated_product(uint64_t a, uint64_t b) {
   uint64_t both;
   return __builtin_mul_overflow(a, b, &both) ? UINT64_MAX : both;
 }
 
-// A launch while it runs. The first failure is kept; what others have begun goes on.
+// A running launch. It keeps the first failure; chunks that other threads have begun continue.
 struct Job {
   items::Launch launch;
   LoopCost cost;
@@ -96,7 +96,7 @@ LoopCost cost_of(const guf_backend_kernel_launch &request) {
   return {request.kernel, nullptr};
 }
 
-// Blocks from the job's first on, of this weight.
+// Runs the blocks from the job's first block on; `weight` is their weight.
 void run_chunks(Job &job, uint64_t weight) {
   const uint64_t blocks = job.blocks - job.first_block;
   uint64_t chunks = 1;
@@ -123,7 +123,7 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   job.block_work = kThreadWork * product(request.block);
   const uint64_t weight = job.cost.weigh(saturated_product(job.blocks, job.block_work));
   if (!job.cost.is_known() && weight < kParallelWork && job.blocks > 1) {
-    // The first block of few decides about the others.
+    // If there are few blocks, the cost of the first decides how the others run.
     const uint64_t all = std::exchange(job.blocks, 1);
     run_chunks(job, 0);
     job.first_block = 1;

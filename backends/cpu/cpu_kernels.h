@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels on the host: the extension "gufunc.kernels".
+// Raw kernels on the cpu backend: the extension "gufunc.kernels".
 #ifndef GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
 #define GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
 
@@ -9,7 +9,7 @@ namespace gufunc::cpu {
 
 extern const guf_kernels_api kKernelsExtension;
 
-// Frees the stacks that finished launches left behind.
+// Frees the worker stacks that finished launches have kept for reuse.
 void free_kernel_workers();
 
 }  // namespace gufunc::cpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: straight into the loop when small, in claimed chunks when large.
+// Launches: a direct call of the loop if small, claimed chunks if large.
 //
 // PERF  A launch of one item is a test of flags, three pointer copies and the indirect call (bench:
-// cpu_launch_one_item). No allocation, no lock, no formatting on any path that succeeds without
+// cpu_launch_one_item). No allocation, lock or formatting on any path that succeeds without
 // staging.
 #include "backends/cpu/cpu_launch.h"
 
@@ -19,31 +19,31 @@ namespace {
 
 constexpr uint32_t kNoChunk = UINT32_MAX;
 
-// Elements of one item, as work_of counts them.
+// Elements of one item, counted as in work_of.
 uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Whether the launch is known to be too short for a clock to be worth reading. One in 16 is timed
-// all the same: a cost may depend on the data.
+// Whether the launch is known to be too short to read the clock. One launch in 16 is timed all the
+// same, because a cost may depend on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();
 }
 
-// A launch that several threads take chunks of. Keeps the failure of the first chunk that fails in
-// the order of the items: chunks behind it need not run, those before it do. So what a launch
-// returns does not depend on which thread was faster.
+// A launch whose chunks several threads claim. It keeps the failure of the first failing chunk in
+// the order of the items: chunks after it are skipped, chunks before it run. The result of a launch
+// therefore does not depend on the speed of the threads.
 struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
   const LaunchStrategy *strategy;
   LoopCost cost;
   uint64_t first;      // item of the first chunk
-  uint64_t item_work;  // elements of one item, as work_of counts them
+  uint64_t item_work;  // elements of one item, counted as in work_of
   guf_error *error;
   std::atomic<uint32_t> failed_chunk{kNoChunk};
-  std::mutex failing;  // taken by chunks that failed; guards `status`, `error`, `loop->failure`
+  std::mutex failing;  // protects `status`, `error` and `loop->failure`; locked by chunks that fail
   guf_status status = GUF_OK;
 
   void fail(uint32_t chunk, guf_status failed, const LoopFailure &said, const guf_error &details) {
@@ -62,7 +62,7 @@ void run_chunk(void *context, uint32_t chunk) {
   const uint64_t chunk_items = shared.strategy->split.chunk_items;
   const uint64_t first = shared.first + chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
-  guf_error details;  // each chunk has its own, and its own failure of the loop
+  guf_error details;  // per chunk, like the failure of the loop
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
   LoopFailure said;
@@ -78,7 +78,7 @@ void run_chunk(void *context, uint32_t chunk) {
   shared.fail(chunk, status, said, details);
 }
 
-// Items from `first` on.
+// Runs the items from `first` on.
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
                       const LaunchStrategy &strategy, const LoopCost &cost, uint64_t first,
                       guf_error *error) {
@@ -97,7 +97,8 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return GUF_OK;
 }
 
-// Few items of a loop that was never measured: what the first one takes decides about the rest.
+// A loop that was never measured, with few items: the cost of the first item decides how the rest
+// run.
 [[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
                                      LaunchStrategy *strategy, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;
@@ -123,14 +124,14 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return run_timed(block, loop, strategy->items, cost, done, block.items, error);
 }
 
-// One call of the loop, for which nothing needs to be decided.
+// One call of the loop, without further decisions.
 inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &loop) {
-  char *args[GUF_MAX_OPERANDS];  // a loop may change what it is given
+  char *args[GUF_MAX_OPERANDS];  // a loop may modify its argument arrays
   for (int i = 0; i < block.noperands; ++i) args[i] = reinterpret_cast<char *>(block.address[i]);
   return loop(args, block.size, block.step);
 }
 
-// A launch that more than one thread or call may share.
+// A launch that may be divided among several threads or calls.
 [[gnu::noinline]] guf_status run_many(const guf_backend_launch &launch, const HostLoop &loop,
                                       SerialReason serial, guf_error *error) {
   const guf_launch_block &block = *launch.block;

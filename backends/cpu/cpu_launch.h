@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes one launch, on this thread and the pool, and returns when it is done.
+// Executes one launch on the calling thread and the pool, and returns when it is complete.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
 #define GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
 
@@ -7,8 +7,9 @@
 
 namespace gufunc::cpu {
 
-// Errors  what a GUF_LAUNCH_STATUS loop returns; GUF_E_LOOP <= it is no error code: `native_code`
-//         has it;  GUF_E_NO_MEMORY <= scratch of staged operands;
+// Errors  the status that a GUF_LAUNCH_STATUS loop returns;
+//         GUF_E_LOOP <= that status is no error code: it is in `native_code`;
+//         GUF_E_NO_MEMORY <= scratch of staged operands;
 //         GUF_E_DTYPE <= a staged operand without casts
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
 
@@ -23,10 +24,10 @@ inline guf_status check_flags(const guf_launch_block &block, guf_error *error) {
   return __builtin_expect(unknown == 0, 1) ? guf_status{GUF_OK} : fail_flags(unknown, error);
 }
 
-// The `convert` slot's work. Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
+// Implements the `convert` slot. Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
 guf_status execute_convert(const guf_launch_block &block, guf_error *error);
 
-// memcpy and pattern fill, shared with the pool when large. `pattern_size` is 1..16.
+// memcpy and pattern fill, on several threads if large. `pattern_size` is 1..16.
 void execute_copy(uint64_t dst, uint64_t src, uint64_t size);
 void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count);
 

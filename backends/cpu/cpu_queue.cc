@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots whose work a stream orders: each is one task, run now or queued as a copy of itself.
+// The slots that run on a stream. Each is a task, which runs immediately or is copied to the queue.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kInlineBytes = 256 * 1024;
 
-// A task whose copy is itself.
+// A task that is copied by its copy constructor.
 template <class Self>
 class PlainTask : public Task {
  public:
@@ -32,7 +32,8 @@ class PlainTask : public Task {
   PlainTask(const PlainTask &) = default;
 };
 
-// Runs at once without a stream: the device's default order is complete on return.
+// Without a stream the task runs immediately: on the device's default stream, work is complete on
+// return.
 template <class Self>
 guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
@@ -89,14 +90,14 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// Borrows launch and block while it runs on the caller; the queued copy owns them.
+// Borrows the launch and its block while it runs on the caller; the queued copy owns them.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
-    if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
-      return execute_launch(launch_, error);  // which measures the loop where it can share it
+    if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNone) {
+      return execute_launch(launch_, error);  // which measures the loop if it can divide the launch
     }
     const Stopwatch watch;
     GUF_CPU_TRY(execute_launch(launch_, error));
@@ -163,7 +164,7 @@ Task *ConvertTask::copy_of(const Task &task) {
   return create<QueuedConvert>(static_cast<const ConvertTask &>(task));
 }
 
-// Holds a reference to the event while it is queued.
+// Holds a reference to the event while the task is queued.
 class EventTask : public Task {
  public:
   EventTask(Event *event, uint64_t record) : event_(event), record_(record) { event_->retain(); }
@@ -250,7 +251,7 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   const LoopCost cost(launch->kernel, launch->user);
   const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
   Place place = is_short || block.items == 0 ? Place::kInlineWhenIdle : Place::kQueue;
-  // Code that did not say it may run anywhere runs on a thread that is inside a call.
+  // A loop that is not marked as callable from any thread runs on the calling thread.
   if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) place = Place::kCaller;
   return stream->submit(task, LaunchTask::copy_of, place, error);
 }

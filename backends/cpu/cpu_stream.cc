@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a stream, and who runs it.
+// The queue of a stream, and the choice of the thread that runs it.
 //
-// PERF  Handing work to a thread costs 2 to 32 us; a caller that finds the stream idle pays two
-// compare-and-swaps instead and no lock.
+// PERF  Passing work to a thread costs 2 to 32 us. A caller that finds the stream idle needs two
+// compare-and-swaps instead, and no lock.
 #include "backends/cpu/cpu_stream.h"
 
 #include <pthread.h>
@@ -20,15 +20,15 @@
 namespace gufunc::cpu {
 namespace {
 
-// A thread without work leaves after this; the next task starts another.
+// A thread without work exits after this time; the next task starts another.
 constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
-constinit std::atomic<uint32_t> nstreams{0};  // ever made
+constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
-// Threads of all streams. A forked child inherits the number, not the threads: the process they
-// run in is the upper half.
+// The number of threads of all streams. A forked child inherits the number but not the threads, so
+// the upper half contains the process generation of the threads.
 constinit std::atomic<uint64_t> live_threads{0};
-constinit std::atomic<uint32_t> ended_threads{0};  // what a wait for them sleeps on
+constinit std::atomic<uint32_t> ended_threads{0};  // the word that waits for the threads sleep on
 
 uint32_t count_live() {
   const uint64_t seen = live_threads.load(std::memory_order_acquire);
@@ -44,7 +44,7 @@ void thread_starts() {
   } while (!live_threads.compare_exchange_weak(seen, wanted, std::memory_order_relaxed));
 }
 
-// Only for a thread of this process.
+// Must run on a thread of this process.
 void thread_ends() {
   live_threads.fetch_sub(1, std::memory_order_acq_rel);
   ended_threads.fetch_add(1, std::memory_order_release);
@@ -63,7 +63,7 @@ guf_status Stream::check_fork(guf_error *error) const {
               "the stream was made before this process was forked");
 }
 
-// Ends the run also where a loop ends its thread.
+// Also ends the run if a loop ends its thread.
 class Stream::InlineRun {
  public:
   explicit InlineRun(Stream &stream) : stream_(stream) {}
@@ -119,17 +119,18 @@ void Stream::end_inline() {
   work_ended_.notify_all();
 }
 
-// Whether somebody runs, who then takes the lock when that ends. Under the lock.
+// Whether another thread runs work; that thread then takes the lock when it ends. Requires the
+// lock.
 bool Stream::notice_runner() {
   if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
   state_.store(0, std::memory_order_release);
   return false;
 }
 
-// Becomes the one that runs, after everything that is pending now.
+// Makes the caller the runner, after everything that is pending now.
 guf_status Stream::begin_on_caller(guf_error *error) {
-  // Another caller may come first, and again each time that this one is woken: it is told that
-  // somebody waits. The failure, if any, stays for synchronize.
+  // Another caller may come first, even after each wake-up, so kNoticed is set again each time. A
+  // failure stays in the stream until synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
     work_ended_.wait(lock, [&] { return !notice_runner(); });
@@ -172,26 +173,27 @@ void Stream::enqueue(Task *task) {
   if (queue_runs_) wake_thread(lock);
 }
 
-// The queue may run: sees to it that a thread does, or runs it here when none can be started.
+// Called when the queue can run: wakes or starts a thread, or runs the queue on the caller if no
+// thread can be started.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
   thread_starts();
   has_thread_ = start_thread(thread_entry, this);
   if (has_thread_) return;
   thread_ends();
-  has_thread_ = true;  // this caller stands in for it
+  has_thread_ = true;  // the caller acts as the stream's thread
   drain(lock);
   has_thread_ = false;
 }
 
-// Runs the queue until it is empty, then leaves the stream idle.
+// Runs the queue until it is empty, then marks the stream as idle.
 void Stream::drain(std::unique_lock<std::mutex> &lock) {
   while (head_ != nullptr) {
     Task *task = head_;
     head_ = task->next;
     if (head_ == nullptr) tail_ = nullptr;
     lock.unlock();
-    ensure_default_float_control();  // the last task's loop may have left another one
+    ensure_default_float_control();  // the loop of the previous task may have changed it
     run_task(*task);
     task->dispose();
     lock.lock();
@@ -234,7 +236,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
   if (notice_runner()) {
-    // What is queued now, and the inline run that is under way, if any.
+    // Waits for what is queued now and for the current inline run, if any.
     const uint64_t last = queued_;
     const uint64_t inline_runs = inline_ended_ + (queue_runs_ ? 0 : 1);
     const auto done = [&] { return completed_ >= last && inline_ended_ >= inline_runs; };
@@ -253,7 +255,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 }
 
 void Stream::close() {
-  // In a forked child the lock may be held by a thread that is not there; the memory is given up.
+  // In a forked child a thread that no longer exists may own the mutex, so the memory is leaked.
   if (generation_ != process_generation()) return;
   std::unique_lock lock(mutex_);
   closed_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in order: an idle stream runs what is small on its caller, a busy one has a thread of its
-// own.
+// A queue of work that runs in order. An idle stream runs small work on the calling thread; a busy
+// stream has its own thread.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 #define GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 
@@ -18,33 +18,34 @@ namespace gufunc::cpu {
 
 class Stream;
 
-// One piece of queued work. Made with create<>, destroyed by the stream.
+// One piece of queued work. Created with create<> and destroyed by the stream.
 class Task {
  public:
   virtual ~Task() = default;
-  // Runs on the stream's thread. What it returns other than GUF_OK becomes the stream's failure.
+  // Runs on the stream's thread. A result other than GUF_OK becomes the stream's failure.
   virtual guf_status run(Stream &stream, guf_error *error) = 0;
-  // The memory that create<> took.
+  // Frees the memory from create<>.
   virtual void dispose() = 0;
 
   Task *next = nullptr;
-  uint64_t launch = 0;               // number among the stream's launches; 0: not a launch
-  guf_trace_work *traced = nullptr;  // owned by whoever runs the task; a copy takes it over
+  uint64_t launch = 0;  // number among the stream's launches; 0: not a launch
+  guf_trace_work *traced =
+      nullptr;  // owned by the code that runs the task; a copy takes the ownership
 };
 
-// Where a piece of work may run.
+// Where a task may run.
 enum class Place {
-  kInlineWhenIdle,  // small: on the caller if nothing is pending
-  kQueue,           // large, or waiting: on the stream's thread
-  kCaller           // only on the caller: waits for what is pending first
+  kInlineWhenIdle,  // small: on the caller if no work is pending
+  kQueue,           // large, or a wait: on the stream's thread
+  kCaller           // only on the caller, which first waits for pending work
 };
 
 class Stream {
  public:
   Stream();
 
-  // Runs `task_on_stack` now, or queues the copy that `make_copy(context)` returns.
-  // A failure of the work itself is kept by the stream, not returned.
+  // Runs the task now, or queues the copy that `copy` returns. The stream keeps a failure of the
+  // task itself; this function does not return it.
   // Errors  GUF_E_NO_MEMORY <= no memory to queue; GUF_E_FORKED
   using MakeCopy = Task *(*)(const Task &task);
   guf_status submit(Task &task, MakeCopy copy, Place place, guf_error *error);
@@ -54,16 +55,19 @@ class Stream {
   void close();  // never waits; pending work completes first
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // First failure since the last report. Called by tasks, so by whoever runs the stream now.
+  // Returns the first failure since the last report. Called by tasks, that is, by the thread that
+  // runs the stream.
   Failure failure();
 
   // Waits until no stream of this process has a thread.
   static guf_status wait_for_threads(uint64_t timeout_ns);
 
  private:
-  // state_: who may run. The fast path of an idle stream is one compare-and-swap in and one out.
-  static constexpr uint32_t kRunning = 1;  // somebody runs: an inline caller or the thread
-  static constexpr uint32_t kNoticed = 2;  // somebody queued or waits: take the lock when you end
+  // Bits of state_. On an idle stream, the fast path is one compare-and-swap before the work and
+  // one after it.
+  static constexpr uint32_t kRunning = 1;  // an inline caller or the stream's thread runs work
+  static constexpr uint32_t kNoticed =
+      2;  // a thread queued or waits: the runner must take the lock when it ends
 
   class InlineRun;
 
@@ -89,12 +93,12 @@ class Stream {
   const uint32_t generation_;
   const uint32_t number_;  // for traces
 
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the members below
   std::condition_variable work_arrived_, work_ended_;
   Task *head_ = nullptr, *tail_ = nullptr;
   uint64_t queued_ = 0, completed_ = 0;  // tasks that went through the queue
-  uint64_t inline_ended_ = 0;            // noticed inline runs that ended
-  bool queue_runs_ = false;              // kRunning belongs to the queue
+  uint64_t inline_ended_ = 0;            // inline runs that ended with kNoticed set
+  bool queue_runs_ = false;              // kRunning was set for the queue
   bool has_thread_ = false;
   bool closed_ = false;
   Failure failure_;

@@ -141,7 +141,7 @@ guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t host_minor
   gufunc::cpu::set_host(host);
   gufunc::cpu::start_fork_watch();
   const guf_backend_api table = gufunc::cpu::make_table(host_minor);
-  // An older host gets the prefix that it knows; struct_size says how much there is.
+  // An older host gets the prefix that it knows; struct_size is the size of the host's table.
   std::memcpy(api, &table, std::min<size_t>(api->struct_size, sizeof(table)));
   return GUF_OK;
 }

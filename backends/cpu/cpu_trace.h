@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streams did, for the host's trace (the extension "gufunc.trace").
+// Reports the work of streams to the host's trace (the extension "gufunc.trace").
 #ifndef GUFUNC_BACKENDS_CPU_CPU_TRACE_H
 #define GUFUNC_BACKENDS_CPU_CPU_TRACE_H
 
@@ -16,11 +16,13 @@ inline bool is_traced() {
   return __builtin_expect(trace_sink.load(std::memory_order_acquire) != nullptr, 0);
 }
 
-// Work of the slot that this thread is in, queued on a stream; nullptr: nobody wants to know.
+// Returns a trace record for work that the current slot queues on a stream; nullptr if no trace is
+// written.
 guf_trace_work *make_traced(uint32_t stream);
 void drop_traced(guf_trace_work *work);
 
-// Tells of the work that runs between its two ends, and drops it.
+// Reports the begin and end of the work that runs during the lifetime of this object, and frees the
+// record.
 class TracedRun {
  public:
   explicit TracedRun(guf_trace_work *work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time that a wait may not pass.
+// The time at which a wait ends.
 #ifndef GUFUNC_BACKENDS_CPU_DEADLINE_H
 #define GUFUNC_BACKENDS_CPU_DEADLINE_H
 
@@ -20,7 +20,7 @@ class Deadline {
   bool never() const { return never_; }
   Clock::time_point at() const { return at_; }
   bool passed() const { return !never_ && Clock::now() >= at_; }
-  // At most `most`: what a wait that polls may sleep.
+  // The remaining time, at most `most`; used by waits that poll.
   std::chrono::nanoseconds left(std::chrono::nanoseconds most) const {
     if (never_) return most;
     const auto rest = at_ - Clock::now();
@@ -29,7 +29,7 @@ class Deadline {
   }
 
  private:
-  // Beyond a century, which keeps the addition above from overflowing.
+  // 100 years; longer timeouts never expire, so that the addition above cannot overflow.
   static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
   bool never_;
   Clock::time_point at_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot `describe_method`: how a method is run, in words.
+// The slot `describe_method`: describes in text how a method runs.
 #include <algorithm>
 
 #include "backends/cpu/cpu_device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that the slots `describe_launch` and `describe_method` have in common.
+// Text that the slots `describe_launch` and `describe_method` share.
 #ifndef GUFUNC_BACKENDS_CPU_DESCRIBE_TEXT_H
 #define GUFUNC_BACKENDS_CPU_DESCRIBE_TEXT_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::cpu {
 
-// Text in the caller's room, cut off where that ends.
+// Text in a buffer of the caller, truncated at its end.
 class TextRoom {
  public:
   TextRoom(char *to, size_t size) : to_(to), left_(size) {
@@ -24,12 +24,13 @@ class TextRoom {
   size_t left_;
 };
 
-// The line of threads where one does all of `work`.
+// Writes the line about threads for `work` that runs on one thread.
 void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out);
-// Its beginning where up to `threads` share `pieces`, each a `word`, and what limits them.
+// Writes the beginning of the line about threads if up to `threads` threads share `pieces`, and
+// what limits their number. `word` names the pieces.
 void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
                            const char *word, TextRoom *out);
-// The highest level that loops are chosen for.
+// Writes the highest ISA level that loops are chosen for.
 void describe_instructions(TextRoom *out);
 
 }  // namespace gufunc::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of elements, as a backend needs them: the dtype's bits are part of its code.
+// Sizes of elements, decoded from the bits of the dtype's code.
 #ifndef GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
 #define GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
 
@@ -9,11 +9,12 @@
 
 namespace gufunc::cpu {
 
-inline constexpr uint32_t kMaxElementBytes = 16;  // of all but records
-inline constexpr uint32_t kMaxAlignment = 64;     // of a record
+inline constexpr uint32_t kMaxElementBytes = 16;  // of all dtypes except structured dtypes
+inline constexpr uint32_t kMaxAlignment = 64;     // of a structured dtype
 inline constexpr int kDtypes = 15;
 
-// Codes from 0x80 on: times of 8 bytes, and records, which say their size.
+// Codes from 0x80 on are datetime types of 8 bytes and structured dtypes, whose code contains the
+// size.
 inline bool is_time(guf_dtype dtype) {
   return (dtype & 0xFE) == 0x80;
 }
@@ -26,13 +27,13 @@ inline uint32_t dtype_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// Bytes that swap as one: a complex element is two reals.
+// The number of bytes that are swapped as one unit: a complex element consists of two reals.
 inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
   const bool complex = dtype == GUF_C64 || dtype == GUF_C128;
   return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
 }
 
-// Place of a dtype in a table of all; -1: none of the fifteen.
+// Index of a dtype in tables of all builtin dtypes; -1 for a dtype that is not among the fifteen.
 int dtype_index(guf_dtype dtype);
 
 }  // namespace gufunc::cpu

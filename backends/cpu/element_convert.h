@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements from one dtype, byte order and alignment to another: what staging and `convert` are made
-// of.
+// Converts elements between dtypes, byte orders and alignments. Staging and the `convert` slot use
+// it.
 #ifndef GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
 #define GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
 
@@ -12,23 +12,23 @@
 
 namespace gufunc::cpu {
 
-// How the elements of one side lie in memory.
+// The representation of the elements of one side in memory.
 struct ElementForm {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   bool swapped = false;
   bool unaligned = false;
 };
 
-// A chosen way to convert: usable once choose() has said true. No memory of its own.
+// A chosen conversion, usable after choose() has returned true. It owns no memory.
 class ElementConverter {
  public:
-  // False when there is no such cast: of a record to another type or byte order, of a time to a
-  // unit that it has no factor to.
+  // Returns false if there is no such cast: from a structured dtype to another dtype or byte order,
+  // or between datetime units without a conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;
 
-  // The same over several dimensions. The longest becomes the row.
+  // Converts several dimensions. The longest one becomes the row.
   static constexpr int kMaxDims = 1 + GUF_MAX_CORE_STRIDES;
   void box(char *to, const int64_t *to_step, const char *from, const int64_t *from_step,
            const int64_t *size, int ndim) const;
@@ -38,11 +38,11 @@ class ElementConverter {
   void row_by_blocks(char *to, int64_t to_step, const char *from, int64_t from_step,
                      int64_t count) const;
 
-  guf_loop_numpy cast_;          // NULL: the bits stay
-  guf::time::conversion units_;  // what a cast between units reads
+  guf_loop_numpy cast_;          // NULL: the bits do not change
+  guf::time::conversion units_;  // the parameters of a cast between units
   uint32_t from_bytes_, to_bytes_;
-  uint32_t from_swap_, to_swap_;  // bytes that swap as one; 0: native order
-  bool from_staged_, to_staged_;  // the cast cannot touch that side itself
+  uint32_t from_swap_, to_swap_;  // bytes that are swapped as one unit; 0: native order
+  bool from_staged_, to_staged_;  // the cast cannot access that side directly
 };
 
 }  // namespace gufunc::cpu

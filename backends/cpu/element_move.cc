@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop per element size and swap width; memcpy of constant size is the unaligned access.
+// One loop per element size and swap width. Unaligned access uses memcpy of constant size.
 #include "backends/cpu/element_move.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ inline uint64_t reversed(uint64_t x) {
   return __builtin_bswap64(x);
 }
 
-// `Units` words make one element.
+// An element is `Units` words.
 template <class Word, int Units, bool kSwap>
 void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
@@ -30,7 +30,7 @@ void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, 
   }
 }
 
-// The same with the steps known, which lets the compiler use vectors.
+// The same with constant steps, so that the compiler can vectorize the loop.
 template <class Word, int Units, bool kSwap>
 void move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   constexpr int64_t kSize = sizeof(Word) * Units;
@@ -72,7 +72,7 @@ void move_elements(char *to, int64_t to_step, const char *from, int64_t from_ste
       return move_row<uint32_t, 2, true>(to, to_step, from, from_step, count);
     case 0x1008:
       return move_row<uint64_t, 2, true>(to, to_step, from, from_step, count);
-    default:  // a record
+    default:  // a structured dtype
       for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
         std::memcpy(to, from, size);
       }

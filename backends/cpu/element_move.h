@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of elements between strided places, whatever their alignment and byte order.
+// Copies elements between strided arrays of any alignment and byte order.
 #ifndef GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
 #define GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
 
@@ -7,8 +7,9 @@
 
 namespace gufunc::cpu {
 
-// Copies `count` elements of `size` bytes. `swap` is 0, or the number of bytes to reverse as one:
-// `size`, or half of it for complex numbers; of a size of 1, 2, 4, 8 or 16. Steps are signed bytes.
+// Copies `count` elements of `size` bytes. `swap` is 0 or the number of bytes to reverse as one
+// unit: `size`, or half of it for complex numbers; in that case `size` is 1, 2, 4, 8 or 16. Steps
+// are signed, in bytes.
 void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
                    uint32_t size, uint32_t swap);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word in a page under MADV_WIPEONFORK: it reads 0 in a child until the child has numbered
-// itself.
+// A word in a page with MADV_WIPEONFORK: it is 0 in a child until the child numbers itself.
 #include "backends/cpu/fork_watch.h"
 
 #include <sys/mman.h>
@@ -14,10 +13,10 @@ namespace {
 
 using Word = std::atomic<uint32_t>;
 
-// Serves where the kernel is too old to wipe pages: forks then go unnoticed.
+// Used if the kernel is too old to wipe pages; forks are then not detected.
 constinit Word unwatched{1};
 constinit std::atomic<Word *> watched{&unwatched};
-// Ordinary memory: a child inherits its parent's number here, and takes the next one.
+// Ordinary memory: a child inherits its parent's number here and takes the next one.
 constinit std::atomic<uint32_t> last_generation{1};
 
 uint32_t number_child(Word *word) {

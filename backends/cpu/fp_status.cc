@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at operands before a block of items is computed (it may be computed in place), and at
-// results after it.
+// Examines operands before a block of items is computed, because the block may be computed in
+// place, and results after it.
 #include "backends/cpu/fp_status.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace gufunc::cpu {
 namespace {
 
-// Classes of one operand's items: an item of a generalized function has the classes of all its
+// Classes of one operand's items. An item of a generalized function has the classes of all its
 // elements.
 void classify_items(const guf_launch_block &block, int operand, const char *address,
                     const int64_t *dims, const int64_t *steps, uint8_t *classes) {
   const guf_dtype dtype = block.loop_dtype[operand];
   const int ndim = block.core_ndim[operand];
   if (ndim == 0) return classify(dtype, address, steps[operand], dims[0], classes);
-  int first = 0;  // of the operand's core strides
+  int first = 0;  // first core stride of the operand
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
   const int64_t *const core_step = steps + block.noperands + first;
   const uint8_t *const name = block.core_name + first;
@@ -73,8 +73,9 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
   }
 }
 
-// What an item says whose operands have the classes `seen` and whose result has `made`. `poles`:
-// whether an operand that is zero makes an infinite result one.
+// Returns the flags of an item whose operands have the classes `seen` and whose result has the
+// classes `made`. `poles`: whether an infinite result with a zero operand counts as a division by
+// zero.
 uint32_t events_of(uint8_t seen, uint8_t made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
@@ -107,7 +108,7 @@ guf_status FpStatus::run(const HostLoop &loop, char **args, const int64_t *dims,
   for (int64_t done = 0; done < dims[0] && status == GUF_OK; done += block_dims[0]) {
     block_dims[0] = std::min(kBlockItems, dims[0] - done);
     char *here[GUF_MAX_OPERANDS];
-    char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
+    char *call[GUF_MAX_OPERANDS];  // a loop may modify its argument arrays
     for (int i = 0; i < block_.noperands; ++i) call[i] = here[i] = args[i] + done * steps[i];
     uint8_t seen[kBlockItems] = {};
     check_inputs(here, block_dims, steps, seen);
@@ -134,7 +135,8 @@ uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const i
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
     uint8_t made[kBlockItems] = {};
     classify_items(block_, i, args[i], dims, steps, made);
-    // A pole is where an operand is zero; items of several elements are not looked at so closely.
+    // `poles` needs to know which operand element is zero, so it is off for items of several
+    // elements.
     const bool poles = block_.ncore == 0;
     for (int64_t k = 0; k < dims[0]; ++k) events |= events_of(seen[k], made[k], poles);
   }

@@ -12,20 +12,23 @@ namespace gufunc::cpu {
 
 struct HostLoop;
 
-// Lives on the stack of a launch; its threads share it. The predicates are docs/fp-events.md's.
+// Is on the stack of a launch and is shared by its threads. docs/fp-events.md defines the
+// predicates.
 class FpStatus {
  public:
   FpStatus(const guf_launch_block &block, const guf_launch_watch &watch)
       : block_(block), watch_(watch) {}
 
-  // Runs the loop in blocks of items, each between a look at its operands and one at its results.
+  // Runs the loop in blocks of items. Each block's operands are examined before its call, and its
+  // results after it.
   guf_status run(const HostLoop &loop, char **args, const int64_t *dims, const int64_t *steps);
 
-  // Results that were kept in a wider type until now: rounding them is a step of its own.
+  // Examines results that were kept in a wider type until now: rounding them is a separate step
+  // with its own flags.
   void check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                       const char *to, int64_t to_step, int64_t count);
 
-  // Reports what was found. Errors  GUF_E_FLOATING_POINT <= an event that the watch fails for
+  // Reports the flags. Errors  GUF_E_FLOATING_POINT <= a flag that the request treats as an error
   guf_status finish(guf_error *error);
 
  private:
@@ -34,7 +37,7 @@ class FpStatus {
   void check_inputs(char *const *args, const int64_t *dims, const int64_t *steps, uint8_t *seen);
   uint32_t check_results(char *const *args, const int64_t *dims, const int64_t *steps,
                          const uint8_t *seen) const;
-  // Those that the function has.
+  // The flags among `events` that the function can raise.
   uint32_t known(uint32_t events) const;
   uint32_t integer_events(char *const *args, const int64_t *steps, int64_t count) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting on a 32-bit word of this process. Leaves errno alone.
+// Waits on a 32-bit word of this process. Preserves errno.
 #ifndef GUFUNC_BACKENDS_CPU_FUTEX_H
 #define GUFUNC_BACKENDS_CPU_FUTEX_H
 
@@ -14,10 +14,10 @@
 
 namespace gufunc::cpu {
 
-// Sleeps while `word` holds `value`; wakes spuriously, or after `timeout` (NULL: no limit).
+// Sleeps while `word` is `value`. May wake spuriously; wakes after `timeout` (NULL: no limit).
 inline void futex_wait(std::atomic<uint32_t> *word, uint32_t value,
                        const timespec *timeout = nullptr) {
-  const int before = errno;  // the caller's own
+  const int before = errno;  // the caller's errno
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(word), FUTEX_WAIT_PRIVATE, value, timeout,
           nullptr, 0);
   errno = before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host loop that can be called: its function, its user pointer, and how it says that it failed.
+// A host loop that can be called: its function, its user pointer, and how it reports failure.
 #ifndef GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 #define GUFUNC_BACKENDS_CPU_HOST_LOOP_H
 
@@ -13,11 +13,11 @@
 
 namespace gufunc::cpu {
 
-// What a call of a failing loop returns: no status of the library, so it is told apart from every
-// failure of the plugin's own. What the loop itself said is in `failure`.
+// The status of a call whose loop failed. It is no status of the library, which distinguishes it
+// from every failure of the plugin itself. `failure` contains what the loop reported.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
-// The loop's type: guf_loop_numpy, guf_loop_status or guf_loop_error.
+// The type of the loop: guf_loop_numpy, guf_loop_status or guf_loop_error.
 enum class Says : uint8_t { kNothing, kStatus, kError };
 
 inline Says says_of(const guf_launch_block &block) {
@@ -33,8 +33,8 @@ struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
   Says says = Says::kNothing;
-  LoopFailure *failure = nullptr;  // of the launch or chunk: the first one stays
-  FpStatus *watch = nullptr;       // of the launch: the events it looks for
+  LoopFailure *failure = nullptr;  // of the launch or chunk; keeps the first failure
+  FpStatus *watch = nullptr;       // of the launch: the floating-point flags to report
 
   bool may_fail() const { return says != Says::kNothing; }
 
@@ -49,7 +49,7 @@ struct HostLoop {
       reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
       return GUF_OK;
     } catch (const abi::__forced_unwind &) {
-      throw;  // the loop ended its thread, which nobody may stop
+      throw;  // the loop ended its thread; this exception must not be caught
     } catch (...) {
       failure->keep_thrown();
       return kLoopFailed;
@@ -63,7 +63,7 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    guf_error told;  // all but the rest of the text, which nobody reads
+    guf_error told;  // every field is set except most of the message, which is not read
     told.struct_size = sizeof told;
     told.status = GUF_OK;
     told.argument = told.axis = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The odometer over outer dimensions, and runs of a mask.
+// Odometer over the outer dimensions, and runs of a mask.
 #include "backends/cpu/item_walk.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Addresses of the row that contains an item, and where the next row is.
+// Addresses of the row that contains an item, and the step to the next row.
 class RowWalk {
  public:
   RowWalk(const guf_launch_block &block, uint64_t row) : block_(block) {
@@ -28,10 +28,10 @@ class RowWalk {
 
   char *const *row() const { return row_; }
   const char *mask() const { return mask_; }
-  // Rows that follow each other along dimension 1 from this one on.
+  // The number of consecutive rows along dimension 1, including this one.
   int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
-  // To the first row of the next plane, `rows` rows on.
+  // Moves `rows` rows on, to the first row of the next plane.
   void skip(int64_t rows) {
     index_[0] += rows - 1;
     advance(0, rows - 1);
@@ -58,7 +58,7 @@ class RowWalk {
   const char *mask_;
 };
 
-// Calls the loop on operands that it takes as they are.
+// Calls the loop directly on the operands.
 class DirectLoop {
  public:
   DirectLoop(const guf_launch_block &block, const HostLoop &loop) : block_(block), loop_(loop) {
@@ -66,13 +66,13 @@ class DirectLoop {
   }
 
   guf_status run_row(char *const *args, int64_t count) {
-    char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
+    char *call[GUF_MAX_OPERANDS];  // a loop may modify its argument arrays
     std::copy_n(args, block_.noperands, call);
     dims_[0] = count;
     return loop_(call, dims_, block_.step);
   }
 
-  // Whole rows along dimension 1: short ones need the least between two calls.
+  // Whole rows along dimension 1, with minimal work between two calls, because rows may be short.
   guf_status run_rows(char *const *args, int64_t rows) {
     const int n = block_.noperands;
     char *row[GUF_MAX_OPERANDS], *call[GUF_MAX_OPERANDS];
@@ -94,10 +94,11 @@ class DirectLoop {
   int64_t dims_[1 + GUF_MAX_CORE_NAMES];
 };
 
-// First index in [from, count) whose mask byte is set (or not set); count when there is none.
+// Returns the first index in [from, count) whose mask byte is set (or not set); `count` if there is
+// none.
 int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool wanted) {
   if (step == 1) {
-    // Eight bytes at once through stretches of the other value. A bool is 0 or 1.
+    // Skips eight bytes of the other value at a time. A bool is 0 or 1.
     const uint64_t other = wanted ? 0 : 0x0101010101010101u;
     for (uint64_t word; from + 8 <= count; from += 8) {
       std::memcpy(&word, mask + from, 8);
@@ -154,7 +155,7 @@ bool is_whole_rows(const guf_launch_block &block, uint64_t first, uint64_t last)
   return block.nloop >= 2 && block.mask == 0 && first % row_items == 0 && last % row_items == 0;
 }
 
-// Whole rows without a mask, as many as lie in one plane at once.
+// Visits whole rows without a mask, as many of one plane at a time as possible.
 template <class Loop>
 guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first, uint64_t last) {
   const auto row_items = static_cast<uint64_t>(block.size[0]);

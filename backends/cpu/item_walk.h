@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a range of a launch's items, row by row, and calls the loop on each row.
+// Visits a range of a launch's items, row by row, and calls the loop on each row.
 #ifndef GUFUNC_BACKENDS_CPU_ITEM_WALK_H
 #define GUFUNC_BACKENDS_CPU_ITEM_WALK_H
 
@@ -10,9 +10,9 @@
 
 namespace gufunc::cpu {
 
-// How one thread goes over items.
+// How one thread visits items.
 enum class Walk : uint8_t {
-  kRows,         // the loop takes rows as they lie, or runs of them that the mask has
+  kRows,         // whole rows without a copy, or the runs of a row that the mask selects
   kTiles,        // see TiledLoop
   kNonTemporal,  // see NonTemporalLoop
   kStaged        // see StagedLoop
@@ -20,15 +20,15 @@ enum class Walk : uint8_t {
 
 struct ItemTraversal {
   Walk walk;
-  Tiling tiles;  // set with kTiles
+  Tiling tiles;  // only for kTiles
 };
 
-// Decided once for all ranges of a launch, and for whoever asks.
+// Determined once for all ranges of a launch; also used to describe a launch.
 ItemTraversal item_traversal(const guf_launch_block &block);
 
-// Runs a range of a launch's items. They are numbered with dimension 0 fastest. Any range is a
-// piece of work of its own: its first and last rows may be parts, but for kTiles. Stops at the
-// first failure of a loop that reports one.
+// Runs a range of a launch's items, numbered with dimension 0 fastest. Ranges are independent: the
+// first and the last row can be partial, except for kTiles. Stops at the first failure of a loop
+// that reports one.
 // Errors  what the loop returns; GUF_E_NO_MEMORY, GUF_E_DTYPE <= see StagedLoop::open
 guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
                      const ItemTraversal &traversal, uint64_t first, uint64_t last,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which numbers are error codes of this version.
+// The numbers that are error codes of this version.
 #ifndef GUFUNC_BACKENDS_CPU_KNOWN_STATUS_H
 #define GUFUNC_BACKENDS_CPU_KNOWN_STATUS_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::cpu {
 
-// No default: a code that is missing here is a warning of the compiler.
+// No default case: the compiler warns about a code that is missing here.
 inline bool is_error(guf_status status) {
   if (status < GUF_OK || status > GUF_E_INTERNAL) return false;
   switch (static_cast<guf_status_code>(status)) {

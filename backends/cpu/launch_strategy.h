@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy of a launch. The slots `launch` and `describe_launch` share these decisions, which
-// read no element.
+// do not read elements.
 #ifndef GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
 #define GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
 
@@ -41,14 +41,15 @@ inline bool is_one_call(const guf_launch_block &block, SerialReason serial) {
 struct LaunchStrategy {
   SerialReason serial;
   uint64_t weight;   // see work_split.h
-  uint32_t threads;  // at most: the launch does not wait for helpers that are busy or asleep
+  uint32_t threads;  // the maximum: the launch does not wait for helpers that are busy or asleep
   Split split;
   ItemTraversal items;
 };
 LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threads,
                                const LoopCost &cost);
 
-// Divides the items from `first` on among threads; `strategy` is that of all items.
+// Divides the items from `first` on among threads. On entry, `strategy` is the strategy of all
+// items.
 void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
                  uint32_t max_threads, LaunchStrategy *strategy);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table without chains or locks. A key beside another loop's cost, as two writers may leave
-// them, is a wrong estimate until the next measurement.
+// A hash table without chains or locks. If two writers collide, an entry may combine the key of one
+// loop with the cost of another; the estimate is then wrong until the next measurement.
 #include "backends/cpu/loop_cost.h"
 
 #include <algorithm>
@@ -40,7 +40,8 @@ uint64_t LoopCost::weigh(uint64_t work) const {
   return weight < kMost ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
 }
 
-// Costs may depend on the data, and a thread may have been interrupted: up by steps, down at once.
+// Costs may depend on the data, and a thread may have been interrupted: the cost increases in steps
+// and decreases at once.
 void LoopCost::record(uint64_t work, uint64_t ns) {
   if (work == 0) return;
   const float each = static_cast<float>(ns) / static_cast<float>(work);

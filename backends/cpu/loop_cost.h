@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long loops take, as measured while they run. It decides which threads run a launch, and never
+// The run time of loops, measured while they run. It decides how many threads run a launch, never
 // what the launch computes.
 #ifndef GUFUNC_BACKENDS_CPU_LOOP_COST_H
 #define GUFUNC_BACKENDS_CPU_LOOP_COST_H
@@ -9,11 +9,11 @@
 
 namespace gufunc::cpu {
 
-// The measured cost of one loop: a function with the program's pointer. Costs are kept in a table
-// of fixed size; a loop whose place another one has taken is measured again.
+// The measured cost of one loop, which is a function with a user pointer. A table of fixed size
+// keeps the costs; if another loop has overwritten an entry, the loop is measured again.
 //
-// Work is counted in elements of an ordinary loop, which take 0.25 ns: an element of a slower loop
-// weighs more than one.
+// Work is counted in elements of an ordinary loop, which take 0.25 ns each: an element of a slower
+// loop weighs more than one.
 class LoopCost {
  public:
   static constexpr uint64_t kElementsPerMicrosecond = 4000;
@@ -21,13 +21,13 @@ class LoopCost {
   LoopCost(const void *entry, const void *user);
 
   bool is_known() const { return factor_ != 0; }
-  // At least `work`, saturated. `work` where nothing has been measured.
+  // Returns at least `work`, saturated; `work` itself if the loop has not been measured.
   uint64_t weigh(uint64_t work) const;
-  // Of a loop of the standard library that was never measured.
+  // For a loop of the standard library that has not been measured.
   void assume_ordinary() {
     if (!is_known()) record(kElementsPerMicrosecond, 1000);
   }
-  // `work` elements took `ns`.
+  // Records that `work` elements took `ns`.
   void record(uint64_t work, uint64_t ns);
 
  private:
@@ -36,10 +36,11 @@ class LoopCost {
 
   const uint64_t key_;
   Place &place_;
-  float factor_;  // weight of an element; 0: not known
+  float factor_;  // weight of an element; 0: unknown
 };
 
-// Whether a launch that is too short to be timed each time is timed: one in 16 of a thread's.
+// Whether to time a launch that is too short to be timed each time: one in 16 of a thread's
+// launches.
 bool is_sample();
 
 class Stopwatch {

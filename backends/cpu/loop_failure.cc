@@ -13,7 +13,7 @@ void LoopFailure::keep(guf_status returned, const guf_error *told) {
   guf_status none = GUF_OK;
   if (!returned_.compare_exchange_strong(none, returned, std::memory_order_acq_rel)) return;
   told_ = told != nullptr ? *told : guf_error{0, returned, kNone, kNone, 0, 0, {}};
-  told_.message[sizeof told_.message - 1] = '\0';  // the loop may have forgotten it
+  told_.message[sizeof told_.message - 1] = '\0';  // the loop may not have terminated the message
 }
 
 void LoopFailure::keep_thrown() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first failing call of a loop said.
+// The report of the first call of a loop that failed.
 #ifndef GUFUNC_BACKENDS_CPU_LOOP_FAILURE_H
 #define GUFUNC_BACKENDS_CPU_LOOP_FAILURE_H
 
@@ -11,21 +11,21 @@ namespace gufunc::cpu {
 
 class LoopFailure {
  public:
-  // Of several threads the first one stays. `told` is what a guf_loop_error wrote, or NULL.
+  // Keeps the first failure of several threads. `told` is what a guf_loop_error wrote, or NULL.
   [[gnu::cold]] void keep(guf_status returned, const guf_error *told);
-  // In a handler: what the loop threw, as GUF_E_LOOP.
+  // Called in an exception handler: keeps the loop's exception as GUF_E_LOOP.
   [[gnu::cold, gnu::noinline]] void keep_thrown();
-  // Takes another's place, whose calls came before: not beside `keep`.
+  // Replaces this failure by the failure of an earlier call. Must not run concurrently with `keep`.
   void replace(const LoopFailure &earlier);
 
-  // Writes it into `error`, once nobody runs the loop any more, and returns the call's status.
-  // `text`: what the module says of GUF_E_VALUE, or NULL.
-  // Errors  what the loop returned; GUF_E_LOOP <= that is no error code
+  // Writes the failure into `error` and returns the status of the call; called after all threads
+  // have left the loop. `text` is the module's message for GUF_E_VALUE, or NULL.
+  // Errors  what the loop returned; GUF_E_LOOP <= the loop returned no error code
   [[gnu::cold]] guf_status report(const char *text, guf_error *error) const;
 
  private:
   std::atomic<guf_status> returned_{GUF_OK};
-  guf_error told_;  // undefined until there is a failure: a launch has no time to clear it
+  guf_error told_;  // uninitialised until there is a failure; clearing would cost time
 };
 
 }  // namespace gufunc::cpu

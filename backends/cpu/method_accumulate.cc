@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: tiles of 256 elements are folded from the left, their totals are scanned by the same
-// rule, and a tile's offset is the left operand of all that it holds. Without the tree: from the
-// left.
+// accumulate: each tile of 256 elements is scanned by a left fold, the totals of the tiles are
+// scanned by the same rule, and the offset of a tile becomes the left operand of all its results.
+// Functions without the tree use one left fold.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kScanTile = GUF_SCAN_TILE;
 constexpr int64_t kScanLaneBytes = 512;
-constexpr int64_t kSideBySide = 4;  // tiles: what a fold entry scans together
+constexpr int64_t kSideBySide = 4;  // number of tiles that a fold entry scans together
 constexpr int64_t kCachedBytes = 256 * 1024;
 constexpr int kMostLevels = 8;  // 256^8 elements
 
@@ -28,13 +28,13 @@ guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b,
   return fold.loop()(args, &count, steps);
 }
 
-// Totals of tiles come in, in order; what comes out is the scan of them, `lanes` side by side.
-// A level holds the left fold of up to 256 totals, and the result of all before these.
+// Scans the totals of tiles, which arrive in order, `lanes` side by side. A level keeps the left
+// fold of up to 256 totals and the result of all totals before them.
 class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
 
-  // For `tiles` totals; false when memory is out.
+  // For `tiles` totals; returns false if there is no memory.
   bool open(int64_t tiles, MethodScratch &scratch) {
     for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();
@@ -46,7 +46,7 @@ class TotalScan {
   }
 
   guf_status push(const char *totals, int64_t step) { return push_at(0, totals, step, scanned_); }
-  // The offset of the tile that follows those whose totals were pushed.
+  // Returns the offset of the tile after the tiles whose totals were pushed.
   const char *offset() const { return scanned_; }
 
  private:
@@ -90,7 +90,7 @@ class Accumulation {
   guf_status run(MethodTraversal *traversal);
 
  private:
-  // Results of some lanes: the output itself, or scratch.
+  // Results of some lanes, in the output or in scratch.
   struct Results {
     char *base;
     int64_t lane_step, step;
@@ -98,7 +98,7 @@ class Accumulation {
     Results from(int64_t i) const { return {row(i), lane_step, step}; }
   };
 
-  // These have a MethodScratch each, which one frame should not take twice.
+  // Each function has a MethodScratch on its stack: inlining would put both into one frame.
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
@@ -112,10 +112,12 @@ class Accumulation {
     return {reinterpret_cast<char *>(block_.output) + unit.output, units.output_step(),
             block_.fold_output_step};
   }
-  // Elements of a lane that are scanned together: tiles of a single one, side by side.
+  // Returns the number of elements of a lane that are scanned together: for a single lane, several
+  // tiles side by side.
   //
-  // PERF  Four tiles at a time halve the time in cache; from memory they are read and written in an
-  //       order that takes half as long again (f64, 1e6 elements).
+  // PERF  Four tiles at a time halve the run time in cache. From memory, their access order takes
+  // half
+  //       as long again (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;
@@ -205,7 +207,8 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   return GUF_OK;
 }
 
-// A unit whose tiles are shared: all are scanned, then their totals, then offsets are joined.
+// Runs a unit whose tiles the threads share: all tiles are scanned, then their totals, and then the
+// offsets are combined with the results.
 guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit,
                                     uint32_t threads) const {
   MethodScratch scratch;
@@ -246,7 +249,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   return share(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
 }
 
-// `n` elements from `first` on, tiles of a single lane side by side.
+// Scans `n` elements from `first` on; the tiles of a single lane are side by side.
 guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit, int64_t first,
                                    int64_t n, const Results &out, const char *before,
                                    MethodScratch &scratch) const {
@@ -263,7 +266,7 @@ guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit,
   return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
 }
 
-// From the left; `before`: NULL, or what precedes the first element of each lane.
+// A left fold. `before` is NULL or the value before the first element of each lane.
 guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
                               const char *before) const {
   if (fold_.has_chain() && (lanes == 1 || in.lane_step != size_)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: in order and unbuffered. By the fold entry; where there is none, or elements are cast, runs
-// of indices that are all different are gathered, computed as one and scattered. Kept items of one
-// index are a launch of their own.
+// at: in order and unbuffered, by the fold entry. If there is no entry, or if elements are cast,
+// runs of distinct indices are gathered, computed as one launch and scattered. If an index selects
+// several items, they are one launch.
 #include <algorithm>
 #include <cstring>
 
@@ -15,12 +15,13 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kRun = 256;
-constexpr int64_t kShortRun = 8;  // shorter ones are not worth gathering
+constexpr int64_t kShortRun = 8;  // gathering shorter runs does not pay
 
-// Whether an index is in the run already. Two indices that share a place end a run too early.
+// A hash set without chains of the indices of a run. A collision ends the run earlier than
+// necessary, which affects only the speed.
 class SeenIndices {
  public:
-  // A table that suits `count` indices.
+  // Prepares a table that suits `count` indices.
   void open(int64_t count) {
     while (bits_ < kMostBits && int64_t{1} << bits_ < 64 * count) ++bits_;
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
@@ -30,7 +31,7 @@ class SeenIndices {
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
     run_ = 1;
   }
-  // True when it was there.
+  // Returns true if the index was in the set.
   bool add(int64_t index) {
     const auto hash = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u;
     uint16_t &place = place_[hash >> (64 - bits_)];
@@ -46,7 +47,7 @@ class SeenIndices {
   uint16_t place_[1 << kMostBits];
 };
 
-// One operand's elements at given offsets, in scratch of its own form.
+// Copies the elements of one operand from the given offsets to contiguous scratch.
 template <class Word>
 void gather(const char *base, const int64_t *offsets, int64_t count, char *to) {
   for (int64_t i = 0; i < count; ++i) {
@@ -76,7 +77,7 @@ void gather(uint32_t bytes, const char *base, const int64_t *offsets, int64_t co
       return gather<uint64_t>(base, offsets, count, to);
     case 16:
       return gather<Word16>(base, offsets, count, to);
-    default:  // a record
+    default:  // a structured dtype
       for (int64_t i = 0; i < count; ++i, to += bytes) std::memcpy(to, base + offsets[i], bytes);
   }
 }
@@ -99,7 +100,7 @@ void scatter(uint32_t bytes, const char *from, int64_t count, char *base, const 
   }
 }
 
-// One element per index.
+// `at` with one element per index.
 class Runs {
  public:
   Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
@@ -129,7 +130,7 @@ class Runs {
       seen_.next_run();
       while (count < left && !seen_.add(block_.indices[i + count])) ++count;
       const bool too_short = plain && count < kShortRun;
-      if (too_short) count = left;  // so is the next one, likely
+      if (too_short) count = left;  // the next run is probably too short as well
       GUF_CPU_TRY(too_short ? run_each(i, count) : run_together(i, count));
       i += count;
     }
@@ -137,7 +138,7 @@ class Runs {
   }
 
  private:
-  // Indices whose elements fit into the scratch memory, whatever their type.
+  // The number of indices whose elements fit in the scratch memory for every dtype.
   int64_t most_together() const {
     const int64_t bytes = std::max(
         {dtype_bytes(block_.loop_dtype), dtype_bytes(block_.output_dtype), kMaxElementBytes});
@@ -158,7 +159,7 @@ class Runs {
     return fold_.chain()(args, dims, steps);
   }
 
-  // In place, one after the other.
+  // Runs the indices in place, one after the other.
   guf_status run_each(int64_t first, int64_t count) {
     const int64_t one = 1, size = fold_.value_bytes(), steps[3] = {size, size, size};
     for (int64_t i = first; i < first + count; ++i) {
@@ -172,7 +173,7 @@ class Runs {
     return GUF_OK;
   }
 
-  // Indices that are all different.
+  // Runs indices that are all different.
   guf_status run_together(int64_t first, int64_t count) {
     const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
     const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
@@ -204,7 +205,7 @@ class Runs {
   alignas(64) char operands_[kRun * kMaxElementBytes];
 };
 
-// The launch of one index: output, operand, output.
+// Fills the launch of one index: output, operand, output.
 void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
   const bool binary = block.input != 0;
   launch->noperands = binary ? 3 : 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining values: by the fold entry, or by the loop alone to the same tree.
+// Combines values by the fold entry, or by the loop alone with the same tree.
 #include "backends/cpu/method_fold.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ const char *initial_of(const guf_backend_method &method) {
   return reinterpret_cast<const char *>(block.initial);
 }
 
-// A fold entry's JOIN as the loop that it stands for.
+// Calls the fold entry's JOIN with the interface of a loop.
 guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const int64_t request[2] = {GUF_FOLD_JOIN, dims[0]};
   return static_cast<const HostLoop *>(user)->run(args, request, steps);
@@ -68,8 +68,8 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *wat
     find_settled(block.loop_dtype);
 }
 
-// PERF  Four pairs of truth values tell, for less than an element of any reduction's call costs, so
-//       that any and all of a million stop where they are known.
+// PERF  Four pairs of truth values determine whether a partial result is final, for less than the
+//       cost of calling a reduction, so that any and all of a million elements can stop early.
 void Fold::find_settled(guf_dtype dtype) {
   if (dtype != GUF_BOOL) return;
   const char a[4] = {0, 0, 1, 1}, b[4] = {0, 1, 0, 1};
@@ -151,7 +151,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (loop_.may_fail() || loop_.watch != nullptr || opaque_) {
     return combine_present(a, a_units, b, b_units, out, count);
   }
-  // All pairs are joined, and the result taken where both are there.
+  // Combines all pairs, and uses the result where both values are present.
   const MethodScratch::Scope scope(scratch);
   char *const both = scratch.take(count * size);
   if (both == nullptr) return GUF_E_NO_MEMORY;
@@ -175,7 +175,8 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   return GUF_OK;
 }
 
-// A loop that may fail, is watched, or looks into records sees only pairs of which both are there.
+// A loop that may fail, whose steps are examined, or that reads structured dtypes is called only on
+// pairs in which both values are present.
 guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                                  int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {
@@ -209,8 +210,8 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
     for (i = kLeafParts; i + kLeafParts <= n; i += kLeafParts) {
       GUF_CPU_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
     }
-    // (0+1) (2+3) (4+5) (6+7), then pairs of those, then the two halves; results go to places
-    // that nobody reads any more.
+    // (0+1) (2+3) (4+5) (6+7), then pairs of these, then the two halves. The results overwrite
+    // elements that are no longer needed.
     for (int64_t parts = kLeafParts, apart = 1; parts > 1; parts /= 2, apart *= 2) {
       for (int64_t k = 0; k < parts; k += 2) {
         const Lanes left = at(elements, k * apart * lanes);
@@ -227,7 +228,7 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
 }
 
 bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
-  int levels = 2;  // one that waits, and the one that arrives
+  int levels = 2;  // a pending subtree and the arriving one
   while (pushes >> (levels - 1) != 0) ++levels;
   lanes_ = lanes;
   levels_ = fold_.take(scratch_, lanes * levels, tracked);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a method folds with: the loop X, X -> X, its fold entry where it has one, and values in
-// groups of lanes, some of which may be absent (masked off).
+// The operation of a method: the loop X, X -> X, its fold entry if there is one, and groups of
+// lanes of values, some of which may be absent (masked off).
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
 #define GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
 
@@ -13,55 +13,57 @@
 
 namespace gufunc::cpu {
 
-// Partial results that lie together. `present` is NULL where all are there, else one byte each.
+// Contiguous partial results. `present` is NULL if all are present, else it has one byte for each.
 struct Lanes {
   char *value = nullptr;
   uint8_t *present = nullptr;
 };
 
-// Elements that are folded from the left, row by row (enum guf_fold, SCAN). Steps in bytes.
+// Rows to scan from the left (enum guf_fold, SCAN). Steps are in bytes.
 struct ScanRows {
   const char *in;
   int64_t in_row, in_step;
   char *out;
   int64_t out_row, out_step;
-  const char *before;  // NULL, or what precedes each row's first element
+  const char *before;  // NULL, or the value before the first element of each row
   int64_t before_row;
 };
 
-// Partial results are of type A: X, but f32 where X is f16 or bf16 and there is a fold entry.
+// Combines values in the order of a reduction. Partial results have type A, which is X, except that
+// it is f32 if X is f16 or bf16 and there is a fold entry.
 class Fold {
  public:
-  // `watch`: the events that every step is looked at for, or NULL. `failure` NULL: for a question,
-  // nothing is run.
+  // `watch` is the floating-point status that examines every step, or NULL. `failure` is NULL if
+  // the method is only described; then nothing runs.
   Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *watch);
 
   bool tree() const { return tree_; }
   bool exact() const { return exact_; }
   bool has_entry() const { return entry_.entry != nullptr; }
-  // Whether the entry may take leaves and tiles at once, where no step needs to be looked at.
+  // Whether the entry can process base blocks and tiles in one call, because no step has to be
+  // examined separately.
   bool folds_at_once() const { return has_entry() && loop_.watch == nullptr; }
   guf_dtype partial_dtype() const {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
   }
-  // The part of the fold entry that keeps the order, which functions without a tree have too; not
-  // where steps are looked at.
+  // Whether the part of the fold entry that keeps the order can be used. Functions without a tree
+  // have this part too. It is not used if steps are examined.
   bool has_chain() const { return chain_.entry != nullptr; }
   int64_t value_bytes() const { return value_bytes_; }      // X
   int64_t partial_bytes() const { return partial_bytes_; }  // A
   const HostLoop &loop() const { return loop_; }
   const HostLoop &entry() const { return entry_; }
   const HostLoop &chain() const { return chain_; }
-  // What every result has at its left; NULL: none.
+  // The left operand of every result; NULL: none.
   const char *initial() const { return initial_; }
-  // Whether no further element changes this partial result: true of logical_or, false of
+  // Whether further elements cannot change this partial result: true for logical_or, false for
   // logical_and.
   bool is_settled(const char *partial) const {
     return settled_ != 0 && (settled_ >> (*partial != 0 ? 1 : 0) & 1) != 0;
   }
   bool may_settle() const { return settled_ != 0; }
 
-  // out[i] = a[i] op b[i] in A; `out` may be a or b itself. Steps in bytes.
+  // out[i] = a[i] op b[i] in type A; `out` can be a or b. Steps are in bytes.
   guf_status join(const char *a, int64_t a_step, const char *b, int64_t b_step, char *out,
                   int64_t out_step, int64_t count) const;
   guf_status load(const char *from, int64_t from_step, char *to, int64_t to_step,
@@ -71,22 +73,23 @@ class Fold {
 
   guf_status scan(const ScanRows &rows, int64_t count, int64_t n) const;
 
-  // Values at `a` + i * a_units and so on; what is absent takes no part. `out` may be a or b.
+  // Combines the values at `a` + i * a_units and `b` + i * b_units; absent values are skipped.
+  // `out` can be a or b.
   guf_status combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out, int64_t count,
                      MethodScratch &scratch) const;
 
-  // One result per lane of `n` elements laid out [element][lane]: the leaf of the tree (n <= 128),
-  // which uses the elements' memory, or the left fold.
+  // Computes one result per lane from `n` elements laid out [element][lane]: a base block of the
+  // tree (n <= 128), which overwrites the elements, or the left fold.
   guf_status leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                   MethodScratch &scratch) const;
 
-  // Moves `by` values on.
+  // Returns the lanes `by` values further on.
   Lanes at(Lanes lanes, int64_t by) const {
     return {lanes.value + by * partial_bytes_,
             lanes.present == nullptr ? nullptr : lanes.present + by};
   }
   void copy(Lanes from, Lanes to, int64_t count) const;
-  // Memory for `count` values; value NULL when there is none.
+  // Allocates memory for `count` values; `value` is NULL if there is no memory.
   Lanes take(MethodScratch &scratch, int64_t count, bool tracked) const;
 
  private:
@@ -102,20 +105,20 @@ class Fold {
   guf_dtype dtype_;  // X
   int64_t value_bytes_, partial_bytes_;
   bool tree_, exact_;
-  bool opaque_;           // X is a record
+  bool opaque_;           // X is a structured dtype
   const char *initial_;   // a value of X
-  uint32_t settled_ = 0;  // a bit for false and one for true
+  uint32_t settled_ = 0;  // one bit for false and one for true
 };
 
-// Joins subtrees of equal size as they arrive in order, `lanes` side by side, like the carries of
-// a binary counter.
+// Combines subtrees of equal size in order of arrival, `lanes` side by side, like the carries of a
+// binary counter.
 class TreeJoiner {
  public:
   TreeJoiner(const Fold &fold, MethodScratch &scratch) : fold_(fold), scratch_(scratch) {}
 
-  // For `pushes` subtrees at most; false when memory is out.
+  // For at most `pushes` subtrees; returns false if there is no memory.
   bool open(int64_t lanes, int64_t pushes, bool tracked);
-  // Where the next subtree's results belong.
+  // Where the results of the next subtree must be written.
   Lanes next() const { return fold_.at(levels_, depth_ * lanes_); }
   guf_status push();
   guf_status finish(Lanes out);
@@ -128,7 +131,7 @@ class TreeJoiner {
   Lanes levels_;
   int64_t lanes_ = 0;
   uint64_t count_ = 0;
-  int depth_ = 0;  // subtrees that wait, one after the other
+  int depth_ = 0;  // pending subtrees, stored one after the other
 };
 
 }  // namespace gufunc::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kept items of a method in units of lanes: a stretch of one kept dimension.
+// Kept items of a method, in units of lanes: each unit is a range of one kept dimension.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
 #define GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
 
@@ -12,14 +12,14 @@ namespace gufunc::cpu {
 
 struct ItemUnit {
   int64_t lanes = 1;
-  int64_t input = 0, output = 0, mask = 0;  // bytes from the first item's
-  uint64_t first = 0;                       // number of the first item; the others follow
+  int64_t input = 0, output = 0, mask = 0;  // bytes from the first item
+  uint64_t first = 0;  // number of the first item; the rest of the unit follows it
 };
 
-// Numbers the kept items with the lanes' dimension fastest.
+// Numbers the kept items with the dimension of the lanes fastest.
 class ItemUnits {
  public:
-  // At most `most_lanes` lanes a unit; `parts` units at least where there are items enough.
+  // Units of at most `most_lanes` lanes; at least `parts` units if there are enough items.
   ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts) : block_(block) {
     // The innermost dimension, unless it is too short for lanes.
     for (int d = 1; d < block.nkept; ++d) {

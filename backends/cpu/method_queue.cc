@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `method` slot: run now, or queued on a stream as a copy that owns the block, its indices and
-// the initial value.
+// The `method` slot: runs the method immediately, or queues a copy that owns the block, its indices
+// and the initial value.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Borrows method and block while it runs on the caller.
+// Borrows the method and its block while it runs on the caller.
 class MethodTask : public Task {
  public:
   explicit MethodTask(const guf_backend_method &method) : method_(method) {}
@@ -51,7 +51,7 @@ class QueuedMethod final : public MethodTask {
   QueuedMethod &operator=(const QueuedMethod &) = delete;
   void dispose() override { destroy(this); }
 
-  // False when memory is out.
+  // Returns false if there is no memory.
   bool own_all() {
     return own(&owned_.indices, &indices_[0]) && own(&owned_.operand_indices, &indices_[1]) &&
            own_initial();
@@ -103,7 +103,7 @@ guf_status method(void *, const guf_backend_method *method, guf_error *error) {
   const LoopCost cost(method->kernel, method->user);
   const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
   Place place = is_short ? Place::kInlineWhenIdle : Place::kQueue;
-  // Code that did not say it may run anywhere runs on a thread that is inside a call.
+  // A loop that is not marked as callable from any thread runs on the calling thread.
   if ((block.flags & GUF_METHOD_ANY_THREAD) == 0) place = Place::kCaller;
   return stream->submit(task, MethodTask::copy_of, place, error);
 }

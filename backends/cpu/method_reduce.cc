@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: kept items in units of lanes, shared by units; where these are few, by aligned subtrees
-// whose results are folded afterwards. Either way it is the same tree.
+// reduce: threads share units of kept items. If there are few units, they share aligned subtrees,
+// whose results are combined afterwards. Both use the same tree, so the result is the same.
 #include <algorithm>
 
 #include "backends/cpu/method_items.h"
@@ -13,7 +13,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kUnitsPerThread = 4;
-constexpr uint64_t kPieceWork = 32 * 1024;  // elements of a subtree that is worth a piece
+constexpr uint64_t kPieceWork = 32 * 1024;  // least number of elements in a shared subtree
 
 class Reduction {
  public:
@@ -23,8 +23,8 @@ class Reduction {
   guf_status run(MethodTraversal *traversal);
 
  private:
-  // A cut through the fold dimensions: `dim` in pieces of `piece` elements, those above it by
-  // element.
+  // A division of the reduced dimensions: `dim` is divided into pieces of `piece` elements, the
+  // dimensions above it into single elements.
   struct Cut {
     int dim = 0;
     int64_t piece = 0, pieces = 0;
@@ -33,7 +33,7 @@ class Reduction {
 
   void shape_up();
   LaneRun run_of(const ItemUnits &units, const ItemUnit &unit) const;
-  // These have a MethodScratch each: inlined into one frame they would take 150 KB of stack.
+  // Each of these has a MethodScratch on its stack: inlined into one frame they would use 150 KB.
   [[gnu::noinline]] int64_t most_lanes() const;
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
@@ -44,7 +44,7 @@ class Reduction {
                                          Lanes all) const;
   guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
   guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
-  // A left fold begins with the initial value; a tree has it at the root.
+  // A left fold starts with the initial value; a tree applies it at the root.
   const char *start() const { return fold_.tree() ? nullptr : fold_.initial(); }
   const char *root() const { return fold_.tree() ? fold_.initial() : nullptr; }
   bool staged() const { return source_.staged() || !sink_.direct(); }
@@ -59,9 +59,9 @@ class Reduction {
   bool empty_ = false;
 };
 
-// Without fold dimensions, one of a single element. Integers: dimensions that follow each other
-// become one. The product of their sizes does not overflow: array::count_elements has checked the
-// whole shape.
+// If nothing is reduced, there is one dimension of a single element. For integers, consecutive
+// dimensions are merged into one. The product of their sizes cannot overflow, because
+// array::count_elements has checked the whole shape.
 void Reduction::shape_up() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
@@ -114,7 +114,7 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
   return GUF_OK;
 }
 
-// The outermost dimensions that give `wanted` pieces of work together.
+// Cuts the outermost dimensions so that they yield `wanted` pieces of work.
 Reduction::Cut Reduction::cut(uint64_t wanted, uint64_t work) const {
   Cut cut;
   uint64_t elements = work;  // of one piece
@@ -154,7 +154,7 @@ guf_status Reduction::run_piece(const ItemUnits &units, const Cut &cut, uint64_t
                           fold_.at(all, place));
 }
 
-// [above][piece][item] to [above][item].
+// Combines [above][piece][item] to [above][item].
 guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const {
   MethodScratch scratch;
   const auto items = static_cast<int64_t>(block_.items);
@@ -171,7 +171,7 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
   return GUF_OK;
 }
 
-// The dimensions above the cut, over partial results; then the root.
+// Combines the partial results of the dimensions above the cut, then applies the root.
 guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
   MethodScratch scratch;
   const int64_t size = fold_.partial_bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: each stretch of the axis is a reduction of its own, its tree begins at its first
-// element.
+// reduceat: each segment of the axis is a separate reduction, whose tree begins at the segment's
+// first element.
 #include "backends/cpu/method_items.h"
 #include "backends/cpu/method_run.h"
 #include "backends/cpu/method_share.h"
@@ -12,20 +12,21 @@ namespace {
 
 constexpr uint64_t kPiecesPerThread = 4;
 
-// PERF  A call for each stretch of 10 elements costs ten times what its additions do.
+// PERF  One call for each segment of 10 elements costs ten times as much as its additions.
 constexpr int64_t kTogether = 128;
 
-// Elements that result `k` folds.
+// The number of elements that result `k` combines.
 int64_t stretch(const guf_method_block &block, int64_t k) {
   const int64_t end = k + 1 < block.nindices ? block.indices[k + 1] : block.fold_size[0];
   return std::max<int64_t>(end - block.indices[k], 1);
 }
 
-// Elements that all results of an item fold; of indices that are not known, what ascending ones do.
+// The number of elements that all results of an item combine. If the indices are unknown, assumes
+// ascending ones.
 uint64_t stretched_elements(const guf_method_block &block) {
   if (block.indices == nullptr)
     return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));
-  uint64_t elements = 0;  // stretches may overlap
+  uint64_t elements = 0;  // segments can overlap
   for (int64_t k = 0; k < block.nindices; ++k) elements += static_cast<uint64_t>(stretch(block, k));
   return elements;
 }
@@ -37,7 +38,7 @@ struct ReduceAt {
   Sink sink;
   FoldShape shape;
 
-  // Pieces are pairs of a unit and an index, the index fastest.
+  // A piece is a pair of a unit and an index, with the index fastest.
   guf_status run(const ItemUnits &units, uint64_t first, uint64_t last) const;
 
  private:
@@ -52,7 +53,8 @@ struct ReduceAt {
                       Lanes results, MethodScratch &scratch) const;
 };
 
-// How many stretches from `first` on are as long as the first one and begin one behind the other.
+// The number of segments from `first` on that have the length of the first one and start at
+// consecutive distances of one.
 int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;
@@ -65,8 +67,8 @@ int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   return count;
 }
 
-// Stretches first..last - 1 of one item: equal neighbours are lanes, and some results are put
-// together.
+// Runs the segments first..last - 1 of one item. Equal neighbouring segments become lanes, and
+// several results are stored together.
 guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
                               Lanes results, MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block.output) + unit.output;
@@ -130,7 +132,7 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
-  // A few stretches of all items would leave threads without a piece.
+  // With only a few segments, items must be divided too, so that every thread gets a piece.
   const auto indices = static_cast<uint64_t>(block.nindices);
   const uint64_t wanted = threads < 2 ? 1 : threads * kPiecesPerThread;
   const ItemUnits units(block, most, static_cast<int64_t>((wanted - 1) / indices + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which method it is, and how a failure of its loop is told.
+// Selects the method and reports the failure of its loop.
 #include "backends/cpu/method_run.h"
 
 #include "backends/cpu/cpu_host.h"
@@ -39,7 +39,7 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
               static_cast<unsigned>(block.output_dtype));
 }
 
-// Keeps what the loop cost, as if the threads that may have shared the work had all been busy.
+// Records the cost of the loop as if all threads that could share the work had been busy.
 guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_error *error) {
   const uint64_t work = work_of(*method.block);
   LoopCost cost(method.kernel, method.user);
@@ -69,8 +69,8 @@ guf_status run_with(const guf_backend_method &method, FpStatus *watch, guf_error
   }
 }
 
-// The operands of one step, as a launch has them: X op Y, into X. Steps of a tree with a fold entry
-// are in the type of its partial results.
+// Describes the operands of one step as a launch: X op Y, into X. Steps of a tree with a fold entry
+// have the type of its partial results.
 void describe_step(const guf_backend_method &method, guf_launch_block *step) {
   const guf_method_block &block = *method.block;
   const bool unary = block.method == GUF_METHOD_AT && block.input == 0;
@@ -116,14 +116,15 @@ guf_status decide_method(const guf_backend_method &method, MethodTraversal *out,
   guf_launch_block step = {};
   const guf_launch_watch none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  FpStatus watch(step, none);  // that there is one decides, not what it looks for
+  FpStatus watch(step, none);  // only whether a request exists matters here, not its flags
   const Fold fold(method, nullptr, method.watch != nullptr && !exact ? &watch : nullptr);
   const guf_status status = run(method, fold, out, error);
   return status == GUF_E_DTYPE ? fail_casts(*method.block, error) : status;
 }
 
 guf_status execute_method(const guf_backend_method &method, guf_error *error) {
-  // Integers of a tree have no events, and any order: one that is looked at would have an order.
+  // Integer reductions by a tree may use any order and have no floating-point flags, so their steps
+  // are not examined.
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
   if (__builtin_expect(method.watch != nullptr, 0) && !exact) return run_watched(method, error);
   return run_with(method, nullptr, error);

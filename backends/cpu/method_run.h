@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the `method` slot, one file each; they run on this thread and the pool.
+// The methods of the `method` slot, one source file each. They run on the calling thread and the
+// pool.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_RUN_H
 #define GUFUNC_BACKENDS_CPU_METHOD_RUN_H
 
@@ -10,23 +11,24 @@
 
 namespace gufunc::cpu {
 
-// Runs a method and returns when it is done.
-// Errors  what a GUF_METHOD_STATUS loop returns; GUF_E_LOOP <= it is no error code: `native_code`
-//         has it;  GUF_E_NO_MEMORY <= scratch;  GUF_E_DTYPE <= an operand's dtype has no casts
+// Runs a method and returns when it is complete.
+// Errors  the status that a GUF_METHOD_STATUS loop returns;
+//         GUF_E_LOOP <= that status is no error code: it is in `native_code`;
+//         GUF_E_NO_MEMORY <= scratch;  GUF_E_DTYPE <= an operand's dtype has no casts
 guf_status execute_method(const guf_backend_method &method, guf_error *error);
 
-// How it would be run; runs nothing.
-// Errors  GUF_E_UNSUPPORTED <= flags or a method that are not known;  GUF_E_DTYPE
+// Determines the traversal of a method; runs nothing.
+// Errors  GUF_E_UNSUPPORTED <= unknown flags or an unknown method;  GUF_E_DTYPE
 guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error);
 
-// Errors  GUF_E_UNSUPPORTED <= flags that are not known
+// Errors  GUF_E_UNSUPPORTED <= unknown flags
 guf_status check_flags(const guf_method_block &block, guf_error *error);
 
-// Elements that a method touches, as an estimate. Saturates.
+// Estimates the number of elements that a method accesses. Saturates.
 uint64_t work_of(const guf_method_block &block);
 
-// Their statuses are kLoopFailed, GUF_E_NO_MEMORY and GUF_E_DTYPE, without a text. With `way` they
-// tell how they would be run, and run nothing.
+// These functions return kLoopFailed, GUF_E_NO_MEMORY or GUF_E_DTYPE, without a message. If
+// `traversal` is not NULL, they write the traversal and run nothing.
 guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
 guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,
                         MethodTraversal *traversal);

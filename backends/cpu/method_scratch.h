@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory of one piece of a method's work: taken from the front, given back in reverse.
+// Scratch memory for one piece of a method's work, allocated and released like a stack.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SCRATCH_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SCRATCH_H
 
@@ -10,15 +10,16 @@
 
 namespace gufunc::cpu {
 
-// On the stack while it is small; what does not fit there is one block of the host's each.
+// Small requests use an array on the stack; each request that does not fit is a block from the
+// host.
 class MethodScratch {
  public:
-  MethodScratch() : used_(0), blocks_(nullptr) {}  // the stack's bytes stay as they are
+  MethodScratch() : used_(0), blocks_(nullptr) {}  // does not clear the stack array
   ~MethodScratch() { release(0, nullptr); }
   MethodScratch(const MethodScratch &) = delete;
   MethodScratch &operator=(const MethodScratch &) = delete;
 
-  // NULL when memory is out. Aligned to a cache line.
+  // Returns NULL if there is no memory. Aligned to a cache line.
   char *take(int64_t bytes) {
     const auto rounded = (static_cast<size_t>(bytes) + kLine - 1) / kLine * kLine;
     if (rounded <= kStackBytes - used_) {
@@ -39,7 +40,7 @@ class MethodScratch {
   };
 
  public:
-  // Gives back, at its end, all that was taken since its beginning.
+  // Releases, at the end of its lifetime, everything taken since its beginning.
   class Scope {
    public:
     explicit Scope(MethodScratch &scratch)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of a method's work on the pool, with the failure of one that failed.
+// Shares a method's work among the threads of the pool and keeps the failure.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
 
@@ -16,12 +16,12 @@
 
 namespace gufunc::cpu {
 
-// What a method's work weighs where it decides about threads.
+// The weight of a method's work when the number of threads is chosen.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
 }
 
-// Why one thread runs all of a method of this much work, weighed.
+// Returns the reason why a method is serial; `work` is weighed.
 inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
   if (method.max_threads == 1) return SerialReason::kRequested;
@@ -29,7 +29,7 @@ inline SerialReason serial_reason(const guf_backend_method &method, uint64_t wor
   return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
 }
 
-// Threads that it may use.
+// Returns the maximal number of threads for the method.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
   if (serial_reason(method, work) != SerialReason::kNotSerial) return 1;
   const uint32_t all = claim_pool().threads();
@@ -40,7 +40,7 @@ inline ClaimPool::Wake wake_of(uint64_t work) {
   return work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
 }
 
-// [0, count) in pieces of `each`.
+// The range [0, count) in pieces of `each`.
 struct Pieces {
   uint64_t each, count;
 };
@@ -52,13 +52,13 @@ inline Pieces pieces_of(uint64_t count, uint32_t threads) {
   return {each, (count - 1) / each + 1};
 }
 
-// Saturates.
+// The product, saturated.
 inline uint64_t times(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-// body(first, last) -> guf_status for ranges that together are [0, count).
+// Calls body(first, last) -> guf_status for ranges that together are [0, count).
 template <class Body>
 guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
   const Pieces pieces = pieces_of(count, threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand that a method reads: as elements of the loop wherever it lies, whatever its dtype,
-// byte order and alignment.
+// The operand that a method reads, converted to elements of the loop from any dtype, byte order and
+// alignment.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::cpu {
 
-// Elements of `lanes` x `n`, by byte steps.
+// `lanes` x `n` elements; steps are in bytes.
 struct Tile {
   const char *base = nullptr;
   int64_t lane_step = 0, step = 0;
@@ -38,7 +38,7 @@ inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
 
 class Source {
  public:
-  // False when the dtype has no cast to the elements'.
+  // Returns false if the operand's dtype has no cast to the loop's.
   bool open(const guf_method_block &block) {
     const bool mixed = (block.flags & GUF_METHOD_MIXED) != 0;
     const guf_dtype dtype = mixed ? block.element_dtype : block.loop_dtype;
@@ -50,7 +50,7 @@ class Source {
 
   bool staged() const { return staged_; }
 
-  // The tile itself, or a copy in scratch; base NULL when memory is out.
+  // Returns the tile itself or a copy in scratch; base is NULL if there is no memory.
   Tile fetch(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     if (!staged_) return from;
     return copy_of(from, lanes, n, scratch);
@@ -61,7 +61,7 @@ class Source {
     Tile tile;
     char *const to = scratch.take(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
-    // As the source runs, so that rows are long.
+    // Uses the order of the source, so that rows are long.
     const bool along_lanes = size_of_step(from.lane_step) < size_of_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF  Leaves of a contiguous row are folded 256 at a time and then joined level by level, so that
-//       a call of the fold entry serves many; lanes that lie together go through the entry as the
-//       vectors they are.
+// PERF  Base blocks of a contiguous row are reduced 256 at a time and then combined level by level,
+//       so that one call of the fold entry processes many. Contiguous lanes are passed to the entry
+//       as vectors.
 #include "backends/cpu/method_tree.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
-constexpr int64_t kFastBytes = 2048;  // of partial results that are folded side by side
-constexpr int64_t kSlowBytes = 256;   // the same where all elements of a leaf are in scratch
+constexpr int64_t kFastBytes = 2048;  // bytes of partial results that are reduced side by side
+constexpr int64_t kSlowBytes = 256;   // the same if all elements of a base block are in scratch
 constexpr int64_t kRowLeaves = 256;
-constexpr int64_t kFirstLeaves = 256;  // where a result may be known before the end
+constexpr int64_t kFirstLeaves = 256;  // if a result may be final before the end
 constexpr int64_t kShortRowLeaves = 16;
-constexpr int64_t kGroupBytes = 256 * 1024;  // of rows that are read leaf by leaf, in L2
+constexpr int64_t kGroupBytes = 256 * 1024;  // bytes of rows that are read block by block, in L2
 
 int64_t leaves_of(int64_t n) {
   return (n + kLeaf - 1) / kLeaf;
@@ -70,9 +70,9 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   return joiner.finish(out);
 }
 
-// Rows whose elements are nearer to each other than to those of the next row.
+// Rows whose elements are closer to each other than to the elements of the next row.
 guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
-  // Any order is right: each is one long leaf.
+  // Any order is correct: each row is one long base block.
   const bool packed = fast() && !source_->staged() && shape_.step[0] == fold_.value_bytes();
   if (fold_.exact() && packed && !fold_.may_settle()) {
     return leaves({lanes.base, lanes.step, shape_.step[0]}, lanes.count, n, out.value,
@@ -87,7 +87,7 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
     }
     return GUF_OK;
   }
-  // Some rows together: [leaf][row], so that each join serves all of them.
+  // Several rows together, as [base block][row], so that each combining call processes all of them.
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const int64_t group = std::min(std::max<int64_t>(kGroupBytes / (size * n), 4), lanes.count);
@@ -109,14 +109,14 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   return GUF_OK;
 }
 
-// One row, some leaves at a time as lanes.
+// One row, several base blocks at a time as lanes.
 guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
   const bool direct = fast() && !source_->staged();
-  // A power of two, so that what is joined is a subtree of the row's tree.
+  // A power of two, so that the combined blocks are a subtree of the row's tree.
   const int64_t group = direct ? kRowLeaves : subtree_of(kSlowBytes / fold_.partial_bytes());
-  // Any order is right: neighbours become lanes of whole vectors.
+  // Any order is correct: neighbouring elements become lanes of whole vectors.
   const bool across = fold_.exact();
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
@@ -153,7 +153,7 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   return joiner.finish(out);
 }
 
-// The tree over `count` subtrees laid out [subtree][lane]; the result is in *values.
+// Combines `count` subtrees laid out [subtree][lane]; the result is in *values.
 guf_status TreeFolder::pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count) {
   for (; count > 1; count = (count + 1) / 2) {
     const int64_t half = count / 2;
@@ -183,7 +183,7 @@ guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
 }
 
-// A leaf of dimension 0 per lane.
+// Reduces one base block of dimension 0 per lane.
 guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
                                Lanes out) {
   const bool direct =
@@ -218,7 +218,7 @@ guf_status TreeFolder::leaves(Tile tile, int64_t lanes, int64_t n, char *out,
   return fold_.entry()(args, dims, steps);
 }
 
-// One row from the left, in the fold entry.
+// Reduces one row by a left fold in the fold entry.
 guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *start) {
   const int64_t step = shape_.step[0], most = source_->staged() ? kLeaf * 4 : n;
   for (int64_t i = 0; i < n; i += most) {
@@ -232,7 +232,7 @@ guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *s
   return GUF_OK;
 }
 
-// Lanes from the left where they lie.
+// Reduces lanes in place by a left fold.
 guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start) {
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const char *const first = start == nullptr ? lanes.base : start;
@@ -245,7 +245,7 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
   return GUF_OK;
 }
 
-// From the left, a stretch at a time.
+// Left fold, a range of elements at a time.
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (streams()) {
     const bool along_lanes = size_of_step(lanes.step) < size_of_step(shape_.step[0]);
@@ -282,8 +282,8 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
   return GUF_OK;
 }
 
-// `n` elements of a dimension as [element][lane]: of dimension 0 as they are, of another the
-// results of the dimension below.
+// Reads `n` elements of a dimension as [element][lane]: for dimension 0 the operand's elements, for
+// another dimension the results of the dimension below it.
 guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   if (dim == 0) return read_elements(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds dimensions, innermost first, by the tree of docs/reductions.md or from the left: some kept
-// items side by side as lanes, in bounded scratch.
+// Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold: some
+// kept items side by side as lanes, in bounded scratch.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_TREE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_TREE_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::cpu {
 
-// What is folded: dimension 0 first. Every size is at least 1.
+// The dimensions to reduce; dimension 0 is first. Every size is at least 1.
 struct FoldShape {
   int ndim = 0;
   int64_t size[GUF_MAX_LOOP_NDIM] = {};
@@ -22,7 +22,7 @@ struct FoldShape {
   int64_t mask_step[GUF_MAX_LOOP_NDIM] = {};
 };
 
-// Lanes that lie in memory at equal distances.
+// Lanes at equal distances in memory.
 struct LaneRun {
   const char *base = nullptr;
   const char *mask = nullptr;  // NULL: all elements take part
@@ -39,18 +39,19 @@ struct LaneRun {
 
 class TreeFolder {
  public:
-  // `source` NULL: elements are partial results, native and aligned.
+  // If `source` is NULL, the elements are partial results, native and aligned.
   TreeFolder(const Fold &fold, const Source *source, const FoldShape &shape, bool masked,
              MethodScratch &scratch)
       : fold_(fold), source_(source), shape_(shape), masked_(masked), scratch_(scratch) {}
 
-  // Lanes that one call may have.
+  // The maximal number of lanes in one call.
   int64_t most_lanes() const;
-  // Folds dimensions 0..last. `start`: NULL, or what a left fold of `last` begins with, per lane.
+  // Reduces dimensions 0..last. `start` is NULL or the value, per lane, that a left fold of
+  // dimension `last` starts with.
   guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
     return run_range(last, lanes, shape_.size[last], out, start);
   }
-  // The same over the first `n` elements of dimension `last`.
+  // The same for the first `n` elements of dimension `last`.
   guf_status run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start = nullptr);
 
  private:
@@ -65,7 +66,7 @@ class TreeFolder {
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
   guf_status pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count);
-  // Elements are read where they lie, of one dimension and without a mask.
+  // Whether elements are read in place, in one dimension and without a mask.
   bool streams() const { return shape_.ndim == 1 && source_ != nullptr && !masked_; }
   bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }
 

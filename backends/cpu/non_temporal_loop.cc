@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks in the cache, then non-temporal stores.
+// Computes blocks in the cache and copies them with non-temporal stores.
 #include "backends/cpu/non_temporal_loop.h"
 
 #include <immintrin.h>
@@ -14,28 +14,29 @@
 namespace gufunc::cpu {
 namespace {
 
-// Beyond the last-level cache that one core can fill; the system's own figure is often that of
-// the whole machine.
+// More than the share of the last-level cache that one core can fill. The size that the system
+// reports is often that of the whole machine.
 constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
-// Rows shorter than this spend their time in partial lines.
+// Shorter rows spend most of their time in partial cache lines.
 constexpr int64_t kShortestNonTemporalRow = 16 << 10;
 
 bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
 }
 
-// Where the next block's inputs are, and how far they go while a line of the output does.
+// The addresses of the next block's inputs, and the distance each advances per line of the output.
 struct Ahead {
   int count = 0;
   const char *from[GUF_MAX_OPERANDS];
   int64_t step[GUF_MAX_OPERANDS];
 };
 
-// Stores whole lines around the caches and asks for the next block's inputs meanwhile, in the order
-// of the lines: the loop itself reads a stretch of one input, then a stretch of the next, which
-// costs 4 of 36 ms. A prefetch of memory that is not there does nothing. Two stores a line: with
-// four of 16 bytes nothing is gained over plain stores, so levels below v3 do not stream.
+// Stores whole lines with non-temporal stores, and prefetches the inputs of the next block in the
+// order of the lines. Without the prefetch, the loop reads a range of one input, then a range of
+// the next, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect. A line is two
+// stores; with four stores of 16 bytes there is no gain over plain stores, so levels below v3 do
+// not use this.
 [[gnu::target("avx")]] void store_around_caches(char *to, const char *from, int64_t nbytes,
                                                 Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {
@@ -59,12 +60,12 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
   const int64_t item_bytes = dtype_bytes(block.dtype[output]);
-  if (is_record(block.dtype[output])) return false;  // lines need not hold whole elements
+  if (is_record(block.dtype[output])) return false;  // lines need not contain whole elements
   if (block.step[output] != item_bytes) return false;
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
   if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
   for (int i = 0; i < output; ++i) {
-    // Operands that share memory are the same view: the block is in cache already.
+    // Operands that share memory are the same view, so the block is in the cache already.
     if (is_written(block, i) || block.address[i] == block.address[output]) return false;
   }
   return true;
@@ -77,18 +78,19 @@ NonTemporalLoop::NonTemporalLoop(const guf_launch_block &block, const HostLoop &
       item_bytes_(dtype_bytes(block.dtype[output_])) {}
 
 NonTemporalLoop::~NonTemporalLoop() {
-  _mm_sfence();  // before other threads are told that the work is done
+  _mm_sfence();  // before other threads can see that the work is complete
 }
 
 guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
   const int64_t block_items = kBlockBytes / item_bytes_;
   const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[output_]) % kLine);
-  if (misaligned % item_bytes_ != 0) {  // an element lies across two lines: rows of c128
+  if (misaligned % item_bytes_ != 0) {  // an element crosses a line boundary: rows of c128
     char *call[GUF_MAX_OPERANDS];
     std::copy_n(args, block_.noperands, call);
     return loop_(call, &count, block_.step);
   }
-  // What precedes the first whole line of the output is a block of its own, copied as usual.
+  // The part before the first whole line of the output is a separate block, copied with plain
+  // stores.
   int64_t items = misaligned == 0 ? block_items : (kLine - misaligned) / item_bytes_;
   for (int64_t done = 0; done < count; done += items, items = block_items) {
     items = std::min(items, count - done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop whose output is far larger than the caches, with non-temporal stores.
+// Runs a loop with non-temporal stores if its output is far larger than the caches.
 #ifndef GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
 #define GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
 
@@ -12,21 +12,22 @@ namespace gufunc::cpu {
 // Launches of fewer items never use non-temporal stores: the common case costs one comparison.
 inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
 
-// Whether the one output is contiguous, larger than any last-level cache, and no input as well, so
-// that nothing is gained by reading its lines before they are written or by keeping them.
+// Whether the only output is contiguous, larger than any last-level cache, and not an input as
+// well. In that case the output's cache lines need neither be read before the stores nor be kept.
 bool uses_non_temporal_stores(const guf_launch_block &block);
 
-// The loop writes a block in the first-level cache, which then goes to memory with non-temporal
-// stores (bench: add f32 of 1e8, one thread: 39 -> 32 ms). One object per chunk of work.
+// The loop writes a block in the first-level cache, which is then copied to memory with
+// non-temporal stores (bench: add f32 of 1e8, one thread: 39 -> 32 ms). One object per chunk of
+// work.
 class NonTemporalLoop {
  public:
-  // `block` is one that uses_non_temporal_stores() accepts.
+  // Requires uses_non_temporal_stores(block).
   NonTemporalLoop(const guf_launch_block &block, const HostLoop &loop);
   ~NonTemporalLoop();
   NonTemporalLoop(const NonTemporalLoop &) = delete;
   NonTemporalLoop &operator=(const NonTemporalLoop &) = delete;
 
-  // `count` items that follow each other along dimension 0 from the addresses in `args`.
+  // Runs `count` consecutive items along dimension 0, starting at the addresses in `args`.
   guf_status run_row(char *const *args, int64_t count);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that queued work looks for: a copy, since the caller's lives no longer than its call.
+// The floating-point flag request of queued work: a copy, because the caller's request is valid
+// only during its call.
 #ifndef GUFUNC_BACKENDS_CPU_OWNED_WATCH_H
 #define GUFUNC_BACKENDS_CPU_OWNED_WATCH_H
 
@@ -11,7 +12,7 @@ namespace gufunc::cpu {
 
 class OwnedWatch {
  public:
-  // The copy of `watch`; NULL for NULL. Its name is cut off where it is long.
+  // Copies `watch` and returns the copy; NULL for NULL. A long name is truncated.
   const guf_launch_watch *copy(const guf_launch_watch *watch) {
     if (watch == nullptr) return nullptr;
     watch_ = *watch;

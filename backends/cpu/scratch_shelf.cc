@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search for a piece, or for a free place, from the thread's own place on.
+// Searches for a block, or for a free slot, from the thread's start position on.
 #include "backends/cpu/scratch_shelf.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Threads begin at different places: their descriptors lie whole stacks apart.
+// Threads start at different positions, because their descriptors are at least a stack apart.
 size_t own_place() {
   return static_cast<size_t>(uint64_t{pthread_self()} * 0x9e3779b97f4a7c15u >> 58);
 }

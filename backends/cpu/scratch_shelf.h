@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of scratch memory that are kept between launches, so that hot ones allocate nothing.
+// Blocks of scratch memory that are kept between launches, so that frequent launches do not
+// allocate.
 #ifndef GUFUNC_BACKENDS_CPU_SCRATCH_SHELF_H
 #define GUFUNC_BACKENDS_CPU_SCRATCH_SHELF_H
 
@@ -8,20 +9,19 @@
 
 namespace gufunc::cpu {
 
-// Pieces of one size, aligned to a cache line. A thread looks for pieces and for free places from a
-// place of its own on: where it alone takes and gives, one piece at a time, it gets the same one
-// again, whose lines are in its core's cache. Of several that it gave back it gets the one nearest
-// behind that place; what other threads put or leave there comes in between. A piece is allocated
-// only where none is found. No lock. Never destroyed.
+// Keeps blocks of one size, aligned to a cache line. Each thread searches from its own start
+// position, both for a block to take and for a free slot. A thread that uses one block at a time
+// therefore usually gets the same block again, whose lines are in its core's cache. A block is
+// allocated only if the shelf is empty. Lock-free. Never destroyed.
 class ScratchShelf {
  public:
   constexpr explicit ScratchShelf(size_t bytes) : bytes_(bytes) {}
 
-  // NULL when memory is out.
+  // Returns NULL if there is no memory.
   void *take();
-  // Takes NULL, too.
+  // Accepts NULL.
   void give(void *piece);
-  // Frees what lies there; pieces that are in use come back later.
+  // Frees the blocks on the shelf. Blocks in use can still be returned later.
   void clear();
 
  private:

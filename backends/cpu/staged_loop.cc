@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging: load, run, store, block by block.
+// Staging: load, run and store, block by block.
 #include "backends/cpu/staged_loop.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ bool is_staged(const guf_launch_block &block, int operand) {
          (block.operand_flags[operand] & kStagedFlags) != 0;
 }
 
-// Where the core strides of `operand` begin, in `step` after the outer ones and in `core_name`.
+// The index of the first core stride of `operand`, in `step` after the outer strides and in
+// `core_name`.
 int first_core_stride(const guf_launch_block &block, int operand) {
   int first = 0;
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
@@ -57,14 +58,14 @@ guf_status StagedLoop::add_operand(int number, guf_error *error) {
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
   const ElementForm scratch = {block.loop_dtype[number]};
-  // Not every cast has a way back.
+  // Some casts exist in one direction only.
   if ((op.in && !op.load.choose(memory, scratch)) ||
       (op.out && !op.store.choose(scratch, memory))) {
     --noperands_;
     return fail(error, GUF_E_DTYPE, number, kNone, "dtype 0x%x has no cast to dtype 0x%x",
                 static_cast<unsigned>(memory.dtype), static_cast<unsigned>(scratch.dtype));
   }
-  // The core item in scratch is C-contiguous: its last dimension is the nearest.
+  // The core item in scratch is C-contiguous: its last dimension is innermost.
   const int core_ndim = block.core_ndim[number];
   const int first = first_core_stride(block, number);
   int64_t bytes = dtype_bytes(scratch.dtype);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop over operands it cannot read itself: of another dtype, byte order or alignment.
+// Runs a loop over operands that it cannot read directly: of another dtype, byte order or
+// alignment.
 #ifndef GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
 
@@ -10,10 +11,10 @@
 
 namespace gufunc::cpu {
 
-// Such operands go through scratch memory, some items at a time: converted in, the loop run on
-// scratch that is contiguous and aligned, converted out. Elementwise that is 256 items in L1;
-// generalized functions have whole core items copied, several at once while they are small.
-// One object per chunk of work, on the stack; scratch that does not fit there comes from the heap.
+// Such operands are converted in blocks: into scratch memory that is contiguous and aligned, the
+// loop runs on the scratch memory, and results are converted back. Elementwise functions use 256
+// items in L1. Generalized functions copy whole core items, several at a time while they are small.
+// One object per chunk of work, on the stack; larger scratch memory comes from the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;
@@ -22,10 +23,10 @@ class StagedLoop {
   StagedLoop &operator=(const StagedLoop &) = delete;
 
   // Errors  GUF_E_DTYPE     <= an operand's dtype has no casts
-  //         GUF_E_NO_MEMORY <= scratch for one item cannot be had
+  //         GUF_E_NO_MEMORY <= no scratch memory for one item
   guf_status open(const guf_launch_block &block, const HostLoop &loop, guf_error *error);
 
-  // `count` items that follow each other along dimension 0 from the addresses in `args`.
+  // Runs `count` consecutive items along dimension 0, starting at the addresses in `args`.
   guf_status run_row(char *const *args, int64_t count);
 
  private:
@@ -33,11 +34,11 @@ class StagedLoop {
   static constexpr int64_t kStackBytes = 32 * 1024;
   static constexpr int64_t kLine = 64;
 
-  // No member has an initialiser: add_operand fills those that are used, and most launches use few.
+  // No member has an initialiser: add_operand sets the members in use, and most launches use few.
   struct Operand {
-    int number;  // among the launch's operands
+    int number;  // index among the launch's operands
     bool in, out;
-    bool constant;  // the same for the whole row: converted once
+    bool constant;  // the same element for the whole row: converted once
     ElementConverter load, store;
     char *scratch;
     int64_t item_bytes;                          // of a core item in scratch

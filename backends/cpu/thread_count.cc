@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affinity mask, cgroup quota, GUFUNC_NUM_THREADS, and how a thread of the plugin is started.
+// Affinity mask, cgroup quota, GUFUNC_NUM_THREADS, and the start of the plugin's threads.
 #include "backends/cpu/thread_count.h"
 
 #include <fcntl.h>
@@ -21,13 +21,13 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr size_t kPathSize = 4096;
-// Loops of users run here too.
+// User-defined loops run on this stack too.
 constexpr size_t kStackBytes = (size_t{1} << 20) + AlternateStack::kBytes;
-// What an instruction of the thread itself raises. Blocked, such a signal would end the process
-// without the program's handler.
+// Signals that an instruction of the thread itself raises. If such a signal were blocked, it would
+// end the process without calling the program's handler.
 constexpr int kSynchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-// The file's beginning as text; false when it cannot be read.
+// Reads the beginning of the file as text; returns false if it cannot be read.
 bool read_text(const char *path, char *out_text, size_t size) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -57,7 +57,7 @@ uint32_t folder_limit(const char *folder, bool v2) {
     std::snprintf(path, sizeof(path), "%s/cpu.max", folder);
     if (!read_text(path, text, sizeof(text)) ||
         std::sscanf(text, "%lld %lld", &quota, &period) != 2) {
-      return 0;  // absent, or "max 100000"
+      return 0;  // the file is absent or contains "max 100000"
     }
     return threads_of_quota(quota, period);
   }
@@ -72,7 +72,7 @@ uint32_t smaller_limit(uint32_t a, uint32_t b) {
   return a == 0 ? b : b == 0 ? a : std::min(a, b);
 }
 
-// Smallest limit of `group` and its parents below `mount`.
+// The smallest limit of `group` and its parents below `mount`.
 uint32_t limit_up_to_root(const char *mount, const char *group, size_t group_size, bool v2) {
   char folder[kPathSize];
   const int written =
@@ -88,7 +88,7 @@ uint32_t limit_up_to_root(const char *mount, const char *group, size_t group_siz
   }
 }
 
-// Whether `controllers` ("cpu,cpuacct") names the cpu controller.
+// Whether `controllers` ("cpu,cpuacct") contains the cpu controller.
 bool names_cpu(const char *controllers, size_t size) {
   const char *end = controllers + size;
   for (const char *word = controllers; word < end;) {
@@ -165,7 +165,7 @@ bool start_thread(void *(*entry)(void *), void *argument) {
   sigfillset(&all);
   for (const int number : kSynchronous) sigdelset(&all, number);
   pthread_t thread;
-  // A new thread inherits its starter's mask.
+  // A new thread inherits the signal mask of the thread that starts it.
   bool started = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
   if (started) {
     started = pthread_create(&thread, &attributes, entry, argument) == 0;

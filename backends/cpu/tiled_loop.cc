@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles: turn inputs, run the loop on each row, turn outputs back.
+// Transposes inputs, runs the loop on each row, and transposes outputs back.
 #include "backends/cpu/tiled_loop.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr int64_t kShortestSide = 16;
 
-// The next tile's lines, which lie too far from each other for the processor to guess. A prefetch
-// of memory that is not there does nothing.
+// Prefetches the lines of the next tile, which are too far apart for the hardware prefetcher. A
+// prefetch of an unmapped address has no effect.
 void fetch_ahead(const char *from, int64_t step, int64_t lines) {
   for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(from + i * step);
 }
 
-// The operands that lie across the rows.
+// Finds the operands that are contiguous across the rows.
 Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];
@@ -137,11 +137,11 @@ guf_status TiledLoop::run_tile(char *const *corner, int64_t along, int64_t acros
   return status;
 }
 
-// Leaves in `across` how many rows the loop was done with.
+// On return, `across` is the number of rows that the loop has completed.
 guf_status TiledLoop::run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
                                     int64_t *across) {
   for (int64_t r = 0; r < *across; ++r) {
-    char *call[GUF_MAX_OPERANDS];  // a loop may change what it is given
+    char *call[GUF_MAX_OPERANDS];  // a loop may modify its argument arrays
     for (int i = 0; i < block_.noperands; ++i) call[i] = row[i] + r * next_row[i];
     const guf_status status = loop_(call, &along, loop_step_);
     if (status != GUF_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop, tile by tile, over operands with different layouts: rows of one are columns of
-// another.
+// Runs a loop, tile by tile, over operands with different layouts: the rows of one operand are the
+// columns of another.
 #ifndef GUFUNC_BACKENDS_CPU_TILED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_TILED_LOOP_H
 
@@ -11,10 +11,10 @@
 
 namespace gufunc::cpu {
 
-// Launches of fewer items are never tiled: they cost one comparison.
+// Launches of fewer items are never tiled; this check costs them one comparison.
 inline constexpr uint64_t kFewestTiledItems = 1024;
 
-// Work is cut at multiples of so many rows, so that few tiles are cut.
+// Work is divided at multiples of this number of rows, so that few tiles are split.
 inline constexpr int64_t kTileRows = 64;
 
 inline constexpr int64_t kTileLine = 64;  // bytes
@@ -24,12 +24,12 @@ struct Tiling {
   static constexpr int kMostTransposed = 2;
 
   struct Transposed {
-    int number;  // among the launch's operands
+    int number;  // index among the launch's operands
     uint32_t size;
     bool in, out;
   };
-  bool by_columns;  // the loop's rows are those of dimension 1
-  int count;        // operands that are transposed for these rows; -1: too many
+  bool by_columns;  // the loop's rows run along dimension 1
+  int count;        // number of operands that are transposed for these rows; -1: too many
   Transposed transposed[kMostTransposed];
 
   // If the rows are those of dimension 0 and no operand is transposed, tiles are not needed.
@@ -37,35 +37,36 @@ struct Tiling {
 };
 
 // Returns the tiling, by rows or by columns, that transposes fewer operands. A launch is tiled if
-// some operand is contiguous along one of dimensions 0 and 1 and steps over whole cache lines along
-// the loop's, and the loop accepts every operand without conversion.
+// some operand is contiguous along dimension 0 or 1 and moves by whole cache lines along the
+// dimension of the loop, and the loop accepts every operand without conversion.
 Tiling find_tiling(const guf_launch_block &block);
 
-// Visits the two dimensions tile by tile. Operands whose layout is that of the tile's columns are
-// transposed into scratch memory, or out of it, so that the loop's rows are contiguous and each
-// cache line is moved once (bench: add f32 1000x1000 to a transposed output: 0.7 -> 1.7 of NumPy's
+// Visits the two dimensions tile by tile. Operands that are contiguous along the tile's columns are
+// transposed into or out of scratch memory, so that the loop's rows are contiguous and each cache
+// line is moved once (bench: add f32 1000x1000 to a transposed output: 0.7 -> 1.7 of NumPy's
 // speed). One object per chunk of work, on the stack.
 class TiledLoop {
  public:
-  // `tiling` is that of `block`, and is tiled.
+  // `tiling` is the tiling of `block`, with is_tiled() true.
   TiledLoop(const guf_launch_block &block, const HostLoop &loop, const Tiling &tiling);
   ~TiledLoop();
   TiledLoop(const TiledLoop &) = delete;
   TiledLoop &operator=(const TiledLoop &) = delete;
 
-  // `rows` whole rows of dimension 0 that follow each other along dimension 1.
+  // Runs `rows` whole rows of dimension 0 that are consecutive along dimension 1.
   guf_status run_rows(char *const *args, int64_t rows);
 
   // Frees the scratch memory that is kept for later launches.
   static void free_scratch();
 
  private:
-  // Items of a tile's row. Long ones let the other operands be read as streams, from memory of the
-  // shelf, which small launches do without and large ones when there is none.
+  // Items in a row of a tile. Long rows let the hardware prefetch the untransposed operands. They
+  // need memory from the shelf; small launches, and launches without memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;
-  static constexpr int64_t kGap = 16;  // between rows in scratch, which must not share a set
+  static constexpr int64_t kGap =
+      16;  // between rows in scratch, which must not map to the same cache set
   static constexpr size_t kTileBytes = (kLongRow + kGap) * kTileLine;
 
   static ScratchShelf &shelf();
@@ -79,11 +80,11 @@ class TiledLoop {
   const HostLoop &loop_;
   const Tiling &tiling_;
   const int64_t *const along_step_, *const across_step_;
-  int64_t across_ = kTileLine;  // most rows of a tile
+  int64_t across_ = kTileLine;  // maximal number of rows in a tile
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[Tiling::kMostTransposed];
-  void *piece_ = nullptr;  // of the shelf
+  void *piece_ = nullptr;  // from the shelf
   alignas(kTileLine) char stack_[Tiling::kMostTransposed][(kShortRow + kGap) * kTileLine];
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose numbers come with the call: which units there are is known to the operand only, so no
-// kernel can be compiled for each pair.
+// Loops with parameters from the call: only the operand knows its unit, so that no kernel can be
+// compiled for each pair of units.
 #include "backends/cpu/time_cast.h"
 
 #include <cstring>

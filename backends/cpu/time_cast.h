@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts to datetime64 and timedelta64: between units, and from floating point. All others are
-// int64's.
+// Casts to datetime64 and timedelta64: between units, and from floating-point types. All other
+// casts use the loops of int64.
 #ifndef GUFUNC_BACKENDS_CPU_TIME_CAST_H
 #define GUFUNC_BACKENDS_CPU_TIME_CAST_H
 
@@ -9,14 +9,14 @@
 
 namespace gufunc::cpu {
 
-// Between two times. `*out_cast` NULL: the bits stay; else a loop whose user pointer is
-// `*out_units`. Not-a-times stay what they are; the two classes exchange numbers of steps.
-// False when there is no factor between the units.
+// Chooses the cast between two datetime types. If `*out_cast` is NULL, the bits do not change;
+// otherwise it is a loop whose user pointer is `*out_units`. NaT stays NaT; between datetime64 and
+// timedelta64 the number of steps is kept. Returns false if the units have no conversion factor.
 bool choose_time_cast(guf_dtype from, guf_dtype to, guf_loop_numpy *out_cast,
                       guf::time::conversion *out_units);
 
-// From a floating-point or complex type: towards 0; NaN and what int64 does not hold become
-// not-a-time. NULL for other types.
+// Returns the cast from a floating-point or complex type: rounds towards 0; NaN and values outside
+// int64 become NaT. NULL for other types.
 guf_loop_numpy find_cast_to_time(guf_dtype from);
 
 }  // namespace gufunc::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Squares that fit in registers, and what is left of the block element by element. SSE2 is part of
-// every x86-64, and wider squares gain nothing: the lines' way from memory takes longer.
+// Transposes squares that fit in registers, and the rest of the block element by element. SSE2 is
+// part of every x86-64. Wider squares are not faster, because loading the lines from memory
+// dominates.
 #include "backends/cpu/transpose.h"
 
 #include <emmintrin.h>
@@ -17,7 +18,7 @@ void store(char *to, __m128i x) {
   _mm_storeu_si128(reinterpret_cast<__m128i *>(to), x);
 }
 
-// A square whose sides are 16 bytes.
+// Transposes a square with sides of 16 bytes.
 template <uint32_t kSize>
 void transpose_square(char *to, int64_t to_step, const char *from, int64_t from_step);
 

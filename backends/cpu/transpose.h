@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanges rows and columns of a small block of elements.
+// Transposes a small block of elements.
 #ifndef GUFUNC_BACKENDS_CPU_TRANSPOSE_H
 #define GUFUNC_BACKENDS_CPU_TRANSPOSE_H
 
@@ -7,8 +7,8 @@
 
 namespace gufunc::cpu {
 
-// Element j of line i becomes element i of line j: `lines` lines of `length` elements of `size`
-// bytes (1, 2, 4, 8 or 16), side by side in each; lines are `from_step` and `to_step` bytes apart.
+// Element j of line i becomes element i of line j, for `lines` lines of `length` contiguous
+// elements of `size` bytes (1, 2, 4, 8 or 16). Lines are `from_step` and `to_step` bytes apart.
 void transpose(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t lines,
                int64_t length, uint32_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests on the bits of floating-point numbers.
+// Classifies floating-point numbers by their bits.
 #include "backends/cpu/value_class.h"
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// A format by its bits: all below `infinity` are finite, all above are NaN, once the sign is off.
+// The bits of a format. Without the sign bit, numbers below `infinity` are finite and numbers above
+// it are NaN.
 template <class Bits, Bits Infinity, Bits SmallestNormal>
 struct Format {
   using Word = Bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of number each element of a stretch of memory is.
+// Classifies the elements of an array as NaN, infinite, zero or tiny.
 #ifndef GUFUNC_BACKENDS_CPU_VALUE_CLASS_H
 #define GUFUNC_BACKENDS_CPU_VALUE_CLASS_H
 
@@ -13,11 +13,11 @@ enum ValueClass : uint8_t {
   kIsNaN = 1u << 0,
   kIsInfinite = 1u << 1,
   kIsZero = 1u << 2,
-  kIsTiny = 1u << 3  // below the smallest normal number, zero included; reals only
+  kIsTiny = 1u << 3  // below the smallest normal number, including zero; only real types
 };
 
-// Or-s the class of each of `count` elements into `classes`. A complex number is NaN or infinite
-// if a part is, and zero if both are. Of times not-a-time is NaN. Integers and bools have no
+// ORs the class of each of `count` elements into `classes`. A complex number is NaN or infinite if
+// one of its parts is, and zero if both parts are. NaT counts as NaN. Integers and bools have no
 // class.
 void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count, uint8_t *classes);
 

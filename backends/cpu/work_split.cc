@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few numbers that decide when and how work is shared.
+// The chunks of a launch, from a few constants.
 #include "backends/cpu/work_split.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t thread
   const uint64_t item_work = std::max<uint64_t>(work / items, 1);
   const uint64_t item_bytes = std::max<uint64_t>(bytes / items, 1);
   const uint64_t even = items / (threads * kChunksPerThread) + 1;
-  // Items that do much per byte (matrix products) are cut by work, light ones by bytes.
+  // Items with much work per byte (matrix products) are divided by work, others by bytes.
   const uint64_t least =
       std::min(kSmallestChunkBytes / item_bytes, kParallelWork / 4 / item_work) + 1;
   const uint64_t most = std::max(kLargestChunkBytes / item_bytes, least);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work a launch is, and how it is cut into chunks for the pool.
+// Estimates the work of a launch and divides it into chunks for the pool.
 #ifndef GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
 #define GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
 
@@ -11,27 +11,28 @@
 
 namespace gufunc::cpu {
 
-// Elements one launch touches, as an estimate: items times the product of the core extents.
-// Saturates.
+// Estimates the number of elements that a launch accesses: items times the product of the core
+// extents. Saturates.
 uint64_t work_of(const guf_launch_block &block);
 
-// All work is weighed by what an element costs (loop_cost.h): 4000 take a microsecond.
+// All work is weighed by the cost of an element (loop_cost.h): 4000 elements take a microsecond.
 //
-// Below this a second thread costs more than it brings, even one that is awake.
+// Below this limit a second thread costs more than it saves, even if it is awake.
 inline constexpr uint64_t kParallelWork = 32 * 1024;
-// Below this it is not worth waking one: that takes 11 to 60 us to arrive.
+// Below this limit, waking a thread does not pay: it takes 11 to 60 us to start.
 inline constexpr uint64_t kWakeWork = 128 * 1024;
-// Up to this a stream that is idle runs work on the caller instead of handing it over.
+// Up to this limit an idle stream runs work on the caller instead of a thread.
 inline constexpr uint64_t kInlineWork = 64 * 1024;
-// Below this the clock is not read for each launch: that takes 50 ns.
+// Below this limit the clock is not read for each launch, because that takes 50 ns.
 inline constexpr uint64_t kTimedWork = 8 * 1024;
-// What must be left, after the first item of a loop that was never measured, to share the rest.
+// The minimal remaining work to share after the first item of a loop that was never measured.
 inline constexpr uint64_t kSurpriseWork = 512 * 1024;
-// An item that took less may have paid for cold caches mostly: the next one is measured instead.
+// If the first item took less time than this, cold caches may dominate it; the next item is
+// measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
 
-// The weight that decides about threads. A call that names a number of threads gets them, however
-// little there is to do.
+// The weight that decides the number of threads. A call that requests a number of threads gets
+// them, even for little work.
 inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }
@@ -42,12 +43,12 @@ struct Split {
   ClaimPool::Wake wake = ClaimPool::Wake::kNo;
 };
 
-// Cuts `items` of together `work` elements and `bytes` bytes for `threads` threads. Elementwise
-// chunks hold 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write one cache
-// line of a contiguous output that is aligned.
+// Divides `items`, which are `work` elements and `bytes` bytes in total, among `threads` threads.
+// Elementwise chunks have 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write
+// to the same cache line of a contiguous, aligned output.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
-// Makes the chunks multiples of `step` items; one chunk when that is more than there are.
+// Makes the chunk size a multiple of `step` items; one chunk if `step` exceeds the number of items.
 void widen_chunks(Split *split, uint64_t items, int64_t step);
 
 }  // namespace gufunc::cpu
