@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: the totals of tiles, these scanned by the same rule, and then every tile with what
-// precedes it. Without the tree: one tile.
+// accumulate: scans the tiles for their totals, scans the totals by the same rule, and then scans
+// each tile with the total before it. Functions without the tree have one tile.
 #include <algorithm>
 
 #include "backends/gpu/launch_shape.h"
@@ -10,11 +10,11 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr uint64_t kTileElements = GUF_SCAN_TILE;
-constexpr uint32_t kScanRowBytes = 3 * 8;  // what `scan` knows of each of its rows in shared memory
+constexpr uint32_t kScanRowBytes = 3 * 8;  // shared memory of `scan` for the state of each row
 
-// An axis of all lanes that is scanned.
+// The axis to scan, for all lanes.
 struct Scan {
-  LaneList lanes;  // their outputs lie at output + lane.output
+  LaneList lanes;  // the outputs of a lane are at output + lane.output
   FoldSource from;
   int64_t size, step, output_step;
   uint64_t output;
@@ -24,15 +24,15 @@ uint64_t distance_of(int64_t step) {
   return static_cast<uint64_t>(step < 0 ? -step : step);
 }
 
-// Elements of a tile are nearer to each other than tiles or lanes: else neighbours among threads
-// read neighbours in memory anyway.
+// Whether the elements of a tile are closer to each other than tiles or lanes. Otherwise
+// neighbouring threads read neighbouring elements without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
   return scan.size > 1 && distance_of(scan.step) < static_cast<uint64_t>(scan.lanes.nearest()) &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
-// `totals`: of all tiles but the last, at [tile][lane]; else all results. `offsets`: 0, or what
-// precedes each tile but the first.
+// `totals`: if not 0, writes the totals of all tiles but the last there, at [tile][lane]; if 0,
+// writes all results. `offsets`: 0, or the total before each tile but the first.
 guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t totals,
                        uint64_t offsets) {
   const auto size = static_cast<uint64_t>(scan.size);
@@ -74,7 +74,7 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
   return GUF_OK;
 }
 
-// Calls itself for the totals of tiles, log256(size) times.
+// Recurses for the totals of tiles, log256(size) times.
 guf_status run_scan(MethodJob &job, const Scan &scan) {
   const auto size = static_cast<uint64_t>(scan.size);
   if (!job.tree() || size <= kTileElements) return launch_scan(job, scan, size, 0, 0);
@@ -100,7 +100,7 @@ guf_status queue_accumulate(MethodJob &job) {
   const guf_method_block &block = job.block;
   if (block.fold_size[0] == 0) return GUF_OK;
   GUF_GPU_TRY(job.open_output(block.fold_size[0]));
-  // The axis first, so that it can be taken out again.
+  // Adds the axis first, so that its index is known when it is removed.
   LaneList all;
   all.add({block.fold_size[0], block.fold_input_step[0], 0, job.slot_step(), 0});
   for (int d = 0; d < block.nkept; ++d) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: the host brings the operations of each element together, in their order; a thread then takes
-// those of one element.
+// at: the host groups the operations by element, in their order. One thread then runs all
+// operations of an element.
 #include <algorithm>
 
 #include "backends/gpu/element_cast.h"
@@ -11,7 +11,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr int64_t kMostTogether = int64_t{1} << 24;  // indices; further ones are another launch
+constexpr int64_t kMostTogether = int64_t{1} << 24;  // indices per launch
 
 struct Operation {
   int64_t place, number;
@@ -57,14 +57,14 @@ guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out)
               static_cast<unsigned>(from), static_cast<unsigned>(to));
 }
 
-// Every operation goes through the array's dtype.
+// Each operation loads from and stores to the dtype of the array.
 guf_status Scatter::choose_ways() {
   GUF_GPU_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
   GUF_GPU_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
   return binary() ? choose_way(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
 }
 
-// Fills the tables with operations first .. first + count - 1.
+// Fills the tables with the operations first .. first + count - 1.
 guf_status Scatter::group(int64_t first, int64_t count, uint64_t *out_targets) {
   const auto n = static_cast<uint64_t>(count);
   for (uint64_t i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of device entries, written for a number of operands that is known at run time: the same
-// bytes as the templates of device_block.hpp, whose arrays over operands follow a head.
+// Writes the parameter blocks of device entries for a number of operands that is known at run time.
+// The bytes are those of the templates of device_block.hpp: a head, then arrays over the operands.
 #ifndef GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
 #define GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
 
@@ -28,7 +28,7 @@ class BlockWriter {
     std::memcpy(bytes_ + used_, values, size);
     used_ += size;
   }
-  // What lies behind the steps of the dimensions that are used is never read.
+  // Leaves bytes uninitialised: entries never read the steps of unused dimensions.
   void skip(size_t bytes) { used_ += bytes; }
 
   const void *data() const { return bytes_; }
@@ -42,7 +42,7 @@ class BlockWriter {
   size_t used_;
 };
 
-// Heads of items: dimensions and mask of a shape that has at most kDims dimensions.
+// Writes the head of a block of items: dimensions and mask. The shape has at most kDims dimensions.
 template <class Head>
 void write_items(const LaunchShape &shape, Head *head) {
   head->mask = shape.mask;
@@ -54,7 +54,7 @@ void write_items(const LaunchShape &shape, Head *head) {
   }
 }
 
-// address[count], then stride[kDims][count].
+// Writes address[count], then stride[kDims][count].
 template <class Writer>
 void write_strides(const LaunchShape &shape, Writer *writer) {
   writer->add(shape.address, shape.count);

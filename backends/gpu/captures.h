@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures that the host has under way on a device: which streams take part in them, and the status
-// words that their kernels or into. The driver tells neither.
+// The captures that the host has started on a device: the streams that take part in them and the
+// status words of their kernels. The driver reports neither.
 #ifndef GUFUNC_BACKENDS_GPU_CAPTURES_H
 #define GUFUNC_BACKENDS_GPU_CAPTURES_H
 
@@ -16,15 +16,17 @@ struct StatusSlot;
 
 class Captures {
  public:
-  // The stream has begun one.   Errors  GUF_E_NO_MEMORY
+  // Records that the stream has begun a capture.   Errors  GUF_E_NO_MEMORY
   guf_status open(Stream &origin, guf_error *error);
-  // The one that the stream takes part in; 0: none of ours.
+  // Returns the number of the capture that the stream takes part in; 0: none that the host started.
   uint64_t of(Stream &stream);
-  // The stream waits for an event of the capture, unless that is over.
+  // Adds the stream to the capture, because it waits for an event of the capture. Has no effect if
+  // the capture has ended.
   void join(Stream &stream, uint64_t number);
-  // False: it is over.
+  // Adds a status word to the capture; returns false if the capture has ended.
   bool add(uint64_t number, StatusSlot *word);
-  // The one that the stream began, if any, is over: its words, in the order of the work.
+  // Ends the capture that the stream began, if any, and returns its status words in the order of
+  // the work.
   StatusSlot *close(const Stream &origin);
 
  private:

@@ -7,7 +7,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kNoAddress = 256;  // as aligned as scratch is
+constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scratch
 
 const char *words_of(Entry entry) {
   switch (entry) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CommandSink in words, taken down instead of run.
+// A CommandSink that writes commands as text instead of running them.
 #ifndef GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
 #define GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
 

@@ -11,22 +11,22 @@
 
 namespace gufunc::gpu {
 
-using Code = int32_t;   // the vendor's own; 0: done
-using Native = void *;  // the vendor's handle
+using Code = int32_t;   // the vendor's error code; 0: success
+using Native = void *;  // a handle of the vendor
 inline constexpr Code kDone = 0;
 
 // The class of a driver's error code.
 enum class ErrorKind : uint8_t {
-  kPlain,     // the call failed, nothing else
-  kValue,     // it failed for the value of an argument
+  kPlain,     // the call failed, no other meaning
+  kValue,     // the value of an argument is invalid
   kNotReady,  // a query: still running
-  kNoMemory,  // of the device
+  kNoMemory,  // no device memory
   kNotFound,  // no such symbol
-  kNoImage,   // the driver cannot run this image, but perhaps another
-  kLost,      // the device or its context failed for good
-  kGone,      // the context of what was named is destroyed: of our own things, as kLost
-  kStub,      // the library that was opened is no driver
-  kEnabled    // peer access: was enabled before
+  kNoImage,   // the driver cannot run this image, but may run another
+  kLost,      // the device or its context has failed permanently
+  kGone,    // the context of the given object is destroyed; like kLost for the plugin's own objects
+  kStub,    // the opened library is not a driver
+  kEnabled  // peer access is enabled already
 };
 
 struct ErrorInfo {
@@ -41,7 +41,8 @@ inline bool ends_device(ErrorKind kind) {
   return kind == ErrorKind::kLost || kind == ErrorKind::kGone;
 }
 
-// What a call that is no question fails with: "not ready" is no failure, but as an answer to it is.
+// The status of a failed call that is not a query. Only a query may return "not ready"; any other
+// call that does has failed.
 inline guf_status failure_of(const ErrorInfo &info) {
   return info.kind == ErrorKind::kNotReady ? guf_status{GUF_E_LAUNCH} : info.status;
 }
@@ -51,23 +52,23 @@ struct DeviceFacts {
   char target[64];  // "sm_90", "gfx942:sramecc+:xnack-"
   uint64_t memory_bytes;
   uint32_t units;
-  uint32_t max_shared_bytes;  // that a launch may give a block
-  bool pools;                 // the driver's stream-ordered memory
+  uint32_t max_shared_bytes;  // maximal dynamic shared memory of a block
+  bool pools;                 // the driver has stream-ordered memory
   bool managed;
-  uint32_t lanes;  // that run together
+  uint32_t lanes;  // work-items that run together (warp size)
 };
 
 struct Context {
   Native native;
-  int32_t index;   // of the device
-  bool adopted;    // the caller's: never released here
-  int32_t number;  // the vendor's, of the device
+  int32_t index;   // index of the device
+  bool adopted;    // owned by the caller: never released here
+  int32_t number;  // the vendor's number of the device
 };
 
 enum class HostMemory : uint8_t { kPinned, kMapped };
 enum class Direction : uint8_t { kToDevice, kToHost, kWithin };
 enum class EventKind : uint8_t { kTimed, kOrder };
-// Values of both vendors.
+// The values are the same for both vendors.
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
 struct LaunchGrid {
@@ -75,28 +76,28 @@ struct LaunchGrid {
   uint32_t blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
 };
 
-// What a function takes of a device; registers 0: the driver does not tell.
+// The resources of a function. `registers` is 0 if the driver does not report it.
 struct FunctionFacts {
-  uint32_t max_threads;   // of a block
-  uint32_t registers;     // of a work-item
-  uint32_t shared_bytes;  // besides those that a launch gives
-  uint32_t local_bytes;   // of a work-item
+  uint32_t max_threads;   // per block
+  uint32_t registers;     // per work-item
+  uint32_t shared_bytes;  // static; a launch adds dynamic shared memory
+  uint32_t local_bytes;   // per work-item
 };
 
 using HostCall = void (*)(void *argument);
 
-// Every verb but `enter` and those that name a device index is called with the device's context
-// current. Threads: any, several at once.
+// Every function except `enter` and those with a device index requires that the device's context is
+// current. Threads: any, concurrently.
 class Driver {
  public:
   virtual const ErrorInfo &error_info(Code code) const = 0;
-  virtual void write_version(char *out_text, size_t size) const = 0;  // "CUDA 13.0"
+  virtual void write_version(char *out_text, size_t size) const = 0;  // such as "CUDA 13.0"
 
   virtual Code device_facts(int32_t index, DeviceFacts *out) = 0;
   // `native` 0: the device's own context.
   virtual Code context_open(int32_t index, uint64_t native, Context *out) = 0;
   virtual void context_close(const Context &context) = 0;
-  // Makes the context current on this thread; `out_before` is what `leave` restores.
+  // Makes the context current on this thread; `leave` restores `out_before`.
   virtual Code enter(const Context &context, uint64_t *out_before) = 0;
   virtual void leave(const Context &context, uint64_t before) = 0;
   virtual Code context_synchronize() = 0;
@@ -104,8 +105,8 @@ class Driver {
   virtual Code allocate(uint64_t bytes, uint64_t *out_address) = 0;
   virtual Code release(uint64_t address) = 0;
   virtual Code pool_open(const Context &context, Native *out_pool) = 0;
-  // Lets the device of a context address what the pool hands out: a pool's memory does not follow
-  // the peers of contexts.
+  // Allows the device of a context to access the pool's memory, which peer access between contexts
+  // does not cover.
   virtual Code pool_share(Native pool, const Context &with) = 0;
   virtual Code pool_close(Native pool) = 0;
   virtual Code pool_trim(Native pool, uint64_t keep_bytes) = 0;
@@ -117,10 +118,10 @@ class Driver {
   virtual Code host_release(uint64_t address) = 0;
   virtual Code host_register(uint64_t address, uint64_t bytes) = 0;
   virtual Code host_unregister(uint64_t address) = 0;
-  // Whether the driver knows the host's memory there, page-locked or its own: then it copies from
-  // and to it without staging.
+  // Whether the driver knows the host memory at this address, as page-locked memory or its own. It
+  // then copies from and to it without staging.
   virtual bool knows(uint64_t address) = 0;
-  // Index of the device that has the memory; -1: the driver knows none there.
+  // Index of the device that contains the memory; -1: the driver knows no device memory there.
   virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
@@ -153,7 +154,8 @@ class Driver {
   virtual Code module_load(const void *image, Native *out_module) = 0;
   virtual Code module_unload(Native module) = 0;
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
-  // Loads the function's code now, and lets launches give it up to `shared_bytes`.
+  // Loads the function's code now, and allows launches with up to `shared_bytes` of dynamic shared
+  // memory.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
   virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
@@ -161,7 +163,7 @@ class Driver {
 
   virtual Code capture_begin(Native stream, CaptureMode mode) = 0;
   virtual Code capture_end(Native stream, Native *out_graph) = 0;
-  // Of this thread.
+  // The capture mode of this thread.
   virtual Code capture_exchange(CaptureMode *inout_mode) = 0;
   virtual Code graph_instantiate(Native graph, Native *out_executable) = 0;
   virtual Code graph_update(Native executable, Native graph, bool *out_updated) = 0;
@@ -173,20 +175,22 @@ class Driver {
   ~Driver() = default;
 };
 
-// The parts of a plugin besides its driver interface.
+// The parts of a plugin that depend on the vendor, in addition to its driver interface.
 struct Vendor {
-  const char *name;     // of the backend: "cuda"
-  const char *version;  // of the plugin
-  // Opens the driver's library and initialises it; *out_driver is written once there is one.
+  const char *name;     // name of the backend: "cuda"
+  const char *version;  // version of the plugin
+  // Opens the driver's library and initialises it; *out_driver is set as soon as a driver exists.
   // Errors  GUF_E_NO_DRIVER <= no library, or a stub;  GUF_E_DRIVER_OLD <= a function is missing
-  //         GUF_E_NO_DEVICE <= it lists none, or answers with a code, which is the native one
+  //         GUF_E_NO_DEVICE <= the driver lists no device, or fails; the native code is the
+  //         driver's
   guf_status (*open)(Driver **out_driver, int32_t *out_ndevices, guf_error *error);
-  // 0: the device cannot run an image of this format and target; higher is better.
+  // Scores an image for a device; higher is better. 0: the device cannot run an image of this
+  // format and target.
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
   const guf_module_v1 *(*moves)();
-  // Local memory that the blocks of a launch may have on each unit. 0: any, since the driver
-  // allocates it for as many work-items as fit on the device, whatever the launch.
+  // Limit of the local memory of a launch's blocks on each unit. 0: no limit, because the driver
+  // allocates local memory for as many work-items as fit on the device, independent of the launch.
   uint64_t unit_local_bytes;
 };
 

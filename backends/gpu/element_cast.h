@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types as device entries are told of them, and how one becomes another.
+// The codes of element types in the parameters of device entries, and the casts between them.
 #ifndef GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
 #define GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
 
@@ -21,26 +21,27 @@ inline uint32_t element_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// guf::device::element_kind, or kKinds for what is none of the fifteen. Times are i64.
+// Returns the guf::device::element_kind; kKinds for a dtype that is not among the fifteen. Datetime
+// types are i64.
 uint32_t kind_of_dtype(guf_dtype dtype);
 
-// The form of a stored element (device_form.hpp), of no record. `operand_flags`:
+// The form of a stored element (device_form.hpp), not for structured dtypes. `operand_flags`:
 // guf_launch_operand_flag.
 uint32_t form_of(guf_dtype dtype, uint32_t operand_flags);
 
 struct ElementCast {
   guf::device::convert_way way;
-  bool same;  // the elements' bytes stay as they are, but for their order
+  bool same;  // the bytes of the elements do not change, except for their order
   guf::time::conversion units;
 };
 
-// False: there is no such cast.
+// Returns false if there is no such cast.
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 
-// GUF_E_DTYPE: names both.
+// Fails with GUF_E_DTYPE and names both dtypes.
 [[gnu::cold]] guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype to);
 
-// One element of host memory, of any byte order, as another type in the host's order.
+// Converts one element in host memory, of any byte order, to another type in the host's order.
 guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
                                       guf_dtype to, const ElementCast &cast);
 

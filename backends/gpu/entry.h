@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that a device image may have for a loop, and those of the backend's own moves.
+// The entries that a device image can have for a loop, and the entries of the backend's own copy
+// and cast kernels.
 #ifndef GUFUNC_BACKENDS_GPU_ENTRY_H
 #define GUFUNC_BACKENDS_GPU_ENTRY_H
 
@@ -22,8 +23,8 @@ enum class Entry : uint8_t {
   kFold,
   kScan,
   kAt,
-  kLoopEntries,  // how many there are
-  // The backend's own, of any loop: what convert, copy and fill are made of.
+  kLoopEntries,  // the number of entries per loop
+  // The backend's own entries, which convert, copy and fill use. They belong to no loop.
   kConvert = kLoopEntries,
   kCopy1,
   kCopy2,
@@ -40,7 +41,7 @@ enum class Entry : uint8_t {
   kEntries
 };
 
-// The suffix behind a loop's stem ("_row"), or the whole name of a move's kernel
+// Returns the suffix after a loop's stem ("_row"), or the complete name of a copy or cast kernel
 // ("guf_move_convert").
 const char *entry_name(Entry entry);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols of entries, as gufcc writes them.
+// The symbol names of entries, as gufcc generates them.
 #include "backends/gpu/entry.h"
 
 namespace gufunc::gpu {

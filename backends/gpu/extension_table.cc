@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension "gufunc.gpu": statistics, limits, native handles, peers, times, graphs.
+// The extension "gufunc.gpu": statistics, limits, native handles, peers, timers, graphs.
 #include <gufunc/backend_gpu.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   if (!owner.lost()) {
     return owner.check(driver.host_unregister(address), "unregistering host memory", error);
   }
-  // A lost device gives back what it can.
+  // This also runs on a lost device, to release as much as possible.
   owner.settle();
   owner.note(driver.host_unregister(address));
   return GUF_OK;

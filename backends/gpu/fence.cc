@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fences return to the pool when nobody waits for them; a driver's event can be recorded anew then.
+// A fence returns to the pool when nothing waits for it; its driver event can then be recorded
+// again.
 #include "backends/gpu/fence.h"
 
 #include "backends/gpu/gpu_device.h"

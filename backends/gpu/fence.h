@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of our own: what tells that a piece of memory, or all work of a stream, is done with.
+// Fences: events of the library that signal when a stream has finished using memory, or all its
+// work.
 #ifndef GUFUNC_BACKENDS_GPU_FENCE_H
 #define GUFUNC_BACKENDS_GPU_FENCE_H
 
@@ -13,27 +14,27 @@ class Device;
 
 struct Fence {
   Native event = nullptr;
-  uint32_t users = 0;  // blocks that wait for it
+  uint32_t users = 0;  // number of blocks that wait for it
   bool signalled = false;
   Fence *next = nullptr;
 };
 
-// Fences of one device; their events are made once and recorded again and again.
+// The fences of one device. Their driver events are created once and recorded many times.
 class FencePool {
  public:
   explicit FencePool(Device &device) : device_(device) {}
 
-  // A fence that passes when what is queued on the stream now is done.
-  // Errors  GUF_E_NO_MEMORY, or what the driver says of the event
+  // Returns a fence that is signalled when the work queued on the stream so far is complete.
+  // Errors  GUF_E_NO_MEMORY, or the driver's error for the event
   guf_status take(Native stream, Fence **out, guf_error *error);
   void put(Fence *fence);
 
-  // Whether it passed: GUF_OK, GUF_NOT_READY, or what the driver says.
+  // Polls the fence: GUF_OK if it is signalled, GUF_NOT_READY, or the driver's error.
   guf_status poll(Fence &fence, guf_error *error);
-  // The driver's code for the same, which is nobody's yet.
+  // Polls the fence, and returns the driver's code without reporting it.
   Code query(Fence &fence);
 
-  // Only when no fence is out.
+  // Requires that no fence is in use.
   void close();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning and the end of a device.
+// Opens and closes a device.
 #include "backends/gpu/gpu_device.h"
 
 #include <gufunc/kernel/device_block.hpp>
@@ -27,7 +27,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       tracer_(*this) {}
 
 guf_status Device::start(guf_error *error) {
-  // A driver that says it has pools may still refuse to make one: plain memory serves too.
+  // A driver that reports pools may still fail to create one; plain allocations are used then.
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
@@ -66,7 +66,7 @@ void Device::close() {
   moves_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
-    // What goes back in the order of streams has gone before those and the pool do.
+    // Memory that is released in stream order must be released before the streams and the pool.
     settle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
@@ -103,7 +103,7 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
   return GUF_OK;
 }
 
-// A capture that nobody ended would make the driver refuse waits of the whole context for ever.
+// A capture that is never ended would make the driver refuse waits of the whole context forever.
 void Device::drop_capture(Stream &stream) {
   bool captured = false;
   if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;
@@ -126,7 +126,7 @@ void Device::close_stream(Stream &stream) {
   collect_streams();
 }
 
-// Destroying a busy stream makes some drivers wait for it.
+// Only idle streams are destroyed, because some drivers wait when a busy stream is destroyed.
 void Device::collect_streams(bool all) {
   Stream *idle = nullptr;
   {

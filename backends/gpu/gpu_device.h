@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device: its context, its memory, its default stream, and whether it is still there.
+// One device: its context, its memory, its default stream, and whether it is lost.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
 #define GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
 
@@ -21,17 +21,18 @@ namespace gufunc::gpu {
 
 class Device {
  public:
-  // Takes over the context.
+  // Takes ownership of the context.
   Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts, const Context &context);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  // What needs the driver: the default stream and the pool. With the context current.
+  // Initialises the parts that need the driver: the default stream and the pool. With the context
+  // current.
   guf_status start(guf_error *error);
-  // Gives back everything and the context.
+  // Releases everything, including the context.
   void close();
-  // Waits for all work, before memory is given back that it may be using. Once more where the
-  // driver refuses: a lost device answers at once.
+  // Waits for all work before memory that it may use is released. Repeats the wait once if the
+  // driver refuses it; a lost device returns immediately.
   void settle();
 
   Driver &driver() const { return driver_; }
@@ -51,28 +52,28 @@ class Device {
     return stream == nullptr ? *default_stream_ : *static_cast<Stream *>(stream);
   }
   Stream &default_stream() { return *default_stream_; }
-  // Has no work, ever: what is allocated in its order is there for all streams.
+  // Never used for work. Memory allocated on it is visible to every stream.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
-  // The driver's, which device memory comes from; NULL: it comes from plain allocations.
+  // The driver's pool for device memory; NULL: device memory uses plain allocations.
   Native driver_pool() const { return driver_pool_; }
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
 
-  // A new stream that keeps order with nobody, or the caller's.
+  // Opens a new stream that is not ordered with other streams, or wraps the caller's stream.
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
   // Never waits: a busy stream is destroyed later.
   void close_stream(Stream &stream);
-  // Ends a capture that is under way, without a graph.
+  // Ends an active capture without a graph.
   void drop_capture(Stream &stream);
   // Destroys the closed streams that are idle by now, or all of them.
   void collect_streams(bool all = false);
 
-  // Says what a code of the driver means; one that means the end of the device marks it as lost.
+  // Reports the meaning of a driver code. A code that means the end of the device marks it as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }
-  // The same where nobody is to be told.
+  // The same without an error report.
   void note(Code code) {
     if (code != kDone) refuse(code, "", nullptr);
   }
@@ -98,15 +99,15 @@ class Device {
   StagedCopies staged_copies_;
   MoveKernels moves_;
   Tracer tracer_;
-  std::atomic<uint32_t> nstreams_{0};  // ever made
+  std::atomic<uint32_t> nstreams_{0};  // number of streams created so far
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
 
   std::mutex closing_mutex_;
-  Stream *closing_ = nullptr;  // closed by their owners, busy when that happened
+  Stream *closing_ = nullptr;  // closed by their owners while busy
 };
 
-// Makes a device's context current on this thread for the lifetime of the object, and the previous
-// one again afterwards.
+// Makes a device's context current on this thread for the lifetime of the object, and restores the
+// previous context afterwards.
 class ScopedContext {
  public:
   explicit ScopedContext(Device &device) : device_(device) {}
@@ -116,7 +117,7 @@ class ScopedContext {
     if (entered_) device_.driver().leave(device_.context(), before_);
   }
 
-  // Errors  GUF_E_FORKED, GUF_E_DEVICE_LOST, or what the driver says
+  // Errors  GUF_E_FORKED, GUF_E_DEVICE_LOST, or the driver's error
   guf_status begin(guf_error *error) {
     if (forked()) return fail_forked(error);
     if (__builtin_expect(device_.lost(), 0)) return device_.fail_lost(error);
@@ -126,9 +127,9 @@ class ScopedContext {
     return GUF_OK;
   }
 
-  // The same for what closes and frees: also where the device is lost, since a driver may still
-  // take things back. A driver that refuses is asked once more: nobody comes again to close, and
-  // what is closed in no context may stay for ever. False: there is nothing to be done.
+  // The same for functions that close and free. It also succeeds if the device is lost, because a
+  // driver may still accept resources back. If the driver refuses, one more attempt is made,
+  // because closing is not repeated and resources would leak. Returns false if nothing can be done.
   bool begin_closing() {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {
@@ -145,7 +146,7 @@ class ScopedContext {
   bool entered_ = false;
 };
 
-// Calls of this thread do not disturb a capture that any thread has under way.
+// Prevents calls of this thread from disturbing a capture that any thread has active.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(Driver &driver) : driver_(driver) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which failure an event reports is decided when its record is complete: all work before it has
-// then said whether it failed. Until then the event stands in its stream's list, so that a report
-// of the stream, which forgets the failure, first tells the events behind it.
+// The failure that an event reports is determined when its record is complete, because all work
+// before it has then reported success or failure. Until then the event is in its stream's list. A
+// report of the stream clears the failure, and first passes it to the events in the list.
 #include "backends/gpu/gpu_event.h"
 
 #include "backends/gpu/gpu_device.h"
@@ -29,7 +29,8 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::ask(Stream &stream) {
-  // What fails says so before it is no longer expected: in this order nothing is missed.
+  // Failing work sets the failure before it is removed from the expected work. Reading in this
+  // order therefore misses no failure.
   const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
   if (!expected && !failed && !concerned_.load(std::memory_order_acquire)) return;
@@ -60,7 +61,7 @@ void Event::stop_asking() {
   stream_ = nullptr;
 }
 
-// Takes the stream's failure if it happened before the record.
+// Keeps the stream's failure if it happened before the record.
 void Event::settle() {
   if (stream_ == nullptr) return;
   if (stream_->failure_.happened() && stream_->failure_.launch <= launches_) {

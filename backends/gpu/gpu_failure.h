@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure of queued work that is kept until somebody asks for it.
+// A failure of queued work that is kept until a caller asks for it.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_FAILURE_H
 #define GUFUNC_BACKENDS_GPU_GPU_FAILURE_H
 
@@ -11,13 +11,13 @@ namespace gufunc::gpu {
 
 struct Failure {
   guf_status status = GUF_OK;
-  uint64_t launch = 0;  // its number among the stream's launches, from 1
+  uint64_t launch = 0;  // number of the launch in its stream, from 1
   int32_t native_code = 0;
   char message[400] = {};
 
   bool happened() const { return status != GUF_OK; }
 
-  // Writes itself into `error` and returns the status.
+  // Writes the failure into `error` and returns its status.
   guf_status report(guf_error *error) const {
     if (!happened()) return GUF_OK;
     return fail_native(error, status, native_code, "%s; launch %llu of the stream", message,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word in a page under MADV_WIPEONFORK: 1 in the process that opened the driver, 0 in its
+// A word in a page with MADV_WIPEONFORK: 1 in the process that opened the driver, 0 in its
 // children.
 #include "backends/gpu/gpu_fork.h"
 
@@ -17,8 +17,8 @@ namespace {
 
 using Word = std::atomic<uint32_t>;
 
-// Serves before the driver is opened, and where the kernel is too old to wipe pages: forks then go
-// unnoticed.
+// Used before the driver is opened, and if the kernel is too old to wipe pages; forks are then not
+// detected.
 constinit Word unwatched{1};
 constinit std::atomic<Word *> watched_word{&unwatched};
 

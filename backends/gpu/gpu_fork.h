@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a forked child, in which the driver is useless, from the process that opened the driver.
+// Detects a forked child, in which the driver does not work.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_FORK_H
 #define GUFUNC_BACKENDS_GPU_GPU_FORK_H
 
@@ -13,7 +13,7 @@ void note_driver_process();
 // Whether this is a child of the process that opened the driver. One load.
 bool forked();
 
-// GUF_E_FORKED, with its text.
+// Fails with GUF_E_FORKED and its message.
 [[gnu::cold]] guf_status fail_forked(guf_error *error);
 
 }  // namespace gufunc::gpu

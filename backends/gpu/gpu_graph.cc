@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that was freed while its stream was captured belongs to the graph: every run uses it. So
-// do the status words of its kernels.
+// Memory that was freed while its stream was captured belongs to the graph, because every run uses
+// it. The status words of its kernels belong to the graph as well.
 #include "backends/gpu/gpu_graph.h"
 
 #include <atomic>
@@ -11,24 +11,24 @@
 namespace gufunc::gpu {
 namespace {
 
-// The status words of captured work. Graphs share them when one's work becomes another's as well.
+// The status words of captured work. graph_update makes two graphs share them.
 struct Words {
   explicit Words(StatusSlot *all) : first(all) {}
 
   StatusSlot *const first;  // in the order of the work
   std::atomic<uint32_t> holders{1};
-  std::mutex mutex;         // held from one run's launch until its looks are queued
-  Native looked = nullptr;  // an event behind the last looks, once there were some
+  std::mutex mutex;         // locked from the launch of a run until its checks are queued
+  Native looked = nullptr;  // an event behind the last checks; NULL before the first run
 };
 
 struct Graph {
   explicit Graph(Device &owner) : device(owner) {}
 
   Device &device;
-  std::mutex mutex;  // guards the rest; an executable's runs follow each other anyway
+  std::mutex mutex;  // protects the members below; runs of one executable are sequential anyway
   Native graph = nullptr;
   Native executable = nullptr;
-  Native last_run = nullptr;  // an event behind it, once there was one
+  Native last_run = nullptr;  // an event behind the last run; NULL before it
   Block *memory = nullptr;
   Words *words = nullptr;  // NULL: its work cannot fail
 };
@@ -56,7 +56,8 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
                       "launching a graph", error);
 }
 
-// Behind the last run; the default stream is the one whose fences everybody polls.
+// Releases the memory behind the last run, on the default stream, because the fences of that stream
+// are polled most often.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   if (graph.memory == nullptr) return;
@@ -68,7 +69,7 @@ void give_memory_back(Graph &graph) {
   graph.memory = nullptr;
 }
 
-// The same, behind the last looks.
+// Releases the status words behind their last checks.
 void drop_words(Device &device, Words *words) {
   if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Stream &order = device.default_stream();
@@ -80,8 +81,8 @@ void drop_words(Device &device, Words *words) {
   destroy(words);
 }
 
-// Runs the graph's work on the stream, between the looks of its last run and its own: a run clears
-// the words where it begins.
+// Runs the graph's work on the stream, after the checks of its last run and before its own. A run
+// clears the words at its start, so the earlier checks must be complete.
 guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
@@ -105,7 +106,7 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   return looked != GUF_OK ? looked : marked;
 }
 
-// Now that the work is both's.
+// Called when both graphs have the same work.
 void share_words(Graph &kept, const Graph &model) {
   if (kept.words == model.words) return;
   drop_words(kept.device, kept.words);
@@ -113,7 +114,8 @@ void share_words(Graph &kept, const Graph &model) {
   if (kept.words != nullptr) kept.words->holders.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The run has begun also where its looks fail: what uses its memory next comes behind it.
+// The run has started even if its checks fail, so the event must be recorded in both cases: the
+// next use of the memory waits for it.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_looked_at(graph, order, error);
   GUF_GPU_TRY(launch_work(graph, order, error));
@@ -145,7 +147,7 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   Native native = nullptr;
   const bool lost = owner.lost();
   const Code code = owner.driver().capture_end(order.native(), &native);
-  // A driver that fails here has ended it, mostly.
+  // A driver that fails here has usually ended the capture anyway.
   if (code != kDone) owner.drop_capture(order);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
   StatusSlot *const words = owner.captures().close(order);
@@ -179,7 +181,7 @@ guf_status graph_instantiate(void *graph, guf_error *error) {
   return make_executable(made, error);
 }
 
-// Where the driver cannot change the executable in place a new one is made.
+// If the driver cannot update the executable in place, a new one is instantiated.
 guf_status graph_update(void *graph, void *newer, guf_error *error) {
   auto &kept = *static_cast<Graph *>(graph);
   auto &model = *static_cast<Graph *>(newer);

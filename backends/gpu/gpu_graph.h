@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured work that can be run again.
+// Captured work that can be launched again.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_GRAPH_H
 #define GUFUNC_BACKENDS_GPU_GPU_GRAPH_H
 

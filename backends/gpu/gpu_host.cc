@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's services behind plain functions.
+// Wraps the host's services in plain functions.
 #include "backends/gpu/gpu_host.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ const guf_host_api *services() {
 void write_failure(guf_error *error, guf_status status, int32_t native_code, const char *format,
                    va_list arguments) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
-  // Arguments may lie in the record itself: the text is made first.
+  // Formats the message first, because arguments may point into `error` itself.
   char message[sizeof(error->message)];
   std::vsnprintf(message, sizeof(message), format, arguments);
   std::memset(error, 0, sizeof(*error));

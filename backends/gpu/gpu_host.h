@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU plugin asks of its host (memory, configuration, log), and how it reports a failure.
+// The services that a GPU plugin uses from its host (memory, configuration, log), and its error
+// reporting.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_HOST_H
 #define GUFUNC_BACKENDS_GPU_GPU_HOST_H
 
@@ -10,7 +11,7 @@
 #include <new>
 #include <utility>
 
-// Returns a failure to the caller. The details were written where the failure was found.
+// Returns a failure to the caller. The function that failed has already written the details.
 #define GUF_GPU_TRY(expression)                          \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -21,23 +22,24 @@
 
 namespace gufunc::gpu {
 
-inline constexpr int kNone = -1;  // no argument or axis is at fault
+inline constexpr int kNone = -1;  // no argument or axis is the cause
 
-// The table of the first host that opened the plugin serves for the life of the process.
+// Sets the host's table. Only the first call has an effect; its table is used for the life of the
+// process.
 void set_host(const guf_host_api *host);
 
-// Value of an environment variable; NULL when unset, when the process is privileged, before any
-// host.
+// Returns the value of an environment variable. NULL if the variable is unset, if the process is
+// privileged, or before set_host.
 const char *host_config(const char *name);
 
 enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };
 [[gnu::cold, gnu::format(printf, 2, 3)]] void host_log(LogLevel level, const char *format, ...);
 
-// NULL when memory is out. Alignment is a power of two.
+// Returns NULL if there is no memory. `alignment` is a power of two.
 void *host_alloc(size_t size, size_t alignment);
 void host_free(void *pointer);
 
-// An object in the host's memory; NULL when memory is out.
+// Creates an object in the host's memory; NULL if there is no memory.
 template <class T, class... Args>
 T *create(Args &&...args) {
   void *memory = host_alloc(sizeof(T), alignof(T));
@@ -50,18 +52,19 @@ void destroy(T *object) {
   host_free(object);
 }
 
-// Writes the failure into `error` and returns `status`. Allocates nothing.
+// Writes the failure into `error` and returns `status`. Does not allocate.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         const char *format, ...);
 
-// The same with the driver's own code.
+// The same with the driver's code.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] guf_status fail_native(
     guf_error *error, guf_status status, int32_t native_code, const char *format, ...);
 
 [[gnu::cold]] guf_status fail_memory(guf_error *error, const char *what);
 
-// Drivers say one thing of memory that is out, the device's or the host's: here it was the host's.
+// Drivers use the same code for missing host memory and missing device memory. This function is for
+// calls that need host memory.
 inline guf_status as_host_memory(guf_status status, guf_error *error) {
   if (__builtin_expect(status != GUF_E_DEVICE_MEMORY, 1)) return status;
   if (error != nullptr) error->status = GUF_E_NO_MEMORY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that were loaded, and the functions that they have for a loop.
+// Loaded images, and the entry functions of their loops.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
 #define GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
 
@@ -15,42 +15,45 @@ class PtxText;
 
 inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
 
-// All that an image has for one loop; NULL where it has none.
+// Entry points of one loop in an image; NULL if absent.
 struct Kernel {
   Native functions[kLoopEntries] = {};
   uint32_t local_bytes[kLoopEntries] = {};  // CommandSink::local_bytes
-  Native raw = nullptr;                     // of a raw kernel, which has nothing else
-  Native module = nullptr;                  // of its own; NULL: its code is the whole image's
-  char *name = nullptr;                     // behind the kernel
+  Native raw = nullptr;  // the function of a raw kernel, which has no other entry
+  Native module =
+      nullptr;  // the module of an excerpt; NULL: the code is in the module of the whole image
+  char *name = nullptr;  // stored after this struct
   Kernel *next = nullptr;
 
   Native function(Entry entry) const { return functions[static_cast<int>(entry)]; }
   uint32_t memory(Entry entry) const { return local_bytes[static_cast<int>(entry)]; }
 };
 
-// How an image in PTX is loaded, which the driver compiles; machine code is always loaded whole.
+// How a PTX image, which the driver compiles, is loaded. Machine code is always loaded whole.
 enum class LoadMode : uint8_t {
-  kWhole,     // at once, for function()
-  kByKernel,  // what each kernel needs, when kernel() is called for it
+  kWhole,     // immediately, for function()
+  kByKernel,  // each call of kernel() loads the text that the kernel needs
 };
 
 class Module {
  public:
   explicit Module(Device &device) : device_(device) {}
 
-  // The image must be plain. With the device's context current.
-  // Errors  GUF_E_NO_IMAGE <= the driver refuses it, but perhaps takes another image; the message
-  //         is the driver's answer;  GUF_E_UNSUPPORTED <= it is compressed
+  // The image must not be compressed. Requires that the device's context is current.
+  // Errors  GUF_E_NO_IMAGE <= the driver refuses it, but may accept another image; the message is
+  //         the driver's;  GUF_E_UNSUPPORTED <= it is compressed
   static guf_status load(Device &device, const guf_module_image &image, LoadMode mode, Module **out,
                          guf_error *error);
   void unload();
 
   Device &device() const { return device_; }
 
-  // The entries of a loop by its stem, with their code in the device's memory; found once.
+  // Returns the entries of a loop by its stem, with their code in device memory. They are looked up
+  // once.
   // Errors  GUF_E_NO_IMAGE <= the image has none of them, or the driver refuses their code
   guf_status kernel(const char *stem, Kernel **out, guf_error *error);
-  // The function of one whole name; NULL: the image does not have it. Requires kWhole.
+  // Returns the function with exactly this name; NULL: the image does not contain it. Requires
+  // kWhole.
   guf_status function(const char *name, Native *out, guf_error *error);
 
  private:
@@ -64,16 +67,16 @@ class Module {
   guf_status find_function(Native native, const char *name, Native *out, guf_error *error);
 
   Device &device_;
-  char target_[40] = "";        // of the image, for messages
+  char target_[40] = "";        // target of the image, for messages
   Native native_ = nullptr;     // the whole image; NULL: not loaded, or not yet
-  PtxText *text_ = nullptr;     // what excerpts are made of; NULL: the image is loaded whole
+  PtxText *text_ = nullptr;     // the source of excerpts; NULL: the image is loaded whole
   Native probe_ = nullptr;      // the probe of text_; NULL: none
-  bool whole_refused_ = false;  // by the driver, after it refused an excerpt
+  bool whole_refused_ = false;  // the driver refused an excerpt and then the whole text
   std::mutex mutex_;
   Kernel *first_ = nullptr;
 };
 
-// How well an image suits a device: 0 for what it cannot run.
+// Scores how well an image suits a device; 0 if the device cannot run it.
 int32_t score_image(Device &device, const guf_module_image &image);
 
 }  // namespace gufunc::gpu

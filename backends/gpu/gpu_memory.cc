@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for memory: allocating, copying, filling.
+// The slots for memory: allocate, copy, fill.
 #include <cstring>
 
 #include "backends/gpu/gpu_device.h"
@@ -31,24 +31,24 @@ guf_status backing_of(int32_t kind, Backing *out, guf_error *error) {
   }
 }
 
-// The shortest pattern that repeats to the same bytes.
+// Returns the size of the shortest pattern that repeats to the same bytes.
 uint32_t shorten(const unsigned char *pattern, uint32_t size) {
   while (size % 2 == 0 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
   return size;
 }
 
-// Whether the driver's own memset can do it: 1, 2 or 4 bytes, aligned.
+// Whether the driver's memset supports it: 1, 2 or 4 bytes, aligned.
 bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
-// Whether the driver knows host memory, of which a part may be page-locked, at both of its ends.
+// Whether the driver knows the host memory at both ends. A part of it may be page-locked.
 bool is_known(Driver &driver, uint64_t address, uint64_t size) {
   return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
 }
 
-// A driver refuses a copy of host memory that it knows in part; where that part is in the middle
-// only the refusal tells. In parts of our own any memory can be copied.
+// A driver refuses to copy host memory of which it knows only a part. If that part is in the
+// middle, only the refusal shows it. Staged copies can copy any memory.
 guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                            Direction direction, guf_error *error) {
   Device &device = order.device();
@@ -123,7 +123,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   GUF_GPU_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
-  // Without a stream the call waits: the driver may then read and write the host's memory itself.
+  // Without a stream the call waits, so the driver can access the host's memory directly.
   if (host_side && stream != nullptr &&
       !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver is opened by probe, once; devices are kept so that work without a stream, and the
-// shutdown, find them.
+// probe opens the driver once. Devices are kept in a table for work without a stream and for the
+// shutdown.
 #include "backends/gpu/gpu_plugin.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace gufunc::gpu {
 namespace {
 
 constinit std::atomic<const Vendor *> the_vendor{nullptr};
-constinit std::mutex opening;  // guards the next two
+constinit std::mutex opening;  // protects the two variables below
 constinit Driver *the_driver = nullptr;
-constinit int32_t ndevices = -1;  // not probed
+constinit int32_t ndevices = -1;  // -1: not probed
 constinit std::atomic<Device *> open_devices[kMostDevices] = {};
 
 const Vendor &vendor() {
@@ -47,7 +47,7 @@ guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *er
                      code);
 }
 
-// A context that the caller brought and that is gone is a wrong handle: no device of ours is lost.
+// If the context of the caller is destroyed, that handle is wrong; the plugin's device is not lost.
 guf_status as_handle(guf_status status, guf_error *error) {
   const bool is_gone = status == GUF_E_DEVICE_LOST &&
                        the_driver->error_info(error->native_code).kind == ErrorKind::kGone;
@@ -56,7 +56,7 @@ guf_status as_handle(guf_status status, guf_error *error) {
   return GUF_E_HANDLE;
 }
 
-// Gives the context back too.
+// Closes the device and its context.
 void end_device(Device *device) {
   Driver &driver = device->driver();
   const Context context = device->context();
@@ -76,8 +76,8 @@ guf_status check_index(int32_t index, guf_error *error) {
   return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, count - 1);
 }
 
-// A device that not even the plugin's own kernels run on computes nothing. A plugin that was built
-// without kernels leaves it to modules.
+// A device that cannot run even the plugin's own kernels is unusable. A plugin built without
+// kernels leaves the check to modules.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().moves();
   if (table == nullptr) return GUF_OK;
@@ -128,7 +128,7 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   return GUF_OK;
 }
 
-// Nobody can do anything about memory that the driver keeps: the log says so.
+// Logs memory that the driver refuses to release, because no caller could act on an error.
 void free_caches(Device &device) {
   guf_error failure = {};
   failure.struct_size = sizeof(failure);
@@ -185,7 +185,7 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
-  // One per index by the host's promise; more of them only miss the waits of all devices.
+  // The host opens one device per index. If it opens more, waits for all devices miss the others.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
   write_info(*device, out_info);
@@ -202,7 +202,7 @@ void device_close(void *device) {
   end_device(static_cast<Device *>(device));
 }
 
-// No thread of ours is to be stopped: caches go back when nothing that was queued needs them.
+// There are no threads to stop: caches are released when no queued work needs them.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that every GPU plugin has, and how a vendor's entry point fills a table with them.
+// The slots that all GPU plugins have, and the function that fills a table with them.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
 #define GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
 
@@ -11,7 +11,7 @@ namespace gufunc::gpu {
 
 class Device;
 
-// What gufunc_backend_open_v1 does. Makes no call of a driver. The vendor is immortal.
+// Implements gufunc_backend_open_v1. Calls no driver function. `vendor` must be immortal.
 guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t host_minor,
                        guf_backend_api *api);
 
@@ -24,11 +24,11 @@ void device_close(void *device);
 guf_status shutdown(uint64_t timeout_ns, guf_error *error);
 const guf_module_v1 *builtins();
 
-// Calls `function(Device &)` for every open device until one fails.
+// Calls `function(Device &)` for every open device until one call fails.
 template <class Function>
 guf_status for_each_device(Function function);
 inline constexpr int32_t kMostDevices = 64;
-Device *open_device(int32_t number);  // NULL: none of that number
+Device *open_device(int32_t number);  // NULL: there is no device with this number
 
 // gpu_memory.cc
 guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
@@ -53,7 +53,7 @@ guf_status event_record(void *event, void *stream, guf_error *error);
 guf_status event_query(void *event, guf_error *error);
 guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error);
 
-// gpu_queue.cc: images, kernels, and what runs them
+// gpu_queue.cc: images, kernels, and the slots that run them
 int32_t image_score(void *device, const guf_module_image *image);
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
                        guf_error *error);

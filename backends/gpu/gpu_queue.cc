@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for images and kernels, and those that run them.
+// The slots for images and kernels, and the slots that run kernels.
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_kernel.h"
 #include "backends/gpu/gpu_plugin.h"
@@ -11,8 +11,8 @@
 namespace gufunc::gpu {
 namespace {
 
-// So that launches that may fail allocate nothing. A device that is full may still do without: not
-// every function needs a word.
+// Allocates status words in advance, so that launches that can fail do not allocate. If device
+// memory is exhausted, this is not an error yet, because not every function needs a word.
 guf_status reserve_words(Device &device, guf_error *error) {
   guf_error told = {};
   told.struct_size = sizeof told;
@@ -89,7 +89,7 @@ guf_status method(void *device, const guf_backend_method *method, guf_error *err
   return request.finish(error);
 }
 
-// Nothing is queued: the driver is not called.
+// Queues nothing and calls no driver function.
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);

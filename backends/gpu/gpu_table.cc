@@ -55,7 +55,7 @@ guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t 
   set_host(host);
   set_vendor(vendor);
   const guf_backend_api table = make_table(vendor, host_minor);
-  // An older host gets the prefix that it knows; struct_size says how much there is.
+  // An older host gets the prefix that it knows; struct_size is the size of the host's table.
   std::memcpy(api, &table, std::min<size_t>(api->struct_size, sizeof(table)));
   return GUF_OK;
 }

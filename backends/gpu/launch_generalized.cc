@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads share an item: by the size of items, their number, and how they lie.
+// Chooses how many threads share an item, from the size, number and layout of the items.
 #include <algorithm>
 #include <gufunc/kernel/group.hpp>
 
@@ -13,8 +13,10 @@ namespace {
 
 namespace dev = guf::device;
 
-constexpr uint32_t kStagedShared = 48 * 1024;  // what every device gives a block unasked
-constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;  // resident on a unit, at most
+constexpr uint32_t kStagedShared =
+    48 * 1024;  // available per block on every device without a request
+constexpr uint64_t kUnitBlocks =
+    2048 / dev::kItemThreads;  // maximal number of resident blocks per unit
 constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
 
 using GeneralizedWriter =
@@ -23,9 +25,9 @@ using GeneralizedWriter =
 // The core dimensions of a launch.
 struct CoreShape {
   int64_t stride[kMaxOperands][dev::kCoreStrides];
-  int64_t elements[kMaxOperands];  // of an item
-  uint32_t bytes[kMaxOperands];    // of an element
-  bool packed[kMaxOperands];       // an item's elements follow each other
+  int64_t elements[kMaxOperands];  // per item
+  uint32_t bytes[kMaxOperands];    // per element
+  bool packed[kMaxOperands];       // the elements of an item are contiguous
   int64_t most;                    // elements of the largest operand
 };
 
@@ -52,7 +54,7 @@ void take_core(const guf_launch_block &block, CoreShape *out) {
   }
 }
 
-// Rows of an item that go through shared memory: places for `items` of them. 0: too many bytes.
+// Places the rows of `items` items in shared memory and returns the bytes; 0: too many.
 uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, const CoreShape &core,
                     uint32_t items, dev::staged_row *rows) {
   uint64_t used = 0;
@@ -65,7 +67,7 @@ uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, con
     const uint64_t pitch = elements | 1;
     if (pitch * core.bytes[i] > kStagedShared) return 0;
     const bool written = (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
-    // Rows that the mask leaves out go back as they came.
+    // Rows that the mask excludes are written back unchanged, so they must be read.
     const bool read =
         i < block.nin || shape.mask != 0 || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
     rows[i].elements = divisor_of(static_cast<uint32_t>(elements));
@@ -82,12 +84,12 @@ uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, con
 
 struct Mapping {
   Entry entry;
-  uint32_t items;   // of a block
+  uint32_t items;   // per block
   uint32_t shared;  // bytes
-  uint64_t limit;   // items of a launch
+  uint64_t limit;   // maximal number of items in a launch
 };
 
-// Neighbouring items lie side by side: a thread for each reads as others read rows.
+// Whether neighbouring items are contiguous: one thread per item then reads memory in order.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {
@@ -99,7 +101,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that asks for memory has no other entry than this and, maybe, none with events.
+  // A function that needs shared memory has no entry for lanes: only this entry and, possibly, one
+  // that checks floating-point flags.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }
@@ -146,8 +149,9 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                       error);
 }
 
-// How many items a launch may have: kernels that use much local memory get fewer blocks, where
-// the driver allocates it for all blocks of a launch that can be resident together.
+// Returns the maximal number of items in a launch. Some drivers allocate local memory for all
+// blocks of a launch that can be resident together; kernels with much local memory then get fewer
+// blocks.
 uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t block_bytes = uint64_t{commands.local_bytes(mapping.entry)} * dev::kItemThreads;
   const uint64_t most_bytes = commands.traits().unit_local_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launch_queue.cc is made of.
+// The parts of launch_queue.cc.
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
 
@@ -7,22 +7,22 @@
 
 namespace gufunc::gpu {
 
-// What entries write into the status word, and what they look for.
+// The status word of a launch, and the floating-point flags to check.
 struct LaunchStatus {
-  uint64_t address;  // 0: nothing
-  uint32_t watch;    // guf_fp_event
+  uint64_t address;  // 0: none
+  uint32_t watch;    // guf_fp_event flags
 };
 
-// Operands are of the loop's types but for casts that `nd` knows.
+// Requires operands of the loop's dtypes, except for casts that `nd` supports.
 guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &status,
                              CommandSink &commands, guf_error *error);
 
-// Operands are of the loop's types, in order and aligned, or immediate.
+// Requires operands of the loop's dtypes, native and aligned, or immediate.
 guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &status,
                              CommandSink &commands, guf_error *error);
 
-// Operands that have to be brought into scratch memory of the loop's types first; bit i is operand
-// i. `optional` ones only gain by it.
+// Operands that must first be copied to scratch memory in the loop's dtypes; bit i is operand i.
+// Copying `optional` ones only makes the launch faster.
 struct StagedOperands {
   uint32_t needed, optional;
 };
@@ -31,12 +31,12 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
                         const LaunchStatus &status, CommandSink &commands, guf_error *error);
 
-// An immediate operand as an element of the loop's type: its bits, or memory that holds it when it
-// has 16 bytes or `in_memory`.
+// Stores an immediate operand as an element of the loop's dtype: as its bits, or in device memory
+// if it has 16 bytes or if `in_memory` is set.
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,
                            uint64_t *out_address, CommandSink &commands, guf_error *error);
 
-// GUF_E_NO_IMAGE
+// Fails with GUF_E_NO_IMAGE.
 [[gnu::cold]] guf_status fail_no_entry(guf_error *error, const char *entry);
 
 }  // namespace gufunc::gpu

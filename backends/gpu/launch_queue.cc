@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a launch, finds what has to be staged, hands the rest on.
+// Checks a launch, determines the operands to stage, and queues the rest.
 #include "backends/gpu/launch_queue.h"
 
 #include <cstring>
@@ -42,7 +42,7 @@ guf_status check_launch(const guf_launch_block &block, guf_error *error) {
   return GUF_OK;
 }
 
-// Events that the function has, of those that somebody asks for (docs/fp-events.md).
+// The requested floating-point flags that the function can raise (docs/fp-events.md).
 uint32_t watched(const guf_launch_block &block, const guf_launch_watch *watch) {
   if (watch == nullptr) return 0;
   uint32_t events = watch->report | watch->fail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of `row`: 2^lgx threads along the inner dimension, the rest along rows.
+// A block of `row` has 2^lgx threads along the inner dimension and the others along rows.
 #include "backends/gpu/launch_row.h"
 
 #include <algorithm>
@@ -14,14 +14,15 @@ namespace dev = guf::device;
 constexpr size_t kRowBytes = sizeof(dev::row_block<kMaxOperands>);
 using RowWriter = BlockWriter<dev::row_head, kRowBytes + 8>;
 
-// Elements of a thread's vector: 16 bytes of the widest operand.
+// Elements in a thread's vector: 16 bytes of the widest operand.
 uint32_t vector_of(const LaunchShape &shape, const RowLoop &loop) {
   uint32_t widest = 1;
   for (int i = 0; i < shape.count; ++i) widest = std::max(widest, loop.bytes[i]);
   return widest >= 16 ? 1 : 16 / widest;
 }
 
-// Kinds of all operands; *out_vectors: every one that is walked may be moved by vectors.
+// Determines the kinds of all operands; *out_vectors: whether all non-constant operands can use
+// vector accesses.
 uint32_t kinds_of(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
                   bool *out_vectors) {
   uint32_t kinds = 0;
@@ -59,7 +60,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   head.inner = shape.ndim == 0 ? 1 : static_cast<uint64_t>(shape.size[0]);
   head.nouter = shape.ndim <= 1 ? 0 : static_cast<uint32_t>(shape.ndim - 1);
   head.reserved = 0;
-  const uint64_t elements = uint64_t{vector} * loop.vectors;  // of a thread
+  const uint64_t elements = uint64_t{vector} * loop.vectors;  // per thread
   uint32_t lgx = 8, blocks = 0;
   if (head.nouter == 0) {
     head.nrows = 1;
@@ -96,7 +97,7 @@ bool row_can(const LaunchShape &shape) {
 guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,
                      guf_error *error) {
   const uint32_t vector = vector_of(shape, loop);
-  // Flat operands are as long as the grid allows.
+  // Contiguous launches are limited only by the size of the grid.
   const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
   const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
   return in_parts(shape, limit, [&](const LaunchShape &part) {

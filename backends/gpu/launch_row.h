@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of `row`, for elementwise loops and copies of elements.
+// Launches of the entry `row`, for elementwise loops and copies of elements.
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
 
@@ -8,20 +8,21 @@
 
 namespace gufunc::gpu {
 
-// What `row` has to know of a loop. Operands are of the loop's types, aligned and in order.
+// The properties of a loop that `row` needs. Operands have the loop's dtypes, aligned and in native
+// byte order.
 struct RowLoop {
   Entry entry;
   int nin;
-  uint32_t vectors;       // words that a thread moves per operand (DeviceTraits)
-  uint32_t immediates;    // bits: operands whose address holds the element
-  const uint32_t *bytes;  // of each operand's elements
+  uint32_t vectors;       // words that a thread processes per operand (DeviceTraits)
+  uint32_t immediates;    // bit mask: operands whose address contains the element
+  const uint32_t *bytes;  // element size of each operand
   uint64_t status;        // address of the status word, or 0
 };
 
-// Rows shorter than this waste a thread's vectors: `nd` is taken instead.
+// Shorter rows do not fill a thread's vectors, so `nd` is used instead.
 inline constexpr int64_t kShortRow = 32;
 
-// Whether `row` can walk this at all; whether it should.
+// Whether `row` supports the shape, and whether it is faster for it.
 bool row_can(const LaunchShape &shape);
 inline bool row_should(const LaunchShape &shape) {
   return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_can(shape));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few dimensions mean few divisions per element.
+// Merges dimensions, because fewer dimensions need fewer divisions per element.
 #include "backends/gpu/launch_shape.h"
 
 #include <algorithm>
@@ -44,11 +44,11 @@ void take_shape(const guf_launch_block &block, LaunchShape *out) {
 
 namespace {
 
-// Joins dimensions that continue each other.
+// Merges dimensions that are contiguous with each other.
 void join_dimensions(LaunchShape *shape) {
   const int ndim = shape->ndim;
   shape->ndim = 0;
-  for (int d = 0; d < ndim; ++d) {  // writes no place that is still to be read
+  for (int d = 0; d < ndim; ++d) {  // in place: never overwrites an entry that is still needed
     add_dimension(shape, shape->size[d], shape->step[d], shape->step[d][kMaskColumn]);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of a launch or a move as geometry works on them: dimensions, byte steps, addresses.
+// The items of a launch, copy or cast as geometry sees them: dimensions, byte steps, addresses.
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 
@@ -10,15 +10,16 @@ namespace gufunc::gpu {
 
 inline constexpr int kMaxOperands = guf::device::kMaxOperands;
 inline constexpr int kShapeDims = int{GUF_MAX_LOOP_NDIM} + int{guf::device::kCoreStrides};
-inline constexpr int kMaskColumn = kMaxOperands;  // of `step`
+inline constexpr int kMaskColumn = kMaxOperands;  // column of the mask in `step`
 
-// Items that one launch takes: below 2^31 with room, and a grid of them is below 2^32 threads.
+// The maximal number of items in one launch: far enough below 2^31, and with grids below 2^32
+// threads.
 inline constexpr uint64_t kMaxItems = uint64_t{1} << 30;
-inline constexpr uint64_t kMaxBlocks = (uint64_t{1} << 24) - 1;  // of 256 threads
+inline constexpr uint64_t kMaxBlocks = (uint64_t{1} << 24) - 1;  // blocks of 256 threads
 
-// Dimension 0 is the innermost; no size is 1. Not initialised as a whole.
+// Dimension 0 is the innermost; no size is 1. Members are set only as far as used.
 struct LaunchShape {
-  int count;  // operands
+  int count;  // number of operands
   int ndim;
   uint64_t items;
   uint64_t mask;  // address, or 0
@@ -27,14 +28,15 @@ struct LaunchShape {
   uint64_t address[kMaxOperands];
 };
 
-// The loop dimensions of a block with at most kMaxOperands operands, as few as there can be.
+// Writes the loop dimensions of a block with at most kMaxOperands operands, merged into as few
+// dimensions as possible.
 void take_shape(const guf_launch_block &block, LaunchShape *out);
 
-// Adds a dimension outside of all others, or within the last one where it continues that. Sizes of
-// 1 leave no trace. `mask_step` counts only where shape->mask is set.
+// Adds a dimension outside all others, or extends the last one if the new dimension continues it.
+// Sizes of 1 are ignored. `mask_step` is used only if shape->mask is set.
 void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_t mask_step);
 
-// The dimension with the smallest steps of `operand` first, and as few dimensions as that gives.
+// Makes the dimension with the smallest steps of `operand` the innermost, and merges dimensions.
 void sort_by_operand(LaunchShape *shape, int operand);
 
 // Calls queue(part) for parts of at most `limit` items.
@@ -50,7 +52,7 @@ guf_status in_parts(const LaunchShape &shape, uint64_t limit, Queue queue) {
       &queue);
 }
 
-// 0 < divisor < 2^31.
+// Requires 0 < divisor < 2^31.
 inline guf::device::divisor divisor_of(uint32_t d) {
   const uint32_t shift = d <= 1 ? 0 : 32U - static_cast<uint32_t>(__builtin_clz(d - 1));
   const uint64_t over = (uint64_t{1} << shift) - d;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that an entry cannot walk as they are: copies in scratch memory, and results back.
+// Stages operands that an entry cannot access directly: copies them to scratch memory, and results
+// back.
 #include <cstdlib>
 
 #include "backends/gpu/gpu_host.h"
@@ -12,18 +13,19 @@ namespace {
 
 constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// Turning an operand round costs two passes over it; `row` across it costs a sector per element.
+// Transposing an operand costs two passes over it; accessing it across with `row` costs a memory
+// sector per element.
 constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // items
 constexpr int64_t kTurnedSide = 16;
 
-// An input that runs across while all outputs run along dimension 0.
+// Whether an input is contiguous across dimension 0 while all outputs are contiguous along it.
 bool is_turned(const guf_launch_block &block, int operand) {
   const auto bytes = static_cast<int64_t>(element_bytes(block.dtype[operand]));
   if (std::abs(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];
-    if (step == 0) return false;  // stretched: a copy would not shrink the work
+    if (step == 0) return false;  // broadcast: a copy would not reduce the work
     along = along || (step == bytes && block.outer_size[d - 1] >= kTurnedSide);
   }
   for (int i = block.nin; i < block.noperands; ++i) {
@@ -32,14 +34,14 @@ bool is_turned(const guf_launch_block &block, int operand) {
   return along;
 }
 
-// The way of one operand between its memory and scratch.
+// The copy of one operand between its memory and scratch.
 struct StagedWay {
   int operand;
   LaunchShape shape;  // 0: memory, 1: scratch
 };
 
-// Gives the operand steps in scratch memory, in `inner`, and the bytes that it takes there.
-// Dimensions along which it does not move take none, unless they are empty: then nothing is moved.
+// Computes the operand's steps in scratch memory, in `inner`, and returns its bytes there.
+// Dimensions with step 0 need no memory, unless they are empty; then nothing is copied.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
                  StagedWay *way) {
   way->operand = operand;
@@ -47,7 +49,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   shape.count = 2;
   shape.ndim = 0;
   shape.items = 1;
-  shape.mask = block.mask;  // of results; its steps have to be there when dimensions are joined
+  shape.mask = block.mask;  // mask of results; set first, because merging dimensions uses its steps
   if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
   int64_t next = element_bytes(block.loop_dtype[operand]);
   const auto add = [&](int64_t size, int64_t step, int64_t mask_step) -> int64_t {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking and giving back. The driver is called under the pool's lock: none of its callbacks takes
-// it. Waits for work are not: other threads take and give meanwhile.
+// Allocates and releases blocks. Driver functions are called with the pool's lock held, because no
+// callback of the driver locks it. Waits for work release the lock, so that other threads can
+// allocate and release meanwhile.
 //
-// PERF  The driver's own stream-ordered allocator costs 1 to 2 us a call even when tuned; a hit
-//       here is a lock and a list, and asks the driver one thing: whether the stream is captured.
+// PERF  The driver's own stream-ordered allocator costs 1 to 2 us a call even if tuned. A hit here
+// is
+//       a lock and a list operation, and one driver query: whether the stream is captured.
 #include "backends/gpu/memory_pool.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 namespace gufunc::gpu {
 namespace {
 
-// Of the device's memory, that may lie behind fences before an allocation waits for them.
+// One sixteenth of the device's memory may wait for fences before an allocation waits for them.
 constexpr uint64_t kGuardedShare = 16;
 
 void push(Block **list, Block *block) {
@@ -58,7 +60,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   const int number = class_of(bytes);
   if (!caches_blocks_ && guarded_ != nullptr) harvest();
   *out = number < 0 ? nullptr : find(number, stream);
-  // A program that never waits would otherwise take the whole device for what it freed already.
+  // Otherwise a program that never waits could fill the device with memory that it has freed.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
       guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
     wait_for_fences(lock);
@@ -69,7 +71,8 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   return GUF_OK;
 }
 
-// A cached block of the class, or NULL: then a block of another stream is on its way perhaps.
+// Returns a cached block of the class, or NULL; blocks of another stream may then get a fence for a
+// later call.
 Block *MemoryPool::find(int number, Stream &stream) {
   Block *block = nullptr;
   if (follows_streams()) {
@@ -110,7 +113,7 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
   if (device_.driver().error_info(code).kind == ErrorKind::kNoMemory) {
     if (&stream == &device_.idle_stream()) wait_for_fences(lock);
     reclaim(0, lock);
-    // Others may have taken what the limit allows while nobody held the lock.
+    // Other threads may have allocated up to the limit while the lock was released.
     if (!over_limit(bytes)) code = ask_driver(bytes, stream, &address);
   }
   if (code != kDone) {
@@ -143,7 +146,7 @@ Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_addres
   if (driver_pool_ == nullptr) return driver.allocate(bytes, out_address);
   const Code code = driver.pool_allocate(driver_pool_, bytes, stream.native(), out_address);
   if (code != kDone || &stream != &device_.idle_stream()) return code;
-  // Of every stream from now on: the idle stream has nothing that this could wait for.
+  // Makes the memory available to every stream. The idle stream has no work, so this wait is short.
   const Code waited = driver.stream_synchronize(stream.native());
   if (waited != kDone) device_.note(driver.pool_release(*out_address, stream.native()));
   return waited;
@@ -179,7 +182,8 @@ void MemoryPool::give_all(Block *blocks, Stream &stream) {
 void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
   if (blocks == nullptr) return;
   bool captured = false;
-  // Where the driver does not say a graph may have the memory: it is kept.
+  // If the driver does not report whether the stream is captured, a graph may own the memory, so it
+  // is kept.
   if (stream.capturing(&captured, nullptr) != GUF_OK) captured = true;
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
@@ -195,7 +199,7 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
   }
 }
 
-// A block that the stream has no use for any more.
+// Receives a block that the stream has released.
 void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
@@ -209,7 +213,7 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
     return_to_driver(block, stream.native());
   } else if (number >= 0 && backing_ != Backing::kManaged &&
              device_.driver().stream_query(stream.native()) == kDone) {
-    // Nobody can be using it: the most common case of a program that waits for its results.
+    // No work can be using it: the most common case in programs that wait for their results.
     push(&common_[number], block);
     counted_.cached_bytes += block->bytes;
   } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of one kind on one device, cached in size classes; large blocks come from the driver.
 //
-// Device memory follows the order of streams: what a stream frees it may have again at once. Other
-// streams get it when a fence behind the free has passed, so that no allocation ever makes a stream
-// wait for another. Host memory is written by threads, not by streams: every free of it is guarded.
+// Device memory follows the order of streams: a stream can reuse the memory that it freed at once.
+// Other streams get it after a fence behind the free is signalled, so that no allocation makes a
+// stream wait for another stream. Host memory is written by threads, not by streams, so every free
+// of it has a fence.
 #ifndef GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
 
@@ -20,15 +21,15 @@ class Stream;
 
 struct Block {
   uint64_t address = 0;
-  uint64_t bytes = 0;  // as size_of() rounds
+  uint64_t bytes = 0;  // rounded by size_of()
   Fence *fence = nullptr;
   Block *next = nullptr;
 };
 
-// What a stream freed of device memory and may take again. Guarded by that pool's lock.
+// Device memory that a stream has freed and can reuse. Protected by the pool's lock.
 struct StreamCache {
   Block *free[kPoolClasses] = {};
-  Block *captured = nullptr;  // freed while the stream was captured: a graph may use them for ever
+  Block *captured = nullptr;  // freed during a capture of the stream: a graph may use them forever
   uint64_t bytes = 0;         // of `free`
   StreamCache *next = nullptr, *previous = nullptr;
   Stream *stream = nullptr;
@@ -36,8 +37,8 @@ struct StreamCache {
 
 struct PoolStatistics {
   uint64_t live_bytes, peak_bytes;  // handed out
-  uint64_t cached_bytes;            // free, not given back to the driver
-  uint64_t limit_bytes;             // of live and cached together
+  uint64_t cached_bytes;            // free, not returned to the driver
+  uint64_t limit_bytes;             // of live and cached bytes together
   uint64_t allocations, driver_allocations;
 };
 
@@ -46,43 +47,45 @@ enum class Backing : uint8_t { kDevice, kPinned, kMapped, kManaged };
 class MemoryPool {
  public:
   MemoryPool(Device &device, Backing backing) : device_(device), backing_(backing) {}
-  // `pool` is the driver's, or NULL: then memory comes from its plain allocation.
+  // `pool` is the driver's pool. If it is NULL, memory comes from plain allocations.
   void use(Native pool) { driver_pool_ = pool; }
-  // Nothing is cached, and blocks are as large as was asked: for tools that look for accesses
-  // outside of them. Before any other use.
+  // Disables the cache and the rounding of sizes, for tools that detect out-of-bounds accesses.
+  // Must be called before any other use.
   void cache_nothing() { caches_blocks_ = false; }
 
-  // Memory for work that follows on the stream. Never waits for other streams.
-  // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= also after everything cached was given back
+  // Allocates memory for work that is queued on the stream later. Never waits for other streams.
+  // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= even after all cached memory was freed
   //         GUF_E_CAPTURE <= the stream is captured
   guf_status take(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
-  // Gives it back behind what is queued on the stream.
+  // Releases the block after the work that is queued on the stream now.
   void give(Block *block, Stream &stream);
 
-  // The same by address. Without a stream the memory may be used on any stream at once, and is
-  // free behind what the device's default stream has queued; then allocating may wait for that.
-  // Errors  GUF_E_ARG <= freeing: no allocation has this address, or it has another size
+  // The same by address. Without a stream, the memory can be used on any stream at once, and it is
+  // released after the work queued on the device's default stream; the allocation may then wait for
+  // that work.
+  // Errors  GUF_E_ARG <= freeing: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
 
   void add_stream(Stream &stream);
-  // The stream ends: what it kept is guarded and then anybody's.
+  // Called when the stream ends: its cached blocks get a fence and then become available to all
+  // streams.
   void remove_stream(Stream &stream);
-  // Takes the blocks of a capture that ended; the graph gives them back when it goes.
+  // Takes the blocks of a capture that ended; the graph returns them when it is destroyed.
   Block *take_captured(Stream &stream);
   void give_all(Block *blocks, Stream &stream);
 
-  // Gives free memory back to the driver until at most `keep_bytes` are cached.
-  // Errors  what the first code of the driver says that kept some of it; the rest went back
+  // Returns free memory to the driver until at most `keep_bytes` are cached.
+  // Errors  the first driver error that prevented the return of a block; other blocks were returned
   guf_status trim(uint64_t keep_bytes, guf_error *error);
   void set_limit(uint64_t bytes);  // UINT64_MAX: none
   PoolStatistics statistics();
 
-  // Gives everything back. Only when no stream uses it.
+  // Frees everything. Requires that no stream uses the pool.
   void close();
 
  private:
-  // As pool_class() and block_bytes().
+  // Like pool_class() and block_bytes(), or without rounding if the cache is disabled.
   int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
   uint64_t size_of(uint64_t bytes) const {
     return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);
@@ -112,17 +115,17 @@ class MemoryPool {
   Native driver_pool_ = nullptr;
   bool caches_blocks_ = true;
 
-  std::mutex trimming_;  // taken before mutex_: a refusal is told to the trim that met it
-  std::mutex mutex_;     // guards the rest, and the caches of streams
+  std::mutex trimming_;  // locked before mutex_; a refusal is reported to the trim that met it
+  std::mutex mutex_;     // protects the members below and the caches of streams
   Block *common_[kPoolClasses] = {};
   Block *guarded_ = nullptr;
   uint64_t guarded_bytes_ = 0;
   BlockTable<Block> handed_out_;  // known by address only
-  Block *captured_ = nullptr;     // freed under a capture that no graph of ours tells the end of
+  Block *captured_ = nullptr;     // freed during a capture whose end the host does not know
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};
-  Code refusal_ = kDone;  // the first that kept memory from going back, for trim
+  Code refusal_ = kDone;  // the first refusal of the driver to free memory, for trim
 };
 
 }  // namespace gufunc::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which method it is.
+// Selects the function for a method.
 #include <gufunc/kernel/device_events.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 

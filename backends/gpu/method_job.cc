@@ -15,9 +15,9 @@ constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD |
                                        GUF_METHOD_MIXED;
 constexpr uint32_t kOddFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// The events to look for: those that somebody asks for and the function can have.
+// The floating-point flags to check: those that are requested and that the function can raise.
 uint32_t events_of_watch(const guf_backend_method &call) {
-  // Integers of a tree have no events.
+  // Integer reductions by a tree raise no floating-point flags.
   if (call.watch == nullptr || (call.block->flags & GUF_METHOD_EXACT) != 0) return 0;
   uint32_t events = call.watch->report | call.watch->fail;
   const uint32_t function = call.watch->function_flags;
@@ -26,7 +26,7 @@ uint32_t events_of_watch(const guf_backend_method &call) {
   return events;
 }
 
-// Entries that the method's steps are made of; kLoopEntries ends the list.
+// The entries that the steps of the method use; kLoopEntries ends the list.
 void entries_of(const guf_method_block &block, Entry out[3]) {
   const bool tree = (block.flags & GUF_METHOD_TREE) != 0;
   out[0] = out[1] = out[2] = Entry::kLoopEntries;
@@ -105,7 +105,7 @@ bool MethodJob::is_empty() const {
                      [](int64_t size) { return size == 0; });
 }
 
-// Casts between times, and of times and numbers, are those of `convert`.
+// Casts between datetime types, and between datetime types and numbers, need `convert`.
 bool MethodJob::reads_directly(guf_dtype wanted) const {
   return block.input_dtype == wanted ||
          (!is_time_dtype(block.input_dtype) && !is_time_dtype(wanted));
@@ -187,7 +187,7 @@ guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const MoveDim *dims, int ndim) {
   if (ndim > GUF_MAX_LOOP_NDIM) {
-    // More than a launch has: the last one element after element.
+    // More dimensions than a launch supports: iterates over the last one on the host.
     const MoveDim &last = dims[ndim - 1];
     for (int64_t i = 0; i < last.size; ++i) {
       const Strided from_i = {from.address + static_cast<uint64_t>(i * last.from), from.dtype,

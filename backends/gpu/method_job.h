@@ -14,10 +14,10 @@
 
 namespace gufunc::gpu {
 
-// What is read: elements at lanes' offsets from `address`, or partial results.
+// The input of a reduction: elements at the lanes' offsets from `address`, or partial results.
 struct FoldSource {
-  uint64_t address, mask;  // mask 0: all are there
-  uint32_t form;           // of device_form.hpp, and fold_form
+  uint64_t address, mask;  // mask 0: all are present
+  uint32_t form;           // from device_form.hpp, and fold_form
 };
 
 class MethodJob {
@@ -25,13 +25,13 @@ class MethodJob {
   MethodJob(const guf_backend_method &method, CommandSink &to, guf_error *error)
       : call(method), block(*method.block), commands(to), error_(error) {}
 
-  // Errors  GUF_E_UNSUPPORTED <= flags, records, a loop without entries
+  // Errors  GUF_E_UNSUPPORTED <= flags, structured dtypes, a loop without entries
   guf_status open();
 
   bool has(uint32_t flag) const { return (block.flags & flag) != 0; }
   bool tree() const { return has(GUF_METHOD_TREE); }
   bool masked() const { return has(GUF_METHOD_MASKED); }
-  // Whether a step must be asked about anything: then fast ways are closed.
+  // Whether floating-point flags of the steps must be checked; the fast entries cannot do that.
   bool watched() const { return watch_ != 0; }
   uint32_t watch() const { return watch_; }
   uint64_t status() const { return status_; }
@@ -39,20 +39,22 @@ class MethodJob {
   int64_t value_bytes() const { return value_bytes_; }      // of X
   int64_t partial_bytes() const { return partial_bytes_; }  // of A
   uint32_t partial_form() const;
-  bool is_empty() const;  // some fold dimension has no elements
+  bool is_empty() const;  // some reduced dimension has no elements
 
-  // What a method reads, in scratch where entries cannot read it; `lanes` have its strides, which
-  // then change, as do those of the folded dimension.
+  // The input of the method, copied to scratch if the entries cannot read it. Sets the input
+  // strides in `lanes` and of the reduced dimension accordingly.
   guf_status open_source(LaneList *lanes, FoldSource *out);
-  // Where results of X go: `block.output`, or scratch, dense in the order of kept dimensions and
-  // then of slots, that close_output() converts. `kept_step` are the steps to write with.
+  // Chooses where results of type X are written: to `block.output`, or to scratch that
+  // close_output() converts. The scratch is dense, in the order of the kept dimensions and then of
+  // the slots. `kept_step` contains the steps for writing.
   guf_status open_output(int64_t slots);
   guf_status close_output();
   uint64_t output() const { return output_; }
   int64_t output_step(int kept) const { return kept_step_[kept]; }
   int64_t slot_step() const { return slot_step_; }
 
-  // Partial results (or values of X) and the bytes that say which are there (if asked for).
+  // Allocates partial results (or values of X) and, if `tracked`, a byte for each that marks it as
+  // present.
   guf_status scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
                      uint64_t *out_present);
   void set_initial(dev::fold_sink *sink) const;
@@ -77,7 +79,7 @@ class MethodJob {
   int64_t slot_step_ = 0, slots_ = 0;
 };
 
-// An array by its dimensions, dimension 0 fastest.
+// An array with its dimensions, dimension 0 fastest.
 struct Strided {
   uint64_t address;
   guf_dtype dtype;
@@ -86,11 +88,11 @@ struct Strided {
 struct MoveDim {
   int64_t size, from, to;
 };
-// Converts elements of any number of dimensions.
+// Converts elements with any number of dimensions.
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const MoveDim *dims, int ndim);
 
-// The parts. Each queues all commands of its method; there is at least one kept item.
+// The methods. Each function queues all commands of its method; there is at least one kept item.
 guf_status queue_reduce(MethodJob &job);
 guf_status queue_mixed_reduce(MethodJob &job);
 guf_status queue_accumulate(MethodJob &job);

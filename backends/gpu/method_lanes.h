@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dimensions of a method that are not folded in a pass: numbered side by side as lanes.
+// The dimensions that a pass of a method does not reduce, numbered together as lanes.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_LANES_H
 #define GUFUNC_BACKENDS_GPU_METHOD_LANES_H
 
@@ -11,9 +11,9 @@ namespace gufunc::gpu {
 
 namespace dev = guf::device;
 
-inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // work-items of a launch
+inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // work-items of one launch
 
-// Strides in bytes. `fold`: -1, or which fold dimension it is.
+// Strides are in bytes. `fold`: -1, or the number of the reduced dimension.
 struct Lane {
   int64_t size, input, mask, output;
   int fold;
@@ -24,17 +24,19 @@ class LaneList {
   int count() const { return count_; }
   const Lane &operator[](int i) const { return lane_[i]; }
   Lane &operator[](int i) { return lane_[i]; }
-  // Dimensions of extent 1 are left out.
+  // Ignores dimensions of extent 1.
   void add(const Lane &lane) {
     if (lane.size != 1) lane_[count_++] = lane;
   }
   Lane take(int i);  // removes it
   uint64_t total() const;
-  // Those whose input is nearest first; kept ones that follow each other become one.
+  // Sorts by the distance of the input, smallest first, and merges kept dimensions that are
+  // contiguous with each other.
   void arrange();
-  // As a dense array of `element` bytes each in the order of the list, masks of one.
+  // Sets the strides of a dense array in the order of the list, with `element` bytes per element
+  // and one byte per mask element.
   void lie_dense(int64_t element);
-  // What is near in memory: the least stride of the input, INT64_MAX without lanes.
+  // The smallest stride of the input; INT64_MAX without lanes.
   int64_t nearest() const;
 
  private:
@@ -42,14 +44,14 @@ class LaneList {
   int count_ = 0;
 };
 
-// Lanes of one launch. Offsets are those of the first.
+// The lanes of one launch. Offsets are those of the first lane.
 struct LaneRange {
   dev::lane_dims dims;
-  uint64_t first;  // its number
+  uint64_t first;  // number of the first lane
   int64_t input, mask, output;
 };
 
-// Cuts lanes into ranges of at most `most`, in order: `while (cut.next(&range))`.
+// Divides lanes into ranges of at most `most`, in order: `while (cut.next(&range))`.
 class LaneCut {
  public:
   LaneCut(const LaneList &lanes, uint64_t most);
@@ -57,9 +59,9 @@ class LaneCut {
 
  private:
   const LaneList &lanes_;
-  int dim_ = 0;         // which is cut; those below are whole
-  uint64_t below_ = 1;  // lanes of a step along it
-  int64_t piece_ = 1;   // of its extent
+  int dim_ = 0;         // the dimension that is divided; those below it are whole
+  uint64_t below_ = 1;  // lanes per step along dim_
+  int64_t piece_ = 1;   // extent of a range along dim_
   uint64_t at_ = 0, total_;
 };
 

@@ -11,10 +11,11 @@ namespace {
 
 constexpr uint32_t kLogThreads = 8;
 static_assert(1 << kLogThreads == dev::kFoldThreads);
-constexpr uint32_t kLogRowLanes = 5;  // lanes of a block where they are neighbours in memory
+constexpr uint32_t kLogRowLanes =
+    5;  // log2 of the lanes per block if lanes are neighbours in memory
 constexpr uint64_t kMostBlocks = kMostItems / dev::kFoldThreads;
 
-// The least k with 2^k >= n.
+// Returns the least k with 2^k >= n.
 uint32_t log_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
@@ -27,7 +28,7 @@ uint32_t shared_bytes_of(const MethodJob &job) {
   return dev::kFoldThreads * (static_cast<uint32_t>(job.partial_bytes()) + 1);
 }
 
-// Lanes that are partial results or bytes from the launch's first one on.
+// Offsets the sink to the launch's first lane, for partial results or for final results.
 dev::fold_sink sink_from(const PassTarget &to, const LaneRange &range) {
   dev::fold_sink sink = to.sink;
   if (to.element == 0) {
@@ -86,7 +87,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
                               ? table.count
                               : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMostBlocks);
-  const uint32_t log_group = kLogThreads - team.parts - team.units;  // lanes of a block
+  const uint32_t log_group = kLogThreads - team.parts - team.units;  // log2 of the lanes per block
   LaneCut cut(lanes, (kMostBlocks / some) << log_group);
   LaneRange range;
   while (cut.next(&range)) {

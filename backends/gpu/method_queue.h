@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of ufuncs as commands: the slots `method` and `describe_method`.
+// Translates methods of ufuncs to commands: the slots `method` and `describe_method`.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
 #define GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
 
@@ -11,17 +11,19 @@
 
 namespace gufunc::gpu {
 
-// Reads the block and its indices during the call only. The order of folding is that of
-// docs/reductions.md, the same bits as the cpu's; at the end the status word has what happened.
-// Errors  GUF_E_UNSUPPORTED <= a record, a loop without the entries that the method is made of,
-//                              `at` of numbers on times, flags that are not known
-//         GUF_E_DTYPE <= `at` with operands that have no cast to the loop's type
+// Reads the block and its indices only during the call. The order of the reduction is defined in
+// docs/reductions.md, and the result has the same bits as on the cpu. At the end the status word
+// contains the status bits of the method.
+// Errors  GUF_E_UNSUPPORTED <= a structured dtype, a loop without the required entries,
+//                              `at` of numbers on datetime types, unknown flags
+//         GUF_E_DTYPE <= `at` with operands that have no cast to the loop's dtype
 //         GUF_E_NO_MEMORY <= host memory for the tables of reduceat and at
-//         GUF_E_DEVICE_MEMORY, and what run() of the command sink fails with
+//         GUF_E_DEVICE_MEMORY, and the errors of CommandSink::run
 guf_status queue_method(const guf_backend_method &method, CommandSink &commands, guf_error *error);
 
-// How queue_method would run it: lines "word: text", NUL-terminated, cut off at `text_size`. Of
-// `device` traits() and has() are asked, nothing is queued. Indices that are not known are NULL.
+// Describes how queue_method would run the method: lines "word: text", NUL-terminated and truncated
+// to `text_size`. Uses only traits() and has() of `device` and queues nothing. Unknown indices are
+// NULL.
 guf_status describe_method_commands(const guf_backend_method &method, const CommandSink &device,
                                     char *out_text, size_t text_size, guf_error *error);
 

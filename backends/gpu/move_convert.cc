@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that keep their bytes are copied, others go through the convert entry.
+// Elements whose bytes do not change are copied; others use the convert entry.
 #include "backends/gpu/move_convert.h"
 
 #include "backends/gpu/block_writer.h"
@@ -13,9 +13,9 @@ namespace dev = guf::device;
 
 constexpr uint32_t kLayout = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 constexpr uint32_t kMoveItems =
-    uint32_t{dev::kThreads} * uint32_t{dev::kMoveElements};  // of a block
+    uint32_t{dev::kThreads} * uint32_t{dev::kMoveElements};  // per block
 
-// The block of the convert entry but for its dimensions.
+// The parameters of the convert entry, without its dimensions.
 struct Conversion {
   uint32_t form[2];
   ElementCast cast = {};
@@ -41,7 +41,7 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
                       error);
 }
 
-// Host dimensions where the entry has no room for all.
+// Iterates over dimensions on the host if the entry does not support all of them.
 guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversion,
                             CommandSink &commands, guf_error *error) {
   const auto queue = [&](const LaunchShape &part) {
@@ -50,7 +50,7 @@ guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversi
   return in_parts(shape, items_within(shape, dev::kDims, kMaxItems), queue);
 }
 
-// A scalar of host memory to every place.
+// Converts a scalar in host memory and writes it to every element.
 guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
                         const ElementCast &cast, CommandSink &commands, guf_error *error) {
   const auto *const host = reinterpret_cast<const void *>(shape->address[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and conversions of elements as launches (guf_backend_api.convert).
+// Translates copies and conversions of elements to launches (guf_backend_api.convert).
 #ifndef GUFUNC_BACKENDS_GPU_MOVE_CONVERT_H
 #define GUFUNC_BACKENDS_GPU_MOVE_CONVERT_H
 
@@ -9,25 +9,26 @@
 
 namespace gufunc::gpu {
 
-// Operand 0 of the block is read, operand 1 written.
-// Errors  GUF_E_DTYPE <= no such cast; those of CommandSink
+// Reads operand 0 of the block and writes operand 1.
+// Errors  GUF_E_DTYPE <= no such cast; the errors of CommandSink
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error);
 
-// One side of a move.
+// One side of a copy or conversion.
 struct MoveSide {
   guf_dtype dtype;
   uint32_t flags;  // SWAPPED and UNALIGNED of guf_launch_operand_flag
 };
 
-// The same for a shape of two operands of up to kShapeDims dimensions, with a mask maybe. Sorts the
-// shape.
+// The same for a shape of two operands with up to kShapeDims dimensions and an optional mask. Sorts
+// the dimensions of the shape.
 guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
                       CommandSink &commands, guf_error *error);
 
-// Elements of `bytes` bytes as they are, of any alignment. No mask.
+// Copies elements of `bytes` bytes and any alignment unchanged. No mask.
 guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error);
 
-// How many items a part may have of whose dimensions an entry takes `dims`: at most `limit`.
+// Returns the number of items, at most `limit`, that a part can have if the entry supports `dims`
+// dimensions.
 uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of elements as they are: rows of words, tiles where the sides run in different directions,
-// words of records else.
+// Copies elements unchanged: as rows of words, as tiles if the two sides have different layouts, or
+// as the words of structured elements.
 #include <algorithm>
 #include <cstdlib>
 
@@ -18,7 +18,8 @@ Entry sized(Entry first, uint32_t word) {
   return static_cast<Entry>(static_cast<int>(first) + __builtin_ctz(word));
 }
 
-// The widest word that divides elements, addresses and steps; words of 16 bytes are moved as two.
+// Returns the widest word that divides element size, addresses and steps. Words of 16 bytes are
+// copied as two.
 uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   uint64_t bits = 8;
   for (int i = 0; i < 2; ++i) {
@@ -30,8 +31,8 @@ uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   return aligned == 8 && whole >= 16 ? 16 : std::min(whole, aligned);
 }
 
-// The dimension along which the side that is read is contiguous while the other is along dimension
-// 0; 0: none that is worth a tile.
+// Returns the dimension along which the source is contiguous while the destination is contiguous
+// along dimension 0; 0: no dimension that makes tiles worthwhile.
 int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
   const auto near = static_cast<int64_t>(word);
@@ -75,7 +76,7 @@ guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, CommandSin
       {sized(Entry::kTile1, word), blocks, dev::kThreads, shared, &block, sizeof block}, error);
 }
 
-// `words` of `word` bytes each make one element.
+// An element is `words` words of `word` bytes.
 guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
                        CommandSink &commands, guf_error *error) {
   dev::bytes_block block;
@@ -140,7 +141,7 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
     const LaunchShape all = shape_of_words(*shape, word, words);
     if (row_should(all)) return queue_elements(all, word, commands, error);
   }
-  const uint32_t narrow = std::min(word, 8U);  // the entry's widest
+  const uint32_t narrow = std::min(word, 8U);  // the widest word of the entry
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
   return in_parts(*shape, limit, [&](const LaunchShape &part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns whose size divides 16 are stored in words of 16 bytes; others are copied.
+// Patterns whose size divides 16 are stored in words of 16 bytes; other patterns are copied.
 #include "backends/gpu/move_fill.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading the moves: the best image that the driver takes.
+// Loads the copy and cast kernels: the best image that the driver accepts.
 #include "backends/gpu/move_kernels.h"
 
 #include <cstdio>
@@ -30,7 +30,8 @@ guf_status MoveKernels::load(guf_error *error) {
   return GUF_OK;
 }
 
-// The best image that was not refused yet: an image comes behind the best one that was.
+// Returns the best image that was not refused yet, that is, the best one with a score below the
+// refused one.
 const guf_module_image *MoveKernels::next_image(const guf_module_image *refused,
                                                 int32_t refused_score, int32_t *out_score) const {
   const guf_module_v1 *const table = device_.vendor().moves();
@@ -47,11 +48,11 @@ const guf_module_image *MoveKernels::next_image(const guf_module_image *refused,
   return best;
 }
 
-// Where the driver refuses an image the next best one is tried.
+// If the driver refuses an image, tries the next best one.
 guf_status MoveKernels::load_best(guf_error *error) {
   char refusals[300] = "";
   int32_t code = 0, score = INT32_MAX;
-  guf_error refusal = {};  // the caller's record is for failures, and the next image may do
+  guf_error refusal = {};  // separate: the caller's error is written only if all images fail
   const guf_module_image *image = nullptr;
   while ((image = next_image(image, score, &score)) != nullptr) {
     refusal.struct_size = sizeof(refusal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's own kernels, which no loop belongs to: convert, copy, fill.
+// The backend's own kernels, which belong to no loop: convert, copy, fill.
 #ifndef GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
 #define GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
 
@@ -18,8 +18,9 @@ class MoveKernels {
  public:
   explicit MoveKernels(Device &device) : device_(device) {}
 
-  // Loads them at the first call. With the device's context current.
-  // Errors  GUF_E_NO_IMAGE <= the plugin has none for this device; else as Module::load
+  // Returns the function of an entry; the first call loads the kernels. Requires that the device's
+  // context is current.
+  // Errors  GUF_E_NO_IMAGE <= the plugin has none for this device; the errors of Module::load
   guf_status function(Entry entry, Native *out, guf_error *error);
   void close();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How memory passes from one stream to others and back to the driver.
+// Moves memory from one stream to others and back to the driver.
 #include <algorithm>
 
 #include "backends/gpu/gpu_device.h"
@@ -37,7 +37,8 @@ void MemoryPool::remove_stream(Stream &stream) {
   const std::lock_guard lock(mutex_);
   StreamCache &cache = stream.cache();
   flush_cache(cache);
-  // A graph that is not ours may use what was freed under its capture, for as long as it lives.
+  // Memory freed during a capture may belong to a graph that the host does not know, so it is kept
+  // for the lifetime of that graph, which is unknown.
   move_all(&cache.captured, &captured_);
   for (Block *&list : cache.free) move_all(&list, &captured_);
   counted_.cached_bytes -= cache.bytes;
@@ -60,8 +61,8 @@ Block *MemoryPool::take_captured(Stream &stream) {
   return blocks;
 }
 
-// Puts blocks behind everything that the stream has queued. Where no event is to be had they go to
-// the driver, after a wait that nobody else's memory is worth.
+// Puts blocks behind all work that is queued on the stream. Without an event, waits for the stream
+// and returns the blocks to the driver.
 void MemoryPool::fence(Block *blocks, Stream &stream) {
   Fence *fence = nullptr;
   const guf_status status = device_.fences().take(stream.native(), &fence, nullptr);
@@ -81,7 +82,7 @@ void MemoryPool::fence(Block *blocks, Stream &stream) {
   }
 }
 
-// Blocks whose fences have passed are anybody's; large ones go back to the driver.
+// Makes blocks with signalled fences available to all streams; large ones return to the driver.
 void MemoryPool::harvest() {
   Block **link = &guarded_;
   while (*link != nullptr) {
@@ -105,7 +106,7 @@ void MemoryPool::harvest() {
   }
 }
 
-// What is guarded was freed behind the default stream's work, or by streams that have ended.
+// These blocks were freed behind work of the default stream, or by streams that have ended.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
@@ -113,7 +114,8 @@ void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   harvest();
 }
 
-// Another stream has blocks of this class: fences them, so that a later call may take them.
+// If another stream has cached blocks of this class, gives them a fence, so that a later call can
+// use them.
 void MemoryPool::arm_other(int number, const Stream &stream) {
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (cache->stream == &stream || cache->free[number] == nullptr) continue;
@@ -130,7 +132,7 @@ void MemoryPool::arm_other(int number, const Stream &stream) {
   }
 }
 
-// Everything that a stream keeps: to the driver in the stream's order, or guarded.
+// Releases all cached blocks of a stream: to the driver in stream order, or behind a fence.
 void MemoryPool::flush_cache(StreamCache &cache) {
   if (cache.bytes == 0) return;
   bool captured = false;
@@ -166,12 +168,13 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (counted_.cached_bytes > keep_bytes) flush_cache(*cache);
   }
-  // What idle streams kept has passed its fence by now.
+  // The fences of blocks that idle streams had cached are signalled by now.
   harvest();
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
-  // The driver's pool gives back what has arrived there: the idle stream has nothing but releases.
-  // Some drivers count what is in use to what they keep, some do not: none keeps more than is left.
+  // The driver's pool releases the memory that has been freed in stream order; the idle stream has
+  // only releases, so this wait is short. Some drivers include memory in use in the bytes to keep
+  // and some do not; this value is correct for both.
   const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
   lock.unlock();
   const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of PTX: words, signs and strings; comments are passed over.
+// Splits PTX into tokens: words, signs and strings. Skips comments.
 #ifndef GUFUNC_BACKENDS_GPU_PTX_SCANNER_H
 #define GUFUNC_BACKENDS_GPU_PTX_SCANNER_H
 
@@ -11,10 +11,10 @@ namespace gufunc::gpu {
 struct PtxToken {
   enum class Kind : unsigned char {
     kEnd,
-    kWord,  // a name, a number, a part of an instruction
+    kWord,  // a name, a number or a part of an instruction
     kSign,  // one character
     kString,
-    kBroken  // a comment or a string without an end, or a string with an escape
+    kBroken  // an unterminated comment or string, or a string with an escape
   };
 
   bool is(char sign) const { return kind == Kind::kSign && text[0] == sign; }
@@ -29,9 +29,9 @@ class PtxScanner {
   // The text must outlive the scanner and its tokens.
   explicit PtxScanner(std::string_view text) : text_(text) {}
 
-  // The next token; at the end of the text kEnd, again and again.
+  // Returns the next token; at the end of the text kEnd, also if called again.
   PtxToken next();
-  // Where the last token ends.
+  // The position after the last token.
   size_t position() const { return at_; }
 
  private:

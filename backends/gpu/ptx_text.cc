@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module is a head and then items: declarations and definitions, each of one name. Bodies are
-// read only when an item is reached, and then for names alone: a local name that is also an item's
-// makes an excerpt longer, never wrong.
+// A module is a head followed by items: declarations and definitions with one name each. Bodies are
+// scanned only when an item is reached, and only for names. A local name that is also the name of
+// an item makes an excerpt longer, never wrong.
 #include "backends/gpu/ptx_text.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kProbe = "\n.visible .entry guf_probe()\n{\n\tret;\n}\n";
 
-// Reads one item after the other, forwards.
+// Reads one item after the other.
 class ItemReader {
  public:
   struct Found {
@@ -25,8 +25,8 @@ class ItemReader {
 
   explicit ItemReader(std::string_view text) : scanner_(text) {}
 
-  // False where the text does not begin with `.version 6.3`, `.target sm_75` and, as it may, more
-  // targets and `.address_size 64`.
+  // Returns false if the text does not begin with `.version 6.3`, `.target sm_75` (possibly with
+  // more targets) and optionally `.address_size 64`.
   bool read_head(size_t *out_end) {
     if (!directive("version") || !word() || !sign('.') || !word()) return false;
     if (!directive("target") || !word()) return false;
@@ -38,7 +38,7 @@ class ItemReader {
     if (!token_.is('.')) return token_.kind == PtxToken::Kind::kEnd;
     start_ = scanner_.position() - 1;
     advance();
-    if (token_.text != "address_size") return true;  // the item's first directive
+    if (token_.text != "address_size") return true;  // the first directive of an item
     if (!word()) return false;
     *out_end = scanner_.position();
     advance();
@@ -46,7 +46,7 @@ class ItemReader {
   }
   bool at_end() const { return token_.kind == PtxToken::Kind::kEnd; }
 
-  // Reads an item, whose first directive is the current token. False: one that is not understood.
+  // Reads an item, whose first directive is the current token. Returns false for unknown syntax.
   bool read(Found *out) {
     out->begin = start_;
     out->is_entry = out->is_writable = false;
@@ -90,7 +90,7 @@ class ItemReader {
     return false;
   }
 
-  // To the next item's first directive, or the end of the text.
+  // Advances to the first directive of the next item, or to the end of the text.
   bool start() {
     while (token_.is(';')) advance();
     if (at_end()) return true;
@@ -99,15 +99,14 @@ class ItemReader {
     return word();
   }
 
-  // Constants that compilers write into global memory: LLVM the tables of functions
-  // ("__const_$_..."), libdevice its own ("__cudart_..."). Names with two underscores in front are
-  // none of programs.
+  // Constants that compilers put into global memory: tables of functions by LLVM ("__const_$_..."),
+  // and those of libdevice ("__cudart_..."). Names that begin with two underscores are reserved.
   static bool is_table(std::string_view name) {
     return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_";
   }
 
-  // Behind an opening bracket, to its closing one. Counted, so that nesting needs no stack: a kind
-  // of bracket in the place of another is the assembler's to refuse.
+  // Advances from an opening bracket to its closing one. Counts instead of keeping a stack, because
+  // the assembler rejects mismatched kinds of brackets.
   bool close() {
     for (uint64_t depth = 1; depth != 0;) {
       advance();
@@ -191,7 +190,7 @@ PtxText::Result PtxText::open(const void *data, uint64_t size) {
   return Result::kText;
 }
 
-// Counts the items, and keeps them the second time.
+// Counts the items; with `keep`, also stores them.
 bool PtxText::scan(uint64_t *out_count, bool keep) {
   const std::string_view text = view(0, size_);
   ItemReader reader(text);
@@ -227,7 +226,7 @@ bool PtxText::open_table() {
   return true;
 }
 
-// The slot of the name, or the free one that it would have.
+// The slot of the name, or the free slot where it belongs.
 uint32_t *PtxText::slot_of(std::string_view name) {
   for (uint32_t at = hash_of(name) & table_mask_;; at = (at + 1) & table_mask_) {
     if (table_[at] == 0) return &table_[at];
@@ -243,11 +242,11 @@ bool PtxText::has_entry(std::string_view name) {
   return false;
 }
 
-// Adds the items of a name to the queue, those that are not in it: each is added once.
+// Adds the items with this name to the queue, each once.
 void PtxText::reach(std::string_view name, uint8_t *reached, uint32_t *queue,
                     uint32_t *inout_length) {
   for (uint32_t number = *slot_of(name); number != 0; number = items_[number - 1].next) {
-    if (reached[number - 1] != 0) break;  // then the rest is, too
+    if (reached[number - 1] != 0) break;  // then all further items of the name are queued as well
     reached[number - 1] = 1;
     queue[(*inout_length)++] = number - 1;
   }
@@ -261,7 +260,7 @@ PtxText::Result PtxText::excerpt(const std::string_view *entries, size_t count,
   std::memset(reached.data(), 0, nitems_);
   uint32_t length = 0;
   for (size_t i = 0; i < count; ++i) reach(entries[i], reached.data(), queue.data(), &length);
-  uint64_t bytes = head_end_ + uint64_t{2};  // a line's end and the NUL byte
+  uint64_t bytes = head_end_ + uint64_t{2};  // a newline and the NUL byte
   for (uint32_t i = 0; i < length; ++i) {
     const Item &item = items_[queue[i]];
     if (item.is_writable) return Result::kWhole;

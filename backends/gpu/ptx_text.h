@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Excerpts of a module in PTX: the text that some of its kernels need. The driver compiles every
-// kernel of the text that it is given, and a family of functions has hundreds.
+// Excerpts of a PTX module: only the text that some of its kernels need. The driver compiles every
+// kernel in the text that it receives, and a family of functions has hundreds.
 #ifndef GUFUNC_BACKENDS_GPU_PTX_TEXT_H
 #define GUFUNC_BACKENDS_GPU_PTX_TEXT_H
 
@@ -16,35 +16,35 @@ class PtxText {
  public:
   enum class Result : uint8_t {
     kText,
-    kWhole,  // only the whole text will do
+    kWhole,  // no excerpt is possible; use the whole text
     kNoMemory
   };
 
-  // Copies the text, up to its first NUL byte, and finds its declarations and definitions. Once per
-  // object. Time is linear in the size.
-  // Returns kWhole where the text has something that excerpts do not keep, such as debugging
+  // Copies the text, up to its first NUL byte, and finds its declarations and definitions. Must be
+  // called once per object. Time is linear in the size.
+  // Returns kWhole if the text contains something that excerpts do not preserve, such as debug
   // information.
   Result open(const void *data, uint64_t size);
 
-  // The whole text, with a NUL byte behind it. Valid while the object lives, after kText.
+  // The whole text, followed by a NUL byte. Valid during the life of the object, after kText.
   const char *whole() { return text_.data(); }
   bool has_entry(std::string_view name);
 
-  // Writes the text of these entries and of everything that they name, directly or not, in the
-  // order of the original; names that the text does not have are passed over.
-  // Returns kWhole where they reach a variable that kernels may write: the kernels of a module
-  // share it, so all of them must be loaded together.
+  // Writes the text of the given entries and of everything that they use, directly or indirectly,
+  // in the order of the original. Names that are not in the text are ignored.
+  // Returns kWhole if the entries use a variable that kernels may write: the kernels of a module
+  // share it, so that all of them must be loaded together.
   Result excerpt(const std::string_view *entries, size_t count, HostArray<char> *out);
 
-  // Writes the head of the text and a kernel that does nothing: what a driver refuses for its
-  // version or its target it refuses with this head, too.
+  // Writes the head of the text and a kernel that does nothing. A driver that refuses the text
+  // because of its version or target refuses this text as well.
   Result probe(HostArray<char> *out);
 
  private:
   struct Item {
-    uint32_t begin, end;  // in the text
+    uint32_t begin, end;  // positions in the text
     uint32_t name, name_length;
-    uint32_t next;  // the next item of this name, plus 1; 0: none
+    uint32_t next;  // number of the next item with this name, plus 1; 0: none
     bool is_entry;
     bool is_writable;
   };
@@ -59,10 +59,10 @@ class PtxText {
 
   HostArray<char> text_;
   uint32_t size_ = 0;
-  uint32_t head_end_ = 0;  // behind .version, .target and .address_size
+  uint32_t head_end_ = 0;  // position after .version, .target and .address_size
   HostArray<Item> items_;
   uint32_t nitems_ = 0;
-  HostArray<uint32_t> table_;  // open addressing by name: an item's number plus 1; 0: free
+  HostArray<uint32_t> table_;  // open addressing by name: number of an item plus 1; 0: free
   uint32_t table_mask_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: one dimension after the other, the first over the input, the others over what the one
-// before has made.
+// reduce: reduces one dimension after the other; the first pass reads the input, each later pass
+// the results of the previous one.
 #include <algorithm>
 
 #include "backends/gpu/element_cast.h"
@@ -9,8 +9,8 @@
 namespace gufunc::gpu {
 namespace {
 
-// All dimensions: kept ones as the output has them, and those that are folded, numbered in their
-// order. Returns how many those are: one at least, which may have a single element.
+// Lists all dimensions: kept ones as in the output, and reduced ones, numbered in their order.
+// Returns the number of reduced ones: at least one, possibly with a single element.
 int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
@@ -23,9 +23,10 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   for (int d = 0; d < block.nfold; ++d) {
     const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
                        count};
-    // A left fold of one element counts: `initial` is the left operand of the last dimension.
+    // A left fold over one element must not be skipped: `initial` is the left operand of the last
+    // dimension.
     if (lane.size == 1 && job.tree()) continue;
-    // Integers: dimensions that follow each other are one.
+    // For integers, consecutive dimensions are merged.
     if (merges && count > 0 && lane.input == last.input * last.size &&
         (!job.masked() || lane.mask == last.mask * last.size)) {
       last.size *= lane.size;
@@ -39,7 +40,7 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   return std::max(count, 1);
 }
 
-// Of a single element where the list has no such dimension.
+// Removes the dimension from the list; a dimension that is not in the list has a single element.
 FoldAxis take_axis(LaneList *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
@@ -49,7 +50,7 @@ FoldAxis take_axis(LaneList *lanes, int number) {
   return {1, 0, 0};
 }
 
-// What kept items without elements have: `initial`.
+// Writes `initial` to kept items without elements.
 guf_status fill_initial(MethodJob &job) {
   LaneList lanes;
   for (int d = 0; d < job.block.nkept; ++d) {
@@ -105,7 +106,7 @@ guf_status queue_reduce(MethodJob &job) {
 
 namespace {
 
-// The first element of every lane, cast to the output's dtype and that to X.
+// Casts the first element of every lane to the output's dtype, and the result to X.
 guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
   const int64_t between = element_bytes(block.output_dtype), value = job.value_bytes();
@@ -139,7 +140,7 @@ guf_status fold_mixed(MethodJob &job) {
     all.add({block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0, d});
   }
   GUF_GPU_TRY(job.open_source(&all, &fold.from));
-  // The order of lanes stays: the start values lie in it.
+  // Keeps the order of the lanes, because the start values are stored in this order.
   for (int i = 0; i < lanes.count(); ++i) lanes[i].input = all[i].input;
   fold.axis = {1, 0, 0};
   for (int i = lanes.count(), folds = 0; i < all.count(); ++i, ++folds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: the host cuts stretches into pieces, which a table in device memory names. Stretches
-// that are a piece of their own leave their results at once, whatever their number; those of
-// several pieces are joined level by level.
+// reduceat: the host divides segments into pieces and lists them in a table in device memory.
+// Segments of one piece write their results directly, in one launch for many segments. Segments of
+// several pieces are combined level by level.
 #include <algorithm>
 
 #include "backends/gpu/host_array.h"
@@ -10,7 +10,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // of one table
+constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // per table
 constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // of the results of one table
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
@@ -75,7 +75,7 @@ guf_status StretchFold::upload(const Piece *pieces, uint64_t count, PieceTable *
   return job_.commands.upload(pieces, count * sizeof(Piece), &out->address, job_.error());
 }
 
-// What is in the table.
+// Queues the pieces in the table.
 guf_status StretchFold::flush(int kind, uint64_t count) {
   if (count == 0) return GUF_OK;
   PieceTable table;
@@ -100,7 +100,7 @@ guf_status StretchFold::run_class(int kind) {
   return flush(kind, count);
 }
 
-// Some long stretches together, as long as their pieces are not too many.
+// Reduces several long segments together, as long as they have few enough pieces.
 guf_status StretchFold::run_long() {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   const uint64_t bytes = lanes_.total() * static_cast<uint64_t>(job_.partial_bytes());
@@ -128,7 +128,7 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
   for (int64_t k = first; k < last; ++k) {
     const Piece all = stretch(k);
     if (class_of(all.count) != kLong) continue;
-    // Of the partial results: those from `count` on are the stretch's.
+    // The partial results of this segment start at number `count`.
     stretches_[stretches++] = {count, (all.count + span - 1) / span, all.slot};
     for (uint64_t i = 0; i < all.count; i += span, ++count) {
       table[count] = {all.first + i, std::min(span, all.count - i), count};
@@ -145,7 +145,8 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
   return join_long(stretches, count, partial);
 }
 
-// One level at a time; a stretch of which one partial result is left is moved up as it is.
+// Combines one level at a time; a segment with a single partial result is moved to the next level
+// unchanged.
 guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request of the host on a stream: runs the commands that geometry translates it to.
+// One request of the host on a stream: runs the commands that geometry produces for it.
 #ifndef GUFUNC_BACKENDS_GPU_REQUEST_H
 #define GUFUNC_BACKENDS_GPU_REQUEST_H
 
@@ -12,8 +12,8 @@ namespace gufunc::gpu {
 class Stream;
 struct Block;
 
-// Lives on the stack of a slot, with the device's context current. What it took from pools goes
-// back behind its work when it ends, whether the request succeeded or not.
+// Is on the stack of a slot, with the device's context current. At its end it releases its memory
+// behind its work, even if the request failed.
 class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);
@@ -21,7 +21,7 @@ class Request final : public CommandSink {
   Request &operator=(const Request &) = delete;
   ~Request();
 
-  // Queues the look at the status word, if there is one.
+  // Queues the check of the status word, if there is one.
   guf_status finish(guf_error *error);
 
   const DeviceTraits &traits() const override;

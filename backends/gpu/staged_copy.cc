@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of at most 4 MiB: large enough that the driver's few microseconds per call do not show,
-// small enough to stay in a cache on their way.
+// Parts have at most 4 MiB: large enough to hide the driver's few microseconds per call, and small
+// enough to stay in a cache.
 #include "backends/gpu/staged_copy.h"
 
 #include <sched.h>
@@ -17,7 +17,8 @@ constexpr uint64_t kPartBytes = uint64_t{4} << 20;
 
 enum : uint32_t { kWaiting, kPassing, kForgotten };
 
-// Guards the lists of all devices: it outlives them, as copies do that a lost device never ends.
+// Protects the lists of all devices. It outlives the devices, like copies that a lost device never
+// completes.
 constinit std::mutex lists;
 
 }  // namespace
@@ -52,8 +53,8 @@ void StagedCopies::let_go(StagedCopy *copy) {
   destroy(copy);
 }
 
-// One part, on a thread of the driver, in the stream's order. Who was told that the device is lost
-// may have freed the host's memory.
+// Copies one part, on a thread of the driver, in stream order. If the device is lost, copies
+// nothing, because the caller may have freed the host memory.
 void StagedCopies::pass(void *argument) {
   auto *copy = static_cast<StagedCopy *>(argument);
   uint32_t waiting = kWaiting;
@@ -99,7 +100,7 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
   Driver &driver = device.driver();
   const auto staging = reinterpret_cast<uint64_t>(copy.staging);
   const bool to_device = copy.to_device;
-  const uint64_t bytes = copy.left;  // `left` belongs to the driver's thread from the first part on
+  const uint64_t bytes = copy.left;  // the driver's thread uses copy.left from the first part on
   const auto pass_part = [&] {
     copy.holders.fetch_add(1, std::memory_order_relaxed);
     const Code code = driver.stream_call(stream.native(), pass, &copy);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between a device and ordinary host memory in the order of a stream. The memory is read or
-// written when the stream gets there, by a thread of the driver, through page-locked staging; so
-// the call returns at once, and the memory must stay valid until the stream is past it.
+// Copies between a device and pageable host memory in stream order. A thread of the driver reads or
+// writes the memory, through page-locked staging buffers, when the stream reaches the copy. The
+// call returns immediately, and the memory must stay valid until the stream has passed the copy.
 #ifndef GUFUNC_BACKENDS_GPU_STAGED_COPY_H
 #define GUFUNC_BACKENDS_GPU_STAGED_COPY_H
 
@@ -16,16 +16,16 @@ class Stream;
 class Device;
 class StagedCopies;
 
-// One copy under way. Its parts run one after the other and share one piece of staging.
+// One active copy. Its parts run one after the other and share one staging buffer.
 struct StagedCopy {
   StagedCopies *home;
-  char *host;  // next byte of the host's side
+  char *host;  // next byte on the host's side
   char *staging;
-  uint64_t left;  // bytes that are still to pass through the host
+  uint64_t left;  // bytes that are not yet copied on the host's side
   uint64_t part_bytes;
   bool to_device;
-  std::atomic<uint32_t> holders;  // parts that are queued, and who queues them
-  std::atomic<uint32_t> state;    // of what the driver's thread does
+  std::atomic<uint32_t> holders;  // queued parts, plus one while parts are being queued
+  std::atomic<uint32_t> state;    // state of the work on the driver's thread
   StagedCopy *next, *previous;
 };
 
@@ -33,11 +33,11 @@ class StagedCopies {
  public:
   explicit StagedCopies(Device &device) : device_(device) {}
 
-  // Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or what the driver says
+  // Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or the driver's error
   guf_status queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction, Stream &stream,
                    guf_error *error);
-  // Forgets copies that never ended: when the device is idle or lost. Their memory is the driver's
-  // thread's then, which may still come, and touches nothing else any more.
+  // Abandons copies that never ended; requires that the device is idle or lost. Their memory then
+  // belongs to the driver's thread, which may still run and accesses nothing else.
   void close();
   bool idle();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three small operations of the driver per request that may fail: a memset, a copy, a call.
+// A request that may fail needs three small driver operations: a memset, a copy and a host call.
 #include "backends/gpu/status_ring.h"
 
 #include <sched.h>
@@ -31,8 +31,9 @@ struct StatusChunk {
   StatusRing *ring;
   StatusChunk *next;
   uint64_t device_address, host_address;
-  std::atomic<uint32_t> inside;   // looks that are under way
-  std::atomic<uint32_t> holders;  // the ring, and every slot that may be looked at without it
+  std::atomic<uint32_t> inside;  // number of running checks
+  std::atomic<uint32_t>
+      holders;  // the ring, and every slot that may be examined after it is closed
   StatusSlot slots[kSlots];
 
   void let_go(uint32_t count) {
@@ -96,7 +97,8 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
   return GUF_OK;
 }
 
-// Outside the lock: other requests go on meanwhile. Plain memory: it serves all streams at once.
+// Called without the lock, so that other requests can continue. Uses plain allocations, which are
+// visible to all streams immediately.
 guf_status StatusRing::grow(guf_error *error) {
   void *const memory = host_alloc(sizeof(StatusChunk), alignof(StatusChunk));
   if (memory == nullptr) return fail_memory(error, "status words");
@@ -137,7 +139,7 @@ guf_status StatusRing::grow(guf_error *error) {
   return GUF_OK;
 }
 
-// A word whose capture is over meanwhile may be in a graph that nobody knows: it is lost.
+// If the capture of the word has ended meanwhile, an unknown graph may use the word: it is leaked.
 guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
                                   guf_error *error) {
   if (__builtin_expect(slot->capture == 0, 1)) {
@@ -182,7 +184,7 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   slot->failure = wish.failure;
   slot->launch = wish.launch;
   Driver &driver = device_.driver();
-  // Until it is queued the slot is nobody's: kernels may still write its word.
+  // Until this is queued, the slot cannot be reused: kernels may still write to its word.
   GUF_GPU_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
                                         sizeof(uint32_t), Direction::kToHost, stream.native()),
                             "copying a status word", error));
@@ -199,7 +201,8 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   return status;
 }
 
-// On a thread of the driver: no call of the driver, no lock that is held during one.
+// Runs on a thread of the driver, so it must not call the driver, nor take a lock that is held
+// during a driver call.
 void StatusRing::look(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
   StatusChunk &chunk = *slot.chunk;

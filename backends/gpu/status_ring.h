@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words in device memory that kernels or what they found into, and what becomes of them: copied
-// back behind the work, looked at by a thread of the driver, told to the caller's word and to the
-// stream. A captured word stays its graph's: every run clears it and is looked at behind.
+// Ring of device status words. Kernels OR error bits into a word, which is copied back after the
+// launch, examined on a thread of the driver, and reported to the caller and the stream. A word
+// that is captured belongs to its graph: every run clears it first and examines it afterwards.
 #ifndef GUFUNC_BACKENDS_GPU_STATUS_RING_H
 #define GUFUNC_BACKENDS_GPU_STATUS_RING_H
 
@@ -17,14 +17,14 @@ class Device;
 class Stream;
 class StatusRing;
 
-// The bit of a loop that failed; the others are guf_fp_event.
+// The bit of a loop that failed; the other bits are floating-point flags (guf_fp_event).
 inline constexpr uint32_t kStatusFailed = 0x80000000u;
 
-// What a request's caller wants to know of its status word.
+// What the caller of a request needs from its status word.
 struct StatusWish {
-  const guf_launch_watch *watch;  // NULL: nothing of events
-  const char *failure;            // immortal, or NULL
-  uint64_t launch;                // number among the stream's; 0: tell nobody
+  const guf_launch_watch *watch;  // NULL: no floating-point flags
+  const char *failure;            // message for a failed loop; immortal, or NULL
+  uint64_t launch;                // number among the stream's launches; 0: do not report
 };
 
 struct StatusChunk;
@@ -35,35 +35,37 @@ struct StatusSlot {
   uint64_t device_address;
   uint32_t *host;
   StatusSlot *next;
-  std::atomic<Stream *> stream;  // not NULL: somebody will look
+  std::atomic<Stream *> stream;  // not NULL: the word will be examined
   guf_launch_watch watch;
   char name[64];
   const char *failure;
   uint64_t launch;
-  uint64_t capture;  // its number, where it is a graph's or becomes one
+  uint64_t capture;  // number of the capture if the word belongs to a graph, or will
 };
 
 class StatusRing {
  public:
   explicit StatusRing(Device &device) : device_(device) {}
 
-  // Makes room for the words of launches that are under way at once, most often all there will be.
+  // Allocates words for concurrent launches, usually all that will ever be needed.
   guf_status reserve(guf_error *error);
-  // A word that reads zero when the stream gets here.
-  // Errors  GUF_E_CAPTURE <= the stream is captured, and the capture is none of ours or the wish
-  //         looks for events, which nobody can be told of any more when the graph runs
+  // Returns a word that is zero when the stream reaches this point.
+  // Errors  GUF_E_CAPTURE <= the stream is captured, and the host did not start the capture or
+  //         `wish`
+  //         contains floating-point flags, which cannot be reported when the graph runs later
   guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
-  // Queues the look at it, after which the word is free again. Under capture: leaves it to the
-  // graph.
+  // Queues the check of the word; the word is free afterwards. During a capture, leaves the word to
+  // the graph.
   guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
-  // Queues the look at the words of a graph that the stream has run as its launch number `launch`.
-  // Before they are run again, what is queued now has to be done.
+  // Queues the checks of the words of a graph that the stream has run as launch number `launch`.
+  // The graph must not run again before they are complete.
   guf_status look_at(const StatusSlot *words, Stream &stream, uint64_t launch, guf_error *error);
-  // A graph's words, which it needs no longer when `stream` gets here; NULL: now.
+  // Returns the words of a graph, which it does not need after `stream` reaches this point; NULL:
+  // now.
   void give_back(StatusSlot *words, Stream *stream);
 
-  // Frees everything, also what nobody looked at: when the device is idle or lost. Words that the
-  // driver's thread may still come for are its own then.
+  // Frees everything, including words that were never examined. Requires that the device is idle or
+  // lost. Words that the driver's thread may still access then belong to that thread.
   void close();
 
  private:
@@ -80,7 +82,8 @@ class StatusRing {
   std::mutex mutex_;
   StatusSlot *free_ = nullptr;
   StatusChunk *chunks_ = nullptr;
-  std::atomic<StatusSlot *> returned_{nullptr};  // pushed by the driver's threads, taken as a whole
+  std::atomic<StatusSlot *> returned_{
+      nullptr};  // the driver's threads push; readers take the whole list
 };
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times between events are floats of milliseconds, exact to a microsecond for some seconds: the
-// event that they are measured from moves on.
+// The time between two events is a float in milliseconds, exact to a microsecond for a few seconds.
+// The base event is therefore replaced regularly.
 #include "backends/gpu/tracer.h"
 
 #include <algorithm>
@@ -53,8 +53,8 @@ void Tracer::start() {
   timed_ = base_ != nullptr;
 }
 
-// An event is complete between two looks at the host's clock, some microseconds apart; of several
-// tries the closest looks count.
+// Finds the host time of the base event, which completes between two reads of the host's clock,
+// some microseconds apart. Of several attempts, the one with the closest reads is used.
 void Tracer::find_base() {
   constexpr int kTries = 8;
   Driver &driver = device_.driver();
@@ -96,7 +96,7 @@ void Tracer::close() {
   base_ = nullptr;
 }
 
-// Rooms keep their events: a driver's event can be recorded anew.
+// Reuses the records and their driver events, which can be recorded again.
 TracedWork *Tracer::take_room() {
   {
     const std::lock_guard lock(mutex_);
@@ -126,7 +126,7 @@ void Tracer::put_back(TracedWork *work) {
   room_ = work;
 }
 
-// Hosts before that slot have a shorter sink.
+// Older hosts have a shorter sink, without this slot.
 void Tracer::leave_out() const {
   if (sink_->struct_size < sizeof(guf_trace_sink)) return;
   sink_->left_out(sink_->context, device_.context().index);
@@ -138,7 +138,7 @@ TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   if (capturing) return nullptr;
   if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
   TracedWork *const work = known ? take_room() : nullptr;
-  if (work == nullptr) {  // too much is under way, mostly
+  if (work == nullptr) {  // usually because too much work is pending
     leave_out();
     return nullptr;
   }
@@ -184,8 +184,8 @@ uint64_t Tracer::time_of(Native event, bool *out_known) {
   return base_ns_ + static_cast<uint64_t>(static_cast<int64_t>(double{milliseconds} * 1e6));
 }
 
-// The two clocks agree to some microseconds. Nothing begins before it is queued, nor before what
-// its stream had to do first.
+// The two clocks agree to some microseconds. Work must not begin before it is queued, nor before
+// the previous work of its stream.
 void Tracer::keep_order(TracedWork &work) {
   guf_trace_work &facts = work.facts;
   if (facts.begin_ns < facts.queued_ns) {
@@ -199,7 +199,7 @@ void Tracer::keep_order(TracedWork &work) {
   work.stream->traced_until_ns = facts.end_ns;
 }
 
-// False: not complete yet.
+// Returns false if the work is not complete yet.
 bool Tracer::report(TracedWork &work) {
   Driver &driver = device_.driver();
   const Code code = driver.event_query(work.end);
@@ -211,7 +211,7 @@ bool Tracer::report(TracedWork &work) {
     facts.begin_ns = begin_ns;
     facts.end_ns = end_ns;
     keep_order(work);
-  } else {  // a lost device: when it was queued is all that is known
+  } else {  // a lost device: only the time of queueing is known
     facts.flags |= GUF_TRACE_HOST_TIME;
     facts.end_ns = facts.begin_ns;
   }
@@ -219,7 +219,7 @@ bool Tracer::report(TracedWork &work) {
   return true;
 }
 
-// Only while nothing else is measured from the old one.
+// Moves the base event forward, only if no pending work is measured from the old one.
 void Tracer::move_base(TracedWork &last) {
   const guf_trace_work &facts = last.facts;
   if ((facts.flags & GUF_TRACE_HOST_TIME) != 0 || facts.end_ns < base_ns_ + kBaseLife) return;

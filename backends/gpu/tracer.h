@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streams of a device did and when, for the host's trace (the extension "gufunc.trace"). A
-// piece of work stands between two timed events of its stream; they are read when it is complete,
-// by whoever comes by. Nothing is recorded into a stream that is being captured.
+// Records what the streams of a device did, and when, for the host's trace (the extension
+// "gufunc.trace"). Two timed events enclose each piece of work in its stream; any later call may
+// read them when they are complete. Nothing is recorded into a stream that is being captured.
 #ifndef GUFUNC_BACKENDS_GPU_TRACER_H
 #define GUFUNC_BACKENDS_GPU_TRACER_H
 
@@ -20,7 +20,7 @@ class Stream;
 // Work whose events are not complete yet.
 struct TracedWork {
   guf_trace_work facts;
-  Stream *stream;  // counted
+  Stream *stream;  // reference-counted
   Native begin, end;
   TracedWork *next;
 };
@@ -31,17 +31,19 @@ class Tracer {
   Tracer(const Tracer &) = delete;
   Tracer &operator=(const Tracer &) = delete;
 
-  // Where the host writes a trace. With the device's context current, as all that follows.
+  // Call when the host starts a trace. This and the functions below require that the device's
+  // context is current.
   void start();
   void close();
 
   bool on() const { return __builtin_expect(sink_ != nullptr, 0); }
 
-  // Gives the sink what is complete. Waits for no work, nor for another thread that does this.
+  // Reports completed work to the sink. Does not wait for work, nor for another thread that
+  // collects.
   void collect();
 
-  // nullptr: the stream is being captured, or there is no room, which the sink is told. `begin` is
-  // nullptr where the driver gives no event: then the host's times serve.
+  // Returns nullptr if the stream is being captured or if there is no memory, which is reported to
+  // the sink. If the driver returns no event, `begin` is nullptr and host times are used.
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);
 
@@ -60,19 +62,19 @@ class Tracer {
 
   Device &device_;
   const guf_trace_sink *sink_ = nullptr;
-  bool timed_ = false;     // there is a base; else the host's times serve
-  Native base_ = nullptr;  // an event, and when it was: of the one thread that collects
+  bool timed_ = false;     // there is a base event; otherwise host times are used
+  Native base_ = nullptr;  // an event and its time; used only by the thread that collects
   uint64_t base_ns_ = 0;
   std::atomic<bool> collecting_{false};
   std::atomic<uint32_t> npending_{0};
 
-  std::mutex mutex_;  // of the lists; no driver is called under it
+  std::mutex mutex_;  // protects the lists; no driver function is called while it is locked
   TracedWork *first_ = nullptr, *last_ = nullptr;
   TracedWork *room_ = nullptr;
   uint32_t nrooms_ = 0;
 };
 
-// From its making to its end the work between is recorded: one launch, copy, fill, graph.
+// Records the work between its construction and its end: one launch, copy, fill or graph.
 class TraceSpan {
  public:
   TraceSpan(Stream &stream, int32_t kind);
@@ -96,7 +98,7 @@ class TraceSpan {
   TracedWork *work_ = nullptr;
 };
 
-// The extension.
+// Returns the table of the extension.
 const guf_trace_api &trace_table();
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process must have one copy of a vendor's library: handles and pointers of one mean nothing to
-// another. What the program has loaded is therefore used before anything is searched for.
+// A process must have only one copy of a vendor's library, because handles and pointers of one copy
+// are invalid in another. A copy that the program has loaded is therefore preferred to a search.
 #include "backends/gpu/vendor_library.h"
 
 #include <dlfcn.h>
@@ -20,12 +20,12 @@ namespace {
 constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
 struct Search {
-  const char *stem;  // "libcuda"
-  char *path;        // of the first object found
+  const char *stem;  // such as "libcuda"
+  char *path;        // path of the first object found
   size_t path_size;
 };
 
-// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda, "libcudart.so.12" is none.
+// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda; "libcudart.so.12" is not.
 bool is_copy_of(const char *path, const char *stem) {
   const char *const slash = std::strrchr(path, '/');
   const char *const name = slash == nullptr ? path : slash + 1;
@@ -44,7 +44,8 @@ int look_at(dl_phdr_info *object, size_t, void *argument) {
   return 1;
 }
 
-// dlopen; NULL leaves the loader's reason in `*out_reason`, which is NULL where it gives none.
+// Calls dlopen. If it returns NULL, `*out_reason` is the loader's message, or NULL if there is
+// none.
 void *try_open(const char *name, int how, const char **out_reason, bool *out_lacked_memory) {
   errno = 0;
   void *const handle = dlopen(name, how);
@@ -71,7 +72,7 @@ guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, gu
     std::snprintf(name_, sizeof(name_), "%s", names[i]);
     return GUF_OK;
   }
-  // Packages carry copies under names of their own.
+  // Some packages contain copies of the library with their own file names.
   char stem[64] = "", path[4096] = "";
   std::snprintf(stem, sizeof(stem), "%.*s", static_cast<int>(std::strcspn(names[0], ".")),
                 names[0]);
@@ -87,8 +88,8 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
   GUF_GPU_TRY(find_loaded(names, count, error));
   if (handle_ != nullptr) return GUF_OK;
   char reason[400] = "", others[80] = "";
-  bool telling = false;         // the reason is of a file that is there
-  const KeepFloatControl keep;  // of what constructors change
+  bool telling = false;         // the reason concerns an existing file
+  const KeepFloatControl keep;  // restores what constructors of the library change
   for (size_t i = 0; i < count; ++i) {
     const char *text = nullptr;
     bool lacked_memory = false;
@@ -97,7 +98,7 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    // The next name would be another ABI, beside which this one cannot be opened any more.
+    // The next name has another ABI version; once it is loaded, this one cannot be opened any more.
     if (lacked_memory) return fail_loader_memory(names[i], error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a driver that has no wait with a limit: look, sleep a little longer each time.
+// Waits with a timeout for drivers that have no such wait: polls, with increasing sleeps.
 #ifndef GUFUNC_BACKENDS_GPU_WAIT_CLOCK_H
 #define GUFUNC_BACKENDS_GPU_WAIT_CLOCK_H
 
@@ -12,7 +12,7 @@ namespace gufunc::gpu {
 
 class WaitClock {
  public:
-  // UINT64_MAX, and anything beyond a century: never ends.
+  // UINT64_MAX, and anything longer than a century, never ends.
   explicit WaitClock(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
     if (!never_) end_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
   }
@@ -20,7 +20,7 @@ class WaitClock {
   bool never() const { return never_; }
   bool passed() const { return !never_ && Clock::now() >= end_; }
 
-  // What is left of the time, as a limit for the next wait.
+  // The remaining time, as the timeout of the next wait.
   uint64_t left_ns() const {
     if (never_) return UINT64_MAX;
     const auto left = std::chrono::nanoseconds(end_ - Clock::now());
