@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of NVIDIA's driver that the plugin calls, in declarations of our own, so that it
-// builds without the toolkit. cuda_api_check.cc compares them with cuda.h where there is one.
+// The functions of NVIDIA's driver that the plugin calls, declared here so that it builds without
+// the toolkit. cuda_api_check.cc compares the declarations with cuda.h if it is installed.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_API_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_API_H
 
@@ -12,9 +12,9 @@ namespace gufunc::cuda {
 using Result = int;
 using DeviceNumber = int;
 using DeviceAddress = unsigned long long;
-using Handle = void *;  // of a context, stream, event, module, function, pool, graph ...
+using Handle = void *;  // a context, stream, event, module, function, pool, graph ...
 
-// What of the driver's enums is used.
+// The enum values of the driver that the plugin uses.
 constexpr int kAttributeSharedBytes = 8;
 constexpr int kAttributeMultiprocessors = 16;
 constexpr int kAttributeMajor = 75;
@@ -58,7 +58,7 @@ struct PoolLocation {
   int id;
 };
 struct PoolProperties {
-  int allocation_type;  // 1: pinned, as device memory is called there
+  int allocation_type;  // 1: pinned, the driver's term for device memory
   int handle_types;
   PoolLocation location;
   void *security;
@@ -77,8 +77,9 @@ struct GraphUpdateResult {
 
 using HostFunction = void (*)(void *);
 
-// X(member, name, version, suffix, needed, parameters): `version` is the CUDA that brought the
-// variant that is meant, `suffix` its symbol's; needed: the oldest driver that we serve has it.
+// X(member, name, version, suffix, needed, parameters). `version` is the CUDA version that
+// introduced this variant of the function, and `suffix` is the suffix of its symbol. needed: the
+// oldest supported driver has it.
 #define GUF_CUDA_FUNCTIONS(X)                                                                     \
   X(init, cuInit, 2000, "", true, (unsigned))                                                     \
   X(driver_version, cuDriverGetVersion, 2020, "", true, (int *))                                  \

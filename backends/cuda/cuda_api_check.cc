@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compared when there is a cuda.h: types by their sizes and kinds, constants by their values.
+// Compares cuda_api.h with cuda.h: types by size and kind, constants by value.
 #include <cuda.h>
 
 #include <type_traits>
@@ -24,10 +24,10 @@ template <class R, class... Ours, class S, class... Theirs>
 struct SameCall<R (*)(Ours...), S (*)(Theirs...)>
     : std::bool_constant<kAlike<R, S> && (kAlike<Ours, Theirs> && ...)> {};
 
-// The header's macros give each name its variant's suffix.
+// Macros in the header map each name to the name with its variant's suffix.
 #define GUF_CUDA_SAME(member, name, version, suffix, needed, parameters) \
   static_assert(SameCall<decltype(Api::member), decltype(&::name)>::value, #name);
-// Since CUDA 12.8 the header's name means a variant with the same parameters.
+// Since CUDA 12.8 the name in the header refers to a variant with the same parameters.
 GUF_CUDA_FUNCTIONS(GUF_CUDA_SAME)
 #undef GUF_CUDA_SAME
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes that the driver's header calls sticky, or whose context is gone, mark the device as lost. A
-// driver answers a cubin of a later assembler as it answers a damaged one: with INVALID_IMAGE.
+// Codes that the driver's header documents as sticky, or whose context is destroyed, mark the
+// device as lost. For a cubin of a later assembler the driver returns the same code as for a
+// damaged one: INVALID_IMAGE.
 #include "backends/cuda/cuda_codes.h"
 
 #include <algorithm>

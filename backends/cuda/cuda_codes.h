@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the codes of NVIDIA's driver mean.
+// The meanings of the error codes of NVIDIA's driver.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_CODES_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_CODES_H
 
@@ -9,10 +9,10 @@
 
 namespace gufunc::cuda {
 
-// Every code of CUDA 13, ascending.
+// Returns all codes of CUDA 13 in ascending order.
 std::span<const gpu::ErrorInfo> known_codes();
 
-// Of any code; those of later drivers fail whatever was called, and nothing else.
+// Accepts any code. An unknown code of a later driver means only that the call failed.
 const gpu::ErrorInfo &error_info(gpu::Code code);
 
 }  // namespace gufunc::cuda

@@ -58,7 +58,8 @@ class CudaContexts : public gpu::Driver {
     if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
     *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
     if (native == 0) return api_.context_retain(&out->native, device);
-    // Whether it is a context of this device, it says itself.
+    // An adopted context must belong to this device; pushing it is the only way to query its
+    // device.
     DeviceNumber found = -1;
     Handle popped = nullptr;
     if (const Result code = api_.context_push(out->native); code != kSuccess) return code;
@@ -106,7 +107,7 @@ class CudaContexts : public gpu::Driver {
  protected:
   ~CudaContexts() = default;
 
-  // 0 for what the driver does not know.
+  // Returns 0 for an attribute that the driver does not know.
   int attribute(int number, DeviceNumber device) const {
     int value = 0;
     return api_.device_attribute(&value, number, device) == kSuccess ? value : 0;

@@ -11,10 +11,10 @@ class CudaDriver final : public CudaStreams {
  public:
   using CudaStreams::CudaStreams;
 
-  // Drivers of CUDA 12 and later load libraries, which belong to no context: an adopted one that
-  // its owner destroys takes no handle of ours along. They may put off all work on an image until
-  // something of it is wanted; asked for the module of this context, they say at once whether they
-  // can run it, while another image can still be taken.
+  // Drivers of CUDA 12 and later load libraries, which belong to no context. If the owner of an
+  // adopted context destroys it, the handles of libraries stay valid. Such a driver may defer all
+  // work on an image until it is used. Requesting the module of the current context makes it check
+  // at once whether it can run the image, while another image can still be chosen.
   Code module_load(const void *image, Native *out_module) override {
     if (!has_libraries(api_)) return api_.module_load(out_module, image);
     Native library = nullptr, module = nullptr;
@@ -38,7 +38,7 @@ class CudaDriver final : public CudaStreams {
     return code != kSuccess ? code : api_.kernel_function(out_function, kernel);
   }
 
-  // Drivers load code lazily: at the latest a question about it makes them.
+  // Drivers load code lazily. This forces the load; without function_load, a query does.
   Code function_prepare(Native function, uint32_t shared_bytes) override {
     int value = 0;
     const Result loaded = api_.function_load != nullptr
@@ -47,7 +47,8 @@ class CudaDriver final : public CudaStreams {
     if (loaded != kSuccess) return loaded;
     const Result code = api_.function_get(&value, kFunctionSharedBytes, function);
     if (code != kSuccess) return code;
-    // Above this a launch has to be announced; what the function has itself counts too.
+    // More shared memory than this must be enabled before a launch. The limit includes the
+    // function's static shared memory.
     constexpr int kUnannounced = 48 * 1024;
     const int most = static_cast<int>(shared_bytes) - value;
     if (most <= kUnannounced) return kSuccess;
@@ -97,7 +98,7 @@ class CudaDriver final : public CudaStreams {
     if (api_.graph_instantiate == nullptr) return kNotSupported;
     return api_.graph_instantiate(out_executable, graph, 0);
   }
-  // A driver without this function cannot update: the caller instantiates anew.
+  // Drivers without this function cannot update graphs; the caller instantiates a new one.
   Code graph_update(Native executable, Native graph, bool *out_updated) override {
     *out_updated = false;
     if (api_.graph_update == nullptr) return kSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the CUDA backend a plugin: its note and its one exported symbol.
+// The ELF note of the CUDA plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/cuda/cuda_vendor.h"
 #include "backends/gpu/gpu_plugin.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions are asked for with the version that they are written for; a driver that is too old for
-// that question is asked for the symbol itself.
+// Functions are requested with the version that their declarations use. A driver that is too old
+// for such requests is searched for the symbol itself.
 #include "backends/cuda/cuda_library.h"
 
 #include "backends/gpu/gpu_host.h"

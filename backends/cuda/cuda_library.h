@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening NVIDIA's driver.
+// Opens NVIDIA's driver.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_LIBRARY_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_LIBRARY_H
 
@@ -11,13 +11,13 @@ namespace gufunc::cuda {
 
 // Opens libcuda.so.1 and finds its functions.
 // Errors  GUF_E_NO_DRIVER <= there is no such library
-//         GUF_E_DRIVER_OLD <= it lacks a function that is needed
+//         GUF_E_DRIVER_OLD <= it lacks a required function
 guf_status open_library(Api *out_api, guf_error *error);
 
-// Whether this driver has memory pools, all of what they take.
+// Whether the driver has all functions of memory pools.
 bool has_pools(const Api &api);
 
-// Whether it has libraries, images that belong to no context; all of what they take.
+// Whether the driver has all functions of libraries, which are images without a context.
 bool has_libraries(const Api &api);
 
 }  // namespace gufunc::cuda

@@ -20,8 +20,8 @@ class CudaMemory : public CudaContexts {
 
   Code release(uint64_t address) override { return api_.free(address); }
 
-  // Memory that was freed stays with the pool until it is trimmed, and no allocation makes its
-  // stream wait for another.
+  // The pool keeps freed memory until it is trimmed, and no allocation makes its stream wait for
+  // another stream.
   Code pool_open(const gpu::Context &context, Native *out_pool) override {
     PoolProperties properties = {};
     properties.allocation_type = 1;
@@ -60,7 +60,8 @@ class CudaMemory : public CudaContexts {
     return code;
   }
 
-  // One address serves both sides: that of mapped memory on the device must be the host's.
+  // The host and the device use the same address, so the device address of mapped memory must equal
+  // its host address.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     void *memory = nullptr;
     const bool mapped = kind == gpu::HostMemory::kMapped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the kernels that are linked into the CUDA backend: gufcc's names.
+// The kernel tables that are linked into the CUDA backend, with the names that gufcc generates.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_MODULES_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_MODULES_H
 

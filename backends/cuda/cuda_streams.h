@@ -11,7 +11,7 @@ class CudaStreams : public CudaMemory {
  public:
   using CudaMemory::CudaMemory;
 
-  // Keeps no order with the legacy stream, which other libraries use.
+  // Not ordered with the legacy default stream, which other libraries use.
   Code stream_open(Native *out_stream) override {
     return api_.stream_create(out_stream, kStreamNonBlocking, 0);
   }

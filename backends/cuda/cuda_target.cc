@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets are a word, a number of two or three digits (the last is the minor), perhaps a letter.
+// A target is a word, a number of two or three digits (the last one is the minor), and an optional
+// letter.
 #include "backends/cuda/cuda_target.h"
 
 #include <gufunc/module_table.h>
@@ -11,7 +12,7 @@ namespace {
 
 struct Target {
   int major = 0, minor = 0;
-  char variant = '\0';  // 'a': this device alone; 'f': its family
+  char variant = '\0';  // 'a': only this device; 'f': its family
 };
 
 bool parse(const char *text, const char *word, Target *out) {

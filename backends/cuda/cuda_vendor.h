@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the shared part of the GPU plugins the CUDA backend.
+// The CUDA-specific part of the GPU plugin.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 

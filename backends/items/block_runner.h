@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of an entry that synchronises: which of its items may run, which wait for what.
+// Runs one block of an entry that synchronises: tracks which work-items can run and which wait.
 #ifndef GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
 #define GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
 
@@ -14,23 +14,24 @@ class BlockRunner;
 
 enum class ItemState : uint8_t { kReady, kAtSync, kAtExchange, kReturned };
 
-// A work-item that stands on a fiber.
+// A work-item that runs on a fiber.
 struct FiberItem : guf::device::work_item {
   BlockRunner *runner;
-  uint32_t slot;  // place in the order of running: the number, or counted from the last
+  uint32_t slot;  // position in the order of execution: the number, or counted from the last
   ItemState state;
-  uint32_t lane;   // that it asks for
-  uint64_t value;  // that it gave, later what it got
+  uint32_t lane;   // the lane that it requests
+  uint64_t value;  // the value that it passed in, later the value that it received
 };
 
 // Runs the items of one block after the other, each up to its next barrier.
-// Threads  belongs to one.
+// Threads  an object is used by one thread only.
 class BlockRunner {
  public:
-  // Gets ready for blocks of this launch. False: no memory.
+  // Prepares for blocks of this launch. Returns false if there is no memory.
   bool prepare(const Launch &launch, char *shared);
 
-  // Runs one block; fills all but `block` of a failure. Stacks are made anew behind one.
+  // Runs one block. If it fails, sets every field of `result` except `block`, and new stacks are
+  // allocated for the next block.
   Outcome run_block(const uint32_t (&block)[3], Result &result);
 
  private:
@@ -54,9 +55,9 @@ class BlockRunner {
   std::unique_ptr<FiberItem[]> items_;                        // by slot
   uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};  // of each sub-group, at an exchange
   uint32_t ready_ = 0, at_sync_ = 0, returned_ = 0;
-  uint32_t cursor_ = 0;  // where to look for the next ready item
+  uint32_t cursor_ = 0;  // where the search for the next ready item starts
   FiberStacks stacks_;
-  Fiber thread_;  // the line of control that run_block was called on
+  Fiber thread_;  // the context that called run_block
 };
 
 }  // namespace gufunc::items

@@ -29,14 +29,14 @@
 namespace gufunc::items {
 namespace {
 
-// Instrumented frames are several times as large.
+// Instrumented stack frames are several times larger.
 #if defined(GUFUNC_ITEMS_ASAN) || defined(GUFUNC_ITEMS_TSAN)
 constexpr size_t kStackBytes = 256u << 10;
 #else
 constexpr size_t kStackBytes = 64u << 10;
 #endif
 
-// Tops of stacks that lie in the same place of their pages would share one set of the cache.
+// Stack tops at the same offset in their pages would all map to one set of the cache.
 constexpr size_t kColours = 32, kColourBytes = 128;
 
 #if defined(GUFUNC_ITEMS_ASAN)
@@ -47,9 +47,9 @@ inline void switch_done(void *fake_stack) {
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 #elif defined(GUFUNC_ITEMS_TSAN)
-// All fibers of a thread are one to ThreadSanitizer: a switch there takes 25 us with 1024 of them,
-// and barriers order the items anyway. The calling thread stays out, so that stacks that are left
-// for good do not pile up in what is known of it.
+// All fibers of a thread are one fiber to ThreadSanitizer: with 1024 of them a switch takes 25 us,
+// and barriers order the items anyway. The calling thread is a separate fiber, so that its history
+// does not accumulate abandoned stacks.
 GUFUNC_ITEMS_NO_RACE_CHECK inline void announce_switch(void **, const Fiber &from,
                                                        const Fiber &to) {
   if (from.race_fiber != to.race_fiber) __tsan_switch_to_fiber(to.race_fiber, 0);
@@ -99,7 +99,7 @@ void FiberStacks::release() {
 #if defined(GUFUNC_ITEMS_TSAN)
   if (count_ != 0 && fibers_[0].race_fiber != nullptr) __tsan_destroy_fiber(fibers_[0].race_fiber);
 #elif defined(GUFUNC_ITEMS_ASAN)
-  // The next owner of these addresses knows nothing of the frames that lay here.
+  // Clears the shadow memory, so that the next use of these addresses does not see the old frames.
   if (memory_ != nullptr) __asan_unpoison_memory_region(memory_, bytes_);
 #endif
   if (memory_ != nullptr) munmap(memory_, bytes_);

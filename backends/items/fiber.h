@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of work-items and the switch between them. A fiber runs a function that never returns; it
-// is left for good by finish_and_switch, or simply never entered again.
+// Stacks of work-items and the switch between them. The function of a fiber never returns: it ends
+// with finish_and_switch, or the fiber is never entered again.
 #ifndef GUFUNC_BACKENDS_ITEMS_FIBER_H
 #define GUFUNC_BACKENDS_ITEMS_FIBER_H
 
@@ -14,17 +14,17 @@ namespace gufunc::items {
 // Runs on a fiber.
 using FiberMain = void (*)(void *argument);
 
-// One line of control: a fiber with a stack of its own, or the thread that entered the first one.
+// One context of execution: a fiber with its own stack, or the thread that entered the first fiber.
 struct Fiber {
   Context context;
-  char *stack = nullptr;  // lowest usable byte; none for the thread's own
+  char *stack = nullptr;  // lowest usable byte; NULL for the thread itself
   size_t stack_bytes = 0;
-  void *fake_stack = nullptr;  // AddressSanitizer's
-  void *race_fiber = nullptr;  // ThreadSanitizer's
+  void *fake_stack = nullptr;  // for AddressSanitizer
+  void *race_fiber = nullptr;  // for ThreadSanitizer
 };
 
-// Stacks that lie side by side, each above a page that may not be touched.
-// Threads  belongs to one.
+// Adjacent stacks, each above a guard page.
+// Threads  an object is used by one thread only.
 class FiberStacks {
  public:
   FiberStacks() = default;
@@ -32,11 +32,12 @@ class FiberStacks {
   FiberStacks &operator=(const FiberStacks &) = delete;
   ~FiberStacks() { release(); }
 
-  // Makes at least `count` fibers; those that were there are replaced. False: no memory.
+  // Creates at least `count` fibers and replaces existing ones. Returns false if there is no
+  // memory.
   bool reserve(uint32_t count);
   Fiber &at(uint32_t index) { return fibers_[index]; }
 
-  // Forgets the stacks and whatever still stands on them.
+  // Frees the stacks and abandons everything that is still on them.
   void release();
 
  private:
@@ -46,19 +47,19 @@ class FiberStacks {
   size_t bytes_ = 0;
 };
 
-// Makes `fiber` call main(argument) when it is next switched to, whatever it did before.
+// Makes `fiber` call main(argument) at the next switch to it, whatever it ran before.
 void prepare_fiber(Fiber &fiber, FiberMain main, void *argument);
 
-// `here` is the thread's own line of control: learns what sanitizers have to know of it.
+// Records the data of the calling thread that sanitizers need. `here` represents the thread.
 void adopt_thread(Fiber &here);
 
-// Saves the caller's state in `from` and goes on where `to` stands.
+// Saves the caller's state in `from` and resumes `to`.
 void switch_fiber(Fiber &from, Fiber &to);
 
 // The same at the end of a fiber's function: `from` is not entered again before prepare_fiber.
 void finish_and_switch(Fiber &from, Fiber &to);
 
-// The first thing that a fiber's function calls.
+// Must be the first call in a fiber's function.
 void fiber_entered();
 
 }  // namespace gufunc::items

@@ -6,9 +6,10 @@
 
 #if !defined(GUFUNC_ITEMS_UCONTEXT)
 
-// Saves on the own stack, stores the stack pointer in *from, takes `to` for it and restores.
+// Saves registers on the current stack, stores the stack pointer in *from, then loads the stack
+// pointer `to` and restores the registers from it.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_items_switch(void **from, void *to);
-// Where a new fiber starts: calls main(argument) out of registers that the switch restored.
+// The start of a new fiber: calls main(argument) with values in registers that the switch restored.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_items_start();
 
 #if defined(__x86_64__)
@@ -57,7 +58,7 @@ gufunc_items_start:
 namespace gufunc::items {
 namespace {
 
-// As gufunc_items_switch pops it, lowest address first.
+// The layout that gufunc_items_switch pops, lowest address first.
 struct SavedFrame {
   uint32_t mxcsr;
   uint16_t x87_control;
@@ -132,7 +133,7 @@ gufunc_items_start:
 namespace gufunc::items {
 namespace {
 
-// As gufunc_items_switch loads it, lowest address first.
+// The layout that gufunc_items_switch loads, lowest address first.
 struct SavedFrame {
   uint64_t x19, x20, x21_to_x28[8];
   uint64_t x29, x30;
@@ -156,7 +157,7 @@ namespace gufunc::items {
 
 void make_context(Context &context, char *stack, size_t bytes, void (*main)(void *),
                   void *argument) {
-  // Behind the frame the stack pointer is a multiple of 16, as it is before any call.
+  // Above the frame, the stack pointer is a multiple of 16, as it must be before a call.
   static_assert(sizeof(SavedFrame) % 16 == 0);
   const uintptr_t top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t{15};
   const uintptr_t place = top - sizeof(SavedFrame);
@@ -177,7 +178,7 @@ GUFUNC_ITEMS_NO_RACE_CHECK void switch_context(Context &from, const Context &to)
 namespace gufunc::items {
 namespace {
 
-// makecontext hands ints over: a pointer travels as two halves.
+// makecontext passes ints, so each pointer is passed as two halves.
 void start_ucontext(unsigned main_high, unsigned main_low, unsigned high, unsigned low) {
   const auto join = [](unsigned upper, unsigned lower) {
     return static_cast<uintptr_t>((uint64_t{upper} << 32) | lower);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a fiber that does not run. Own assembly on x86-64 and aarch64: swapcontext asks
-// the kernel for the signal mask each time, which costs ten times as much.
+// The registers of a fiber that is not running. Implemented in assembly for x86-64 and aarch64,
+// because swapcontext sets the signal mask with a system call each time, which takes ten times as
+// long.
 #ifndef GUFUNC_BACKENDS_ITEMS_FIBER_CONTEXT_H
 #define GUFUNC_BACKENDS_ITEMS_FIBER_CONTEXT_H
 
@@ -15,7 +16,7 @@
 #include <ucontext.h>
 #endif
 
-// ThreadSanitizer counts calls per fiber: functions within which fibers change are not for it.
+// ThreadSanitizer counts calls per fiber, so it must not instrument functions that switch fibers.
 #define GUFUNC_ITEMS_NO_RACE_CHECK __attribute__((no_sanitize("thread")))
 
 namespace gufunc::items {
@@ -26,15 +27,16 @@ struct Context {
 };
 #else
 struct Context {
-  void *stack_pointer = nullptr;  // everything else lies on the stack
+  void *stack_pointer = nullptr;  // everything else is on the stack
 };
 #endif
 
-// Makes switch_context(…, context) call main(argument) on the given stack; main never returns.
+// Prepares the context so that switch_context(…, context) calls main(argument) on the given stack.
+// main must never return.
 void make_context(Context &context, char *stack, size_t bytes, void (*main)(void *),
                   void *argument);
 
-// Saves the registers that a call preserves, floating-point control included, and loads others.
+// Saves the callee-saved registers, including floating-point control, and loads those of `to`.
 GUFUNC_ITEMS_NO_RACE_CHECK void switch_context(Context &from, const Context &to);
 
 }  // namespace gufunc::items

@@ -17,7 +17,8 @@ using guf::u32;
 using guf::u64;
 using guf::device::work_item;
 
-// Shared memory of one block: the exact size each time, so that AddressSanitizer sees its end.
+// Shared memory of one block, allocated with the exact size, so that AddressSanitizer detects
+// accesses beyond its end.
 class SharedBlock {
  public:
   SharedBlock() = default;
@@ -25,7 +26,7 @@ class SharedBlock {
   SharedBlock &operator=(const SharedBlock &) = delete;
   ~SharedBlock() { std::free(memory_); }
 
-  // Gives null for no bytes and when there is no memory.
+  // Returns NULL for 0 bytes and if there is no memory.
   char *get(uint32_t bytes) {
     if (bytes == bytes_) return static_cast<char *>(memory_);
     std::free(memory_);
@@ -41,7 +42,7 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// The item of an entry that does not synchronise: calls of its barriers are remembered.
+// An item of an entry that does not synchronise: records whether a barrier was called.
 struct PlainItem : work_item {
   bool called;
 };
@@ -70,8 +71,8 @@ bool well_formed(const Launch &launch) {
   return threads <= kMaxThreads && launch.entry != nullptr;
 }
 
-// Calls f(x, y, z) for places of a box, x fastest, from number `first` up to `end`; stops when f
-// gives false.
+// Calls f(x, y, z) for positions in a box, x fastest, from number `first` to `end`; stops when f
+// returns false.
 template <class F>
 void for_each_place(const uint32_t (&size)[3], bool descending, uint64_t first, uint64_t end, F f) {
   const uint64_t all = uint64_t{size[0]} * size[1] * size[2];

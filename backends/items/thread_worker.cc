@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker per thread, for whoever has no place to keep one.
+// One worker per thread, for callers that do not keep one.
 #include <memory>
 
 #include "backends/items/items_executor.h"
@@ -11,8 +11,8 @@ struct End {
   void operator()(Worker *worker) const { end_worker(worker); }
 };
 
-// Behind a pointer: little of it may lie in thread-local storage, which libraries that are opened
-// late share. Null: no memory.
+// A pointer, because thread-local storage is small for libraries that are opened late. NULL: no
+// memory.
 Worker *own_worker() {
   thread_local std::unique_ptr<Worker, End> mine;
   if (mine == nullptr) mine.reset(make_worker());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of AMD's HIP runtime that the plugin calls, in declarations of our own, so that it
-// builds without ROCm. hip_api_check.cc compares them with HIP's header where there is one.
+// The functions of AMD's HIP runtime that the plugin calls, declared here so that it builds without
+// ROCm. hip_api_check.cc compares the declarations with HIP's header if it is installed.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_API_H
 #define GUFUNC_BACKENDS_ROC_HIP_API_H
 
@@ -19,7 +19,7 @@ constexpr HipError kHipAlreadyRegistered = 712;
 constexpr HipError kHipNotSupported = 801;
 constexpr HipError kHipGraphUpdateFailure = 910;
 
-// The numbers that are the same from HIP 5.2 to 7.
+// Values that are the same from HIP 5.2 to 7.
 constexpr int kUnitsAttribute = 63;
 constexpr int kSharedBytesAttribute = 74;
 constexpr int kPoolsAttribute = 88;
@@ -40,8 +40,8 @@ constexpr unsigned kFineGrained = 0x40000000u;
 constexpr unsigned kCoarseGrained = 0x80000000u;
 constexpr unsigned kManagedForAll = 1;
 
-// Properties of a device are hundreds of fields that differ between releases: two are read, where
-// they lie in each.
+// The properties of a device are hundreds of fields, which differ between releases. Only the target
+// is read, at its offset in each release.
 struct PropertyBytes {
   alignas(8) char bytes[4096];
 };
@@ -63,7 +63,7 @@ struct HipPoolAccess {
   int flags;
 };
 struct HipPointer {
-  int type;  // numbered anew in HIP 6
+  int type;  // values differ since HIP 6
   int device;
   void *device_pointer;
   void *host_pointer;
@@ -74,7 +74,7 @@ struct HipPointer {
 using HipHostFunction = void (*)(void *);
 using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
 
-// X(function, needed, parameters): needed: HIP 5.2 has it, and nothing can stand for it.
+// X(function, needed, parameters). needed: HIP 5.2 has the function and there is no substitute.
 #define GUF_HIP_FUNCTIONS(X)                                                                     \
   X(hipInit, true, (unsigned))                                                                   \
   X(hipGetLastError, true, ())                                                                   \
@@ -145,9 +145,10 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipGraphDestroy, false, (HipHandle))                                                         \
   X(hipGraphExecDestroy, false, (HipHandle))
 
-// A function of HIP. HIP keeps the code of a call that fails for hipGetLastError, where a program
-// would take it for a failure of its own: a failing call clears it again, as the library reports
-// its failures itself. An error that the program left unread is lost then, as by any failing call.
+// A function of HIP. HIP keeps the code of a failed call for hipGetLastError, where a program would
+// mistake it for a failure of its own. This library reports failures itself, so a failed call
+// clears the code. An error that the program has not read yet is lost as well, as with any failed
+// call.
 template <class F>
 class HipFunction;
 template <class... Parameters>

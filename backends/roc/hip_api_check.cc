@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares hip_api.h with HIP's header, of 5.2 or later, where there is one. HIP 6 and 7 rename
-// functions by macros: their types are taken before the header is included.
+// Compares hip_api.h with HIP's header, 5.2 or later. HIP 6 and 7 rename functions with macros, so
+// the types declared here are saved before the header is included.
 #include "backends/roc/hip_api.h"
 
 #include <string_view>
@@ -43,9 +43,9 @@ consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
   }
 }
 
-// What HIP 5.2 does not declare, or declares as another function of the same name, is left out.
-// A function that the header renames is another one: the plugin looks for the name as it is written
-// here, which that header no longer declares.
+// Skips functions that HIP 5.2 does not declare, or declares with the same name but other
+// parameters. A function that the header renames is a different one: the plugin looks for the name
+// as written here, which that header no longer declares.
 #define GUF_HIP_TEXT(text) #text
 #define GUF_HIP_NAME(function) GUF_HIP_TEXT(function)
 #define GUF_HIP_AGREES(function)                                         \

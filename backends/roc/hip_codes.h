@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HIP's codes mean.
+// The meanings of HIP's error codes.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_CODES_H
 #define GUFUNC_BACKENDS_ROC_HIP_CODES_H
 
@@ -9,10 +9,10 @@
 
 namespace gufunc::roc {
 
-// Those of HIP 5.2 to 7, in the order of their numbers.
+// Returns the codes of HIP 5.2 to 7 in ascending order.
 std::span<const gpu::ErrorInfo> hip_codes();
 
-// Of any number: what later releases may add fails the call that returned it.
+// Accepts any code. An unknown code of a later release means only that the call failed.
 const gpu::ErrorInfo &hip_error_info(gpu::Code code);
 
 }  // namespace gufunc::roc

@@ -18,7 +18,7 @@ class HipDriver final : public HipStreams {
   Code function_find(Native module, const char *name, Native *out_function) override {
     return hip_.hipModuleGetFunction(out_function, module, name);
   }
-  // HIP loads all code with its module, and has one limit for shared memory.
+  // HIP loads all code with its module, and has a single limit for shared memory.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
   Code function_facts(Native function, gpu::FunctionFacts *out) override {
@@ -38,7 +38,7 @@ class HipDriver final : public HipStreams {
 
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
-    // A grid's work-items are counted in 32 bits.
+    // HIP counts the work-items of a grid in 32 bits.
     if (uint64_t{shape.blocks} * shape.threads > UINT32_MAX) return kHipInvalidConfiguration;
     constexpr uintptr_t kBuffer = 1, kSize = 2, kEnd = 3;
     size_t size = block_bytes;
@@ -65,7 +65,7 @@ class HipDriver final : public HipStreams {
     return exchanged;
   }
 
-  // Nobody has a graph where has_graphs() is false: the rest needs no such question.
+  // There are no graphs if has_graphs() is false, so the functions below need no check.
   Code graph_instantiate(Native graph, Native *out_executable) override {
     return hip_.hipGraphInstantiate(out_executable, graph, nullptr, nullptr, 0);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's functions carry their version in their names, where they have one at all.
+// If a HIP function has versions, the version is part of its name.
 #include "backends/roc/hip_library.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening AMD's HIP runtime.
+// Opens AMD's HIP runtime.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_LIBRARY_H
 #define GUFUNC_BACKENDS_ROC_HIP_LIBRARY_H
 
@@ -9,9 +9,8 @@
 
 namespace gufunc::roc {
 
-// Opens libamdhip64 of HIP 7, 6 or 5: the one that the process has loaded, else the latest there
-// is.
-// Errors  GUF_E_NO_DRIVER <= there is none that opens;  GUF_E_DRIVER_OLD <= a needed function is
+// Opens libamdhip64 of HIP 7, 6 or 5: the one that the process has loaded, else the latest one.
+// Errors  GUF_E_NO_DRIVER <= none can be opened;  GUF_E_DRIVER_OLD <= a required function is
 //         missing
 guf_status open_hip(Hip *out_hip, guf_error *error);
 

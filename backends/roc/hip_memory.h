@@ -31,7 +31,7 @@ class HipMemory : public HipDevices {
     uint64_t keep_all = UINT64_MAX;
     int never = 0;
     HipError set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolThreshold, &keep_all);
-    // Without this an allocation may make its stream wait for another one.
+    // Otherwise an allocation may make its stream wait for another stream.
     if (set == kHipSuccess)
       set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolInternalDependencies, &never);
     if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);
@@ -60,8 +60,8 @@ class HipMemory : public HipDevices {
     });
   }
 
-  // What only copies touch is coarse-grained: the fastest. What kernels read and write while the
-  // host looks on is fine-grained.
+  // Memory that only copies access is coarse-grained, which is fastest. Memory that kernels access
+  // while the host uses it is fine-grained.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     if (kind == gpu::HostMemory::kPinned) {
       return place(out_address, [&](void **memory) {
@@ -79,9 +79,8 @@ class HipMemory : public HipDevices {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
-  // HIP accepts memory that is registered already. The ranges of this library are in
-  // `registered_`; of ranges that the program registered, those that contain the first or the last
-  // byte are found.
+  // Since 6.4 HIP succeeds for memory that is registered already, but then unregisters it at the
+  // first call.
   Code host_register(uint64_t address, uint64_t bytes) override {
     if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
     if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
@@ -97,7 +96,7 @@ class HipMemory : public HipDevices {
     return hip_.hipHostUnregister(pointer_of(address));
   }
 
-  // HIP 5 fails for ordinary memory, HIP 6 succeeds and knows no device's pointer to it.
+  // For pageable memory, HIP 5 fails, and HIP 6 succeeds without a device pointer.
   bool knows(uint64_t address) override {
     HipPointer found = {};
     const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));

@@ -22,7 +22,7 @@ class HipStreams : public HipMemory {
     return hip_.hipStreamWaitEvent(stream, event, 0);
   }
 
-  // Runtimes that cannot tell take the caller's word for it.
+  // If the runtime cannot report the device of a stream, the caller's claim is accepted.
   Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
     int owner = context.index;
     const HipError asked =
@@ -71,7 +71,7 @@ class HipStreams : public HipMemory {
     gpu::HostCall call;
     void *argument;
   };
-  // Also behind work that failed: what the call would look at is still there.
+  // Also runs after work that failed, because the argument of the call is still valid.
   static void run_packet(HipHandle, HipError, void *argument) {
     auto *const packet = static_cast<Packet *>(argument);
     packet->call(packet->argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the ROC backend a plugin: its note and its one exported symbol.
+// The ELF note of the ROC plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/gpu/gpu_plugin.h"
 #include "backends/roc/roc_vendor.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the code objects that are linked into the ROC backend: gufcc's names.
+// The code object tables that are linked into the ROC backend, with the names that gufcc generates.
 #ifndef GUFUNC_BACKENDS_ROC_ROC_MODULES_H
 #define GUFUNC_BACKENDS_ROC_ROC_MODULES_H
 
 #include <gufunc/module_table.h>
 
 // NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
-extern "C" const guf_module_v1 gufunc_module_v1_std;    // the standard library, for AMD alone
+extern "C" const guf_module_v1 gufunc_module_v1_std;    // the standard library, AMD images only
 extern "C" const guf_module_v1 gufunc_module_v1_moves;  // images without functions
 // NOLINTEND(readability-identifier-naming)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets are a processor and features behind colons, each with + or -.
+// A target is a processor followed by features, each after a colon and with + or -.
 #include "backends/roc/roc_target.h"
 
 #include <gufunc/module_table.h>
@@ -14,7 +14,7 @@ using std::string_view;
 
 struct Generic {
   string_view name;
-  string_view members;  // between spaces
+  string_view members;  // separated by spaces
 };
 constexpr Generic kGenerics[] = {
     {"gfx9-generic", " gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c "},
@@ -25,7 +25,7 @@ constexpr Generic kGenerics[] = {
     {"gfx12-generic", " gfx1200 gfx1201 "},
 };
 
-// Splits off what stands before the next colon.
+// Splits off the text before the next colon.
 string_view take_word(string_view *rest) {
   const size_t end = std::min(rest->find(':'), rest->size());
   const string_view word = rest->substr(0, end);
@@ -64,7 +64,7 @@ int32_t score_code_object(const char *device_target, int32_t format, const char 
     if (runtime_version < kGenericSince || !is_member(target, processor)) return 0;
     score = kGeneric;
   }
-  // Code that asks for a setting is made for it, and better than code for either.
+  // Code that requires a setting is compiled for it, and better than code for both settings.
   for (; !wanted.empty(); ++score) {
     if (!has_feature(has, take_word(&wanted))) return 0;
   }

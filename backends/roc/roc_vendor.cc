@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without a device hipInit answers 100 or 101, depending on the release; any answer but success
-// means that there is none.
+// Without a device hipInit returns 100 or 101, depending on the release; any error means that there
+// is no device.
 #include "backends/roc/roc_vendor.h"
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace gufunc::roc {
 namespace {
 
 alignas(HipDriver) unsigned char driver_bytes[sizeof(HipDriver)];
-int runtime_version = 0;  // written once, by the opening, before there is any device
+int runtime_version = 0;  // written once, when the runtime is opened, before any device exists
 
 guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Hip hip;
@@ -54,8 +54,8 @@ constexpr const guf_module_v1 *kStandard = nullptr;
 constexpr const guf_module_v1 *kMoves = nullptr;
 #endif
 
-// The runtime keeps some 140 MB for each XCC (HSA_SCRATCH_SINGLE_LIMIT), which has 38 units on
-// gfx942; for a launch that needs more it allocates and releases memory every time.
+// The runtime keeps about 140 MB for each XCC (HSA_SCRATCH_SINGLE_LIMIT), which has 38 units on
+// gfx942. For a launch that needs more, it allocates and frees memory every time.
 constexpr uint64_t kUnitLocalBytes = 3 << 20;
 
 constexpr gpu::Vendor kRoc = {.name = "roc",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes the shared part of the GPU plugins the ROC backend.
+// The ROC-specific part of the GPU plugin.
 #ifndef GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 #define GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 
