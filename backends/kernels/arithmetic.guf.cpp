@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add, subtract, multiply, divide and the functions of one argument beside them.
+// add, subtract, multiply, divide, and related functions of one argument.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -7,7 +7,7 @@
 
 namespace standard {
 
-// For bool: or, which is what the sum of two bits converts to.
+// For bool this is OR, because a nonzero sum of two bits converts to true.
 template <class T>
 GUF_DEVICE T add(T x, T y) {
   return (T)((wrapping_t<T>)x + (wrapping_t<T>)y);
@@ -18,7 +18,7 @@ GUF_DEVICE T subtract(T x, T y) {
   return (T)((wrapping_t<T>)x - (wrapping_t<T>)y);
 }
 
-// For bool: and, the product of two bits.
+// For bool this is AND, the product of two bits.
 template <class T>
 GUF_DEVICE T multiply(T x, T y) {
   return (T)((wrapping_t<T>)x * (wrapping_t<T>)y);
@@ -57,8 +57,9 @@ GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
 }
 
-// Integers: 1 and -1 are themselves, the others 0; 1/0 is the least i32 or i64, and 0 of the other
-// types: what the conversion of an infinite quotient gives NumPy on x86.
+// For integers: 1 and -1 are their own reciprocals, other values yield 0. 1/0 is the least value
+// for i32 and i64, and 0 for the other types, which is the result of NumPy on x86, where an
+// infinite quotient is converted.
 template <class T>
 GUF_DEVICE T reciprocal(T x) {
   if constexpr (is_integer<T>::value) {
@@ -70,7 +71,7 @@ GUF_DEVICE T reciprocal(T x) {
     return T(1) / x;
   }
 }
-// NumPy's own formula, by the larger part.
+// NumPy's formula, which divides by the part with the larger magnitude.
 template <class T>
 GUF_DEVICE guf::complex<T> reciprocal(guf::complex<T> z) {
   const bool by_re = guf::fabs(z.im) <= guf::fabs(z.re);
@@ -79,7 +80,7 @@ GUF_DEVICE guf::complex<T> reciprocal(guf::complex<T> z) {
   return guf::complex<T>((by_re ? T(1) : ratio) / scale, (by_re ? -ratio : T(-1)) / scale);
 }
 
-// NaN stays NaN, -0 becomes 0.
+// NaN stays NaN, and -0 becomes 0.
 template <class T>
 GUF_DEVICE T sign(T x) {
   if constexpr (is_integer<T>::value) {
@@ -89,7 +90,7 @@ GUF_DEVICE T sign(T x) {
     return x == T(0) ? T(0) : (x != x ? x : unit);
   }
 }
-// z / |z|, NumPy's cases beside it.
+// z / |z|, with NumPy's results for special values.
 template <class T>
 GUF_DEVICE guf::complex<T> sign(guf::complex<T> z) {
   const T inf = guf::limits<T>::infinity, nan = guf::limits<T>::nan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::cast as loops, every dtype to every other: what operands of another dtype go through. The
-// function hands its argument on; storing it converts.
+// The loops of guf::cast, from every dtype to every other dtype, for operands that need a cast. The
+// function returns its argument; the store converts it.
 #include <gufunc/kernel.hpp>
 
 namespace standard {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor_divide and remainder: the remainder has the divisor's sign. A zero divisor gives 0 for
-// integers; the least integer divided by -1 is itself, with remainder 0.
+// floor_divide and remainder. The remainder has the sign of the divisor. For integers, a zero
+// divisor yields 0, and the least integer divided by -1 is itself, with remainder 0.
 #include <gufunc/ops_loops.h>
 
 #include "integer_divide.hpp"

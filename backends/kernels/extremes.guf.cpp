@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// maximum and minimum, where a NaN wins, fmax and fmin, where it loses. Equal operands: the first;
-// of two NaNs of real numbers the second.
+// maximum and minimum, which propagate NaN, and fmax and fmin, which ignore it. If the operands are
+// equal, the result is the first one. If both real operands are NaN, it is the second one.
 //
-// PERF  A choice by NaN, then `z < y ? y : z`, are a blend and one max of x86; one choice by both
-//       conditions is what compilers make of any other wording. In a fold x is what came before,
-//       so it is their latency that counts.
+// PERF  A selection by NaN followed by `z < y ? y : z` compiles to a blend and one max instruction
+//       on x86. Compilers turn every other formulation into one selection by both conditions. In a
+//       reduction, x is the previous result, so the latency of these instructions counts.
 #include <gufunc/ops_loops.h>
 
 #include "complex_order.hpp"
 
 namespace standard {
 
-// PERF  From sm_90 on ptxas joins the extremes of 16-bit integers in pairs; packing the operands of
-//       a row takes 64 registers and the stack. Words stay apart, in 48. The numbers lie in their
-//       upper halves, for what clang sees to be sixteen bits it narrows.
+// PERF  From sm_90 on, ptxas combines minima and maxima of 16-bit integers in pairs. Packing the
+//       operands of a row for this uses 64 registers and stack memory. As 32-bit words they are not
+//       combined and use 48 registers. The numbers are in the upper halves of the words, because
+//       clang narrows values that it knows to fit in 16 bits.
 template <class T>
 struct is_paired {
 #if defined(GUF_CUDA)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floor division of integers without the division instruction, which no processor has for vectors:
-// with i = 1/y, the quotient is x i + |i|/2 - 1/2 to the nearest integer. The exact value keeps
-// |1/(2y)| away from a tie, far more than rounding moves it; and i is computed once where y is a
-// scalar. On a device the instruction serves: f64 may be slow or missing there.
+// Floor division of integers without a division instruction, because no processor has one for
+// vectors. With i = 1/y, the quotient is x i + |i|/2 - 1/2, rounded to the nearest integer. The
+// exact value is at least |1/(2y)| away from a tie, far more than the rounding errors. i is
+// computed once if y is a scalar. Devices use the division instruction, because f64 may be slow or
+// missing there.
 #ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
 #define GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
 
@@ -16,7 +17,7 @@ GUF_DEVICE T quotient_by_instruction(T x, T y) {
     return y == T(0) ? T(0) : (T)(x / y);
   } else {
     if (y == T(0)) return T(0);
-    if (y == T(-1)) return negated(x);  // the one quotient that may not fit
+    if (y == T(-1)) return negated(x);  // the only quotient that may overflow
     const T quotient = (T)(x / y);
     const bool inexact = (T)(quotient * y) != x;
     return (T)(quotient - (inexact && (x < T(0)) != (y < T(0)) ? 1 : 0));
@@ -34,7 +35,8 @@ GUF_DEVICE T rest_by_instruction(T x, T y) {
   }
 }
 
-// x in R. A 64-bit x is below 2^51: its bits beside those of a number whose last place is 1.
+// Converts x to R. A 64-bit x must be below 2^51: its bits are added to those of a number whose
+// last bit has the value 1.
 template <class R, class T>
 GUF_DEVICE R in_floating_point(T x) {
   if constexpr (sizeof(T) == 8) {
@@ -45,8 +47,8 @@ GUF_DEVICE R in_floating_point(T x) {
   }
 }
 
-// 8 and 16 bits in f32; 32 bits, and 64-bit numbers below 2^50, in f64. The quotient stands in the
-// low bits and wraps to T.
+// Uses f32 for 8 and 16 bits, and f64 for 32 bits and for 64-bit numbers below 2^50. The quotient
+// is in the low bits and wraps to T.
 template <class T>
 GUF_DEVICE T quotient_by_inverse(T x, T y) {
   namespace math = guf::detail;
@@ -65,7 +67,7 @@ GUF_DEVICE T rest_by_inverse(T x, T y) {
   return y == T(0) ? T(0) : (T)((wide)x - product);
 }
 
-// 64 bits by range (gufunc/kernel/by_range.hpp).
+// Functions of 64 bits choose their loop by the range of the operands (gufunc/kernel/by_range.hpp).
 template <class T>
 GUF_DEVICE bool below_2_to_50(T x, T y) {
   constexpr bool is_signed = guf::limits<T>::is_signed;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul and vecdot. Each element of a matrix product is one sum over k in order, whatever the
-// strides: f16 and bf16 in f32, rounded once; integers wrap; bool is any(x and y). vecdot sums by
-// the dialect's tree.
+// matmul and vecdot. Each element of a matrix product is one sum over k in order, for all strides:
+// f16 and bf16 are summed in f32 and rounded once, integers wrap, and bool is any(x and y). vecdot
+// sums by the tree of the dialect.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
 
 namespace standard {
 
-// What products of T are summed in.
+// The type in which products of T are summed.
 template <class T>
 struct sum_of {
   typedef wrapping_t<T> type;
@@ -29,22 +29,23 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
   }
 }
 
-// A product is made panel by panel: kDepth x kColumns elements of y, packed and converted, which
-// every row of x meets while they lie in the cache. A band of rows keeps its sums in `carry` while
-// the panels of one group of columns pass, so nothing is rounded to the output's type on the way.
-// Panels and sums hold real numbers: each row of complex ones is its real parts, then its imaginary
-// parts, so that loops vectorise.
+// A product is computed panel by panel. A panel is kDepth x kColumns elements of y, packed and
+// converted, and all rows of x are multiplied with it while it is in the cache. A band of rows
+// keeps its sums in `carry` for all panels of a group of columns, so that nothing is rounded to the
+// output's type in between. Panels and sums contain real numbers: a row of complex numbers is
+// stored as its real parts followed by its imaginary parts, so that loops vectorise.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
-// Memory of the group and of a thread may be different address spaces: pointers stay deduced.
+// The memory of the group and of a thread may be in different address spaces, so the pointer types
+// are deduced.
 template <class S>
 struct planes {
   typedef guf::real_t<S> real;
   static constexpr int count = guf::is_complex<S>::value ? 2 : 1;
 };
 
-// Rows [row, row + kRows) of x times the panel, on top of kRows rows of sums, which stay in
-// registers.
+// Adds the product of the rows [row, row + kRows) of x and the panel to kRows rows of sums, which
+// stay in registers.
 template <class S, int kRows, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, guf::i64 depth,
                               Carry carry) {
@@ -73,7 +74,7 @@ GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, gu
   }
 }
 
-// Columns beyond the matrix are zeros, whose sums nobody reads.
+// Columns beyond the matrix are filled with zeros; their sums are not used.
 template <class S, int kColumns, class G, class Y, class Panel>
 GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 depth,
                            guf::i64 column) {
@@ -99,7 +100,8 @@ GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 dept
   g.sync();
 }
 
-// Rows of one band that this thread works on: all of them where the group is one thread.
+// Processes the rows of one band that this thread works on; all of them if the group has one
+// thread.
 template <class S, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf::i64 first,
                               guf::i64 depth, Carry carry) {
@@ -113,7 +115,8 @@ GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf
   }
 }
 
-// Columns [column, column + kColumns) of z. Every thread of the group takes part in each packing.
+// Computes the columns [column, column + kColumns) of z. Every thread of the group must take part
+// in each packing.
 template <class S, int kColumns, class G, class X, class Y, class Z, class Panel>
 GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 column) {
   constexpr int kPlanes = planes<S>::count, kPitch = kPlanes * kColumns;
@@ -129,7 +132,7 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
     for (guf::i64 i = 0; i < band * kPitch; ++i) carry[i] = R(0);
     for (guf::i64 first = 0; first < depth; first += kDepth) {
       const guf::i64 count = depth - first < kDepth ? depth - first : (guf::i64)kDepth;
-      // One panel is all of it: the next band finds it still packed.
+      // If one panel is the whole depth, it is still packed for the next band.
       if (start == 0 || depth > kDepth) pack_panel<S, kColumns>(g, y, panel, first, count, column);
       multiply_band<S, kColumns>(x, panel, row, band, first, count, carry);
     }
@@ -146,7 +149,7 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
   }
 }
 
-// Small matrices: y stays where it is, for it is in the cache and met by few rows.
+// For small matrices: y is not packed, because it is in the cache and only a few rows use it.
 template <class S, int kRows, int kColumns, class X, class Y, class Z>
 GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
   typedef guf::value_t<typename Z::type> T;
@@ -168,7 +171,8 @@ GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
   }
 }
 
-// Columns from `column` on while kColumns of them are left. Threads take rows in turn.
+// Computes blocks of kColumns columns from `column` on, as long as that many remain. The threads
+// divide the rows.
 template <class S, int kColumns, class G, class X, class Y, class Z>
 GUF_DEVICE void small_columns(G &g, X x, Y y, Z z, guf::i64 *column) {
   const guf::i64 rows = z.extent(0);
@@ -187,7 +191,7 @@ GUF_DEVICE void small_columns(G &g, X x, Y y, Z z, guf::i64 *column) {
 template <class G, class X, class Y, class Z>
 GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
   typedef sum_t<guf::value_t<typename Z::type>> S;
-  // Real parts beside imaginary ones do not vectorise: planes pay sooner.
+  // Interleaved real and imaginary parts do not vectorise, so packing pays at smaller sizes.
   constexpr guf::i64 kSmall = guf::is_complex<S>::value ? 4 : 32;
   if (z.extent(0) <= kSmall && z.extent(1) <= kSmall && y.extent(0) <= kSmall) {
     guf::i64 column = 0;

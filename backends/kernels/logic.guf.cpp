@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Truth of numbers (nonzero, so NaN is true) and the bits of integers.
+// Truth values of numbers (nonzero is true, so NaN is true) and bitwise operations on integers.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -49,14 +49,14 @@ GUF_DEVICE T invert(T x) {
   }
 }
 
-// Every count has an answer: from the width on, and where it is negative, no bit of x is left. As
-// an unsigned number a negative count is one of those.
+// Every count is valid: if it is negative or at least the width of T, the result is 0. As an
+// unsigned number, a negative count is at least the width.
 template <class T>
 GUF_DEVICE T left_shift(T x, T count) {
   const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;
   return by < bits ? (T)((wrapping_t<T>)x << by) : (T)0;
 }
-// What comes in are copies of the sign.
+// Shifts in copies of the sign bit.
 template <class T>
 GUF_DEVICE T right_shift(T x, T count) {
   const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of a device backend's own moves (gufunc/kernel/device_moves.hpp): guf_move_convert,
-// guf_move_copy1 and so on. Geometry in backends/gpu/move_*.cc fills their blocks.
+// The entries of the copy and cast kernels of device backends (gufunc/kernel/device_moves.hpp):
+// guf_move_convert, guf_move_copy1 and so on. backends/gpu/move_*.cc writes their parameter blocks.
 #include <gufunc/kernel.hpp>
 #if !defined(GUF_SCAN)
 #include <gufunc/kernel/device_moves.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// power: integers by repeated squares, wrapping; a negative exponent of a signed type fails the
-// call.
+// power: integer powers by repeated squaring, wrapping. A negative exponent of a signed type is an
+// error.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
