@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What guf_explain and its kin have in common: unpack, ask, hand out the text.
+// The common part of guf_explain and similar functions: unpacks the arguments, runs the query and
+// returns the text.
 #ifndef GUFUNC_ABI_SRC_ANSWER_H
 #define GUFUNC_ABI_SRC_ANSWER_H
 
@@ -11,7 +12,7 @@
 
 namespace gufunc::capi {
 
-// unpack(&view) fills a view of the arguments, ask(view, &text, error) answers from it.
+// unpack(&view) fills a view of the arguments; ask(view, &text, error) writes the answer for it.
 template <class View, class Unpack, class Ask>
 guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
   return guard(error, [&]() -> guf_status {

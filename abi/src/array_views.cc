@@ -8,14 +8,14 @@ using array::Array;
 
 namespace {
 
-// What all of them do around `view`, which makes the view of a found array.
+// The common part of all functions here. `view` creates the view of the array.
 template <class View>
 guf_status make(guf_array array, guf_array *out_array, guf_error *error, View view) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    base::collect();  // a program that makes views only frees them nowhere else
+    base::collect();  // a program that only creates views frees memory nowhere else
     base::Ref<Array> made;
     GUF_TRY(view(*found, &made));
     *out_array = capi::publish<guf_array>(made);
@@ -23,12 +23,12 @@ guf_status make(guf_array array, guf_array *out_array, guf_error *error, View vi
   });
 }
 
-// A list of `count` values; NULL is allowed when there are none.
+// Checks a list of `count` values; NULL is allowed if `count` is 0.
 guf_status need_list(const int64_t *list, int32_t count, const char *parameter, guf_error *error) {
   return count > 0 ? capi::need(list, parameter, error) : GUF_OK;
 }
 
-// As many axes as a list can name without naming one twice; more are read by nobody.
+// Checks the number of axes in a list. There is no upper limit here; the core checks the axes.
 guf_status check_count(int32_t naxes, guf_error *error) {
   if (naxes >= 0) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);

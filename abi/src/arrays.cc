@@ -19,7 +19,7 @@ guf_status find_device(guf_device device, backend::Device **out, guf_error *erro
   return capi::need_device(device, "device", out, error);
 }
 
-// make(array, queue, &made) makes the copy.
+// make(array, queue, &made) creates the copy.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
                      Make make) {

@@ -50,7 +50,7 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
                         "no backend of that index; found %u, wanted less than %zu", index,
                         all.size());
     }
-    // A backend that cannot be used is described, so the status of the probe is not this call's.
+    // A backend that is unusable is described too, so the status of the probe is ignored.
     if (probe != 0) backend::probe_backend(*all[index], nullptr);
     return base::write_struct(out_info, "out_info", describe(*all[index]), error);
   });

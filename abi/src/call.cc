@@ -14,7 +14,7 @@ using namespace gufunc;
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard_hot(error, [&]() -> guf_status {
     guf_call_args room;
-    op::CallView call;  // 20 KB, of which a call touches what it uses
+    op::CallView call;  // 20 KB, uninitialised where unused
     GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::told(call, pipeline::call(call, call.args->outputs, error));

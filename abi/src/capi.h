@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every exported function runs in: no exception passes, arithmetic has the default control,
-// the thread is not cancelled, NULLs are named.
+// The environment of every exported function: no exception escapes, floating-point control is the
+// default, the thread is not cancelled, and errors name NULL arguments.
 #ifndef GUFUNC_ABI_CAPI_H
 #define GUFUNC_ABI_CAPI_H
 
@@ -15,10 +15,11 @@
 
 namespace gufunc::capi {
 
-// Plugins and hooks write messages, too, of whatever bytes they were given.
+// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes. A different
+// status in `error` means that this call wrote no message.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
-  if (error->status == status) base::make_utf8(error);  // else nobody wrote a message
+  if (error->status == status) base::make_utf8(error);
 }
 
 // Runs a body that reaches cancellation points only within base::CallerState.
@@ -41,8 +42,8 @@ guf_status guard_hot(guf_error *error, Body &&body) {
   }
 }
 
-// Runs the body of an exported function: `return capi::guard(error, [&] { ...; return GUF_OK;
-// });`. What the standard library throws becomes a status.
+// Runs the body of an exported function: `return capi::guard(error, [&] { ...; return GUF_OK; });`.
+// Converts exceptions of the standard library to a status.
 // Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
 template <class Body>
 guf_status guard(guf_error *error, Body &&body) {
@@ -60,8 +61,8 @@ inline guf_status need(const void *pointer, const char *parameter, guf_error *er
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is NULL", parameter);
 }
 
-// What all functions that allocate arrays check of a layout.
-// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is none, or not C with strides
+// Checks the layout arguments of all functions that allocate arrays.
+// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is invalid, or not C with strides
 inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides,
                               int32_t order, guf_error *error) {
   if (shape == nullptr && ndim > 0) return need(shape, "shape", error);

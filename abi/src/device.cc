@@ -15,7 +15,7 @@ using namespace gufunc;
 
 namespace {
 
-// Decided once per context: later changes of the machine do not move its arrays about.
+// Chosen once per context, so that later changes of the machine do not move its arrays.
 guf_status find_automatic(op::Context &context, backend::Device **out, guf_error *error) {
   *out = context.auto_device.load(std::memory_order_acquire);
   if (*out != nullptr) return GUF_OK;
@@ -27,7 +27,7 @@ guf_status find_automatic(op::Context &context, backend::Device **out, guf_error
   return GUF_OK;
 }
 
-// Counting does nothing.
+// Devices are not reference-counted, so retain and release only check the handle.
 guf_status check_counted(guf_device device, guf_error *error) {
   backend::Device *found = nullptr;
   return device == nullptr ? GUF_OK : capi::need_device(device, "device", &found, error);

@@ -14,7 +14,7 @@ using backend::Device;
 
 namespace {
 
-// use(device, table, error) on a device whose backend has the extension.
+// Calls use(device, table, error) for a device whose backend has the GPU extension.
 template <class Use>
 guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use use) {
   return capi::guard(error, [&]() -> guf_status {
@@ -27,8 +27,8 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
   });
 }
 
-// use(device, table, error) for memory of the caller; nothing on devices that the host shares
-// memory with.
+// Calls use(device, table, error) for memory of the caller; does nothing for devices that use host
+// memory.
 template <class Use>
 guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
   Device *found = nullptr;

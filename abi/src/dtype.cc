@@ -52,7 +52,8 @@ int32_t kind_of(guf_dtype value) {
   }
 }
 
-// "f4": NumPy's kind character and the size; bool is "b1", bfloat16 "bf16", a record "V12".
+// "f4": NumPy's kind character and the size. bool is "b1", bfloat16 "bf16", a structured dtype
+// "V12".
 void write_short_name(guf_dtype value, char (&out)[8]) {
   if (value == GUF_BF16) {
     std::memcpy(out, "bf16", sizeof "bf16");

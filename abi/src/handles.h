@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exported functions do with handles again and again: counting, and finding with NULL's
-// meaning.
+// Common operations of exported functions on handles: counts references and finds objects, with the
+// meaning of NULL.
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 
@@ -28,13 +28,13 @@ guf_status release(HandleType handle, base::Kind kind, const char *parameter, gu
   return base::fail_handle(parameter, kind, error);
 }
 
-// Gives the caller's one reference as a typed handle.  Throws std::bad_alloc
+// Transfers the caller's reference to a typed handle.  Throws std::bad_alloc
 template <class HandleType, class T>
 HandleType publish(const base::Ref<T> &object) {
   return reinterpret_cast<HandleType>(base::publish(object.get()));
 }
 
-// Work of the parent process cannot be used in a forked child.  Errors  GUF_E_FORKED
+// Objects of the parent process cannot be used in a forked child.  Errors  GUF_E_FORKED
 template <class T>
 guf_status check_epoch(const T &object, const char *parameter, guf_error *error) {
   if (__builtin_expect(object.fork_epoch == base::fork_epoch(), 1)) return GUF_OK;
@@ -43,7 +43,7 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
-// A device by its handle; by that of "auto" the device that it stands for.
+// Finds a device by its handle. The handle of "auto" finds the device that it currently selects.
 // Errors  GUF_E_HANDLE
 inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
                               guf_error *error) {
@@ -56,7 +56,7 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   return GUF_OK;
 }
 
-// The device that a call is asked to run on, and whether by "auto". NULL: none.
+// Sets the requested device of a call, and whether it was requested as "auto". NULL: none.
 // Errors  GUF_E_HANDLE
 inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *error) {
   call->device = nullptr;
@@ -66,31 +66,31 @@ inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *e
   return GUF_OK;
 }
 
-// For what makes new objects.  Errors  GUF_E_SHUTDOWN
+// For functions that create objects.  Errors  GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
   if (__builtin_expect(!backend::is_shut_down(), 1)) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
 }
 
-// Callbacks of earlier releases run here at the latest: a program that only makes arrays never
-// polls.
+// Runs pending callbacks of earlier releases. Functions that create arrays call this, because a
+// program that only creates arrays never polls.
 inline void run_owed_callbacks() {
   if (base::callbacks_wait()) base::run_callbacks(0);
 }
 
-// A live stream of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// Finds a live stream of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status need_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   GUF_TRY(base::find_object(stream, "stream", out, error));
   return check_epoch(**out, "stream", error);
 }
 
-// NULL stays NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// The same; NULL finds NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   *out = nullptr;
   return stream == nullptr ? guf_status{GUF_OK} : need_stream(stream, out, error);
 }
 
-// A live event of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// Finds a live event of this process.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status need_event(guf_event event, const char *parameter, backend::Event **out,
                              guf_error *error) {
   GUF_TRY(base::find_object(event, parameter, out, error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve_reduce, guf_explain_reduce and their kin: questions about methods.
+// guf_resolve_reduce, guf_explain_reduce and similar functions: queries about methods.
 #include <gufunc/methods.h>
 
 #include <string>
@@ -15,7 +15,7 @@ using namespace gufunc;
 
 namespace {
 
-// unpack(&view) fills a view of the arguments, ask(view, &answer) answers from it.
+// unpack(&view) fills a view of the arguments; ask(view, &answer) writes the answer for it.
 template <class View, class Unpack, class Ask>
 guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return capi::guard(error, [&]() -> guf_status {
@@ -29,7 +29,7 @@ guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack
   });
 }
 
-// The answer about a reduction with a state, or about any other.
+// Calls `states` for a reduction with a user-defined accumulator, otherwise `plain`.
 template <class Answer, class States, class Plain>
 auto ask_reduce(guf_operand **results, States states, Plain plain) {
   return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
@@ -59,7 +59,7 @@ auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
   return [=](method::AtView *view) { return capi::unpack_at(ufunc, args, view, error); };
 }
 
-// `room` is the extended copy of an older, shorter struct.
+// `room` receives the extended copy of an older, shorter struct.
 auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
                   guf_error *error) {
   return [=](op::CallView *call) -> guf_status {

@@ -21,7 +21,7 @@ namespace {
 
 guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    method::FoldView view;  // 40 KB, of which a call touches what it uses
+    method::FoldView view;  // 40 KB, uninitialised where unused
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &output, error));
     if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_plan_create and its family.
+// guf_plan_create and the other functions of plans.
 #include <utility>
 
 #include "abi/src/capi.h"

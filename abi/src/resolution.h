@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guf_resolution as it is filled and given to the caller.
+// Builds a guf_resolution and copies it to the caller.
 #ifndef GUFUNC_ABI_SRC_RESOLUTION_H
 #define GUFUNC_ABI_SRC_RESOLUTION_H
 
@@ -13,11 +13,11 @@
 
 namespace gufunc::capi {
 
-// PERF  Room for 32 shapes of 64 dimensions is 16 KB, of which an answer needs a few bytes: to
-//       clear and to copy them all took four times as long as to find the answer.
+// PERF  The array of 32 shapes with 64 dimensions has 16 KB, of which an answer uses a few bytes.
+//       Clearing and copying all of it took four times as long as finding the answer.
 class Resolution {
  public:
-  Resolution() { std::memset(&said_, 0, kShapes); }  // shapes stay as they are until they are said
+  Resolution() { std::memset(&said_, 0, kShapes); }  // shapes stay uninitialised until they are set
 
   guf_resolution *get() { return &said_; }
 

@@ -43,7 +43,7 @@ guf_status refuse_devices(const Event &event, const Stream &stream, guf_error *e
                     stream.device->spec.c_str());
 }
 
-// The end of a wait is where release callbacks of what it waited for may run.
+// Runs release callbacks of completed work at the end of a wait.
 guf_status after_wait(guf_status status) {
   if (status != GUF_TIMEOUT) memory::run_callbacks(0);
   return status;
@@ -97,7 +97,7 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
     Stream *found = nullptr;
     GUF_TRY(capi::need_stream(stream, &found, error));
     if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
-    // A callback that releases the stream must not end it under the waiting call.
+    // Holds a reference, because a callback may release the stream during this call.
     const auto held = base::Ref<Stream>::share(found);
     backend::ErrorRoom room(error);
     return after_wait(

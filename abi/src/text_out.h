@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that leave the library: into fixed arrays of structs, and into the caller's buffers.
+// Copies text to fixed arrays in structs and to the caller's buffers.
 #ifndef GUFUNC_ABI_TEXT_OUT_H
 #define GUFUNC_ABI_TEXT_OUT_H
 
@@ -11,8 +11,7 @@
 
 namespace gufunc::capi {
 
-// Fills a char array of a struct; a text that is too long is cut before a character that would
-// not fit whole.
+// Fills a char array of a struct. A text that is too long is truncated at a character boundary.
 template <size_t kSize>
 void copy_text(std::string_view text, char (&to)[kSize]) {
   size_t length = text.size();
@@ -24,13 +23,13 @@ void copy_text(std::string_view text, char (&to)[kSize]) {
   std::memset(to + length, 0, kSize - length);
 }
 
-// From an array that a plugin filled, terminated or not.
+// Copies from an array that a plugin filled, which may be unterminated.
 template <size_t kFrom, size_t kSize>
 void copy_text(const char (&from)[kFrom], char (&to)[kSize]) {
   copy_text(std::string_view(from, strnlen(from, kFrom)), to);
 }
 
-// Fills a caller's buffer, or leaves it untouched.  Errors  GUF_E_BUFFER_TOO_SMALL <= capacity
+// Fills a buffer of the caller, or does not change it.  Errors  GUF_E_BUFFER_TOO_SMALL <= capacity
 inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
   if (capacity < text.size() + 1) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,

@@ -12,7 +12,7 @@
 
 using namespace gufunc;
 
-// It has grown by the roles, then by what a reduction consists of.
+// Later versions added the roles and then the parts of a user-defined reduction.
 template <>
 inline constexpr uint32_t base::kFirstSize<guf_ufunc_info> = offsetof(guf_ufunc_info, roles);
 

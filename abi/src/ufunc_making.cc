@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of ufuncs that programs create: creation, added loops.
+// C API layer of user-defined ufuncs: creation and added loops.
 #include <gufunc/ufunc.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
   return GUF_OK;
 }
 
-// The function a description is about, by its kind.
+// Returns the function in a description, selected by its kind.
 guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
   void (*const own[])(void) = {reinterpret_cast<void (*)(void)>(desc.numpy),
                                reinterpret_cast<void (*)(void)>(desc.status),
@@ -113,7 +113,7 @@ std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32
   return loop;
 }
 
-// Releases a handle that its caller never saw.
+// Releases the handle unless it is handed over to the caller.
 class NewHandle {
  public:
   explicit NewHandle(guf_ufunc handle) : handle_(handle) {}
@@ -129,7 +129,7 @@ class NewHandle {
   guf_ufunc handle_;
 };
 
-// A module's function as a loop's origin, if its signature is the ufunc's.
+// Checks that the signature of a module's function, from which a loop is made, is the ufunc's.
 guf_status check_form(const op::Ufunc &ufunc, const guf_module_function &function,
                       guf_error *error) {
   op::Signature parsed;
@@ -171,7 +171,7 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->flags = desc->flags;
     ufunc->core_dims = desc->core_dims;
     ufunc->core_dims_user = desc->user;
-    // The handle first: once the context knows the name, nothing may fail.
+    // The handle is created first: after the context knows the name, nothing may fail.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
     base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
@@ -222,7 +222,7 @@ guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const c
                   from->table().name);
     }
     std::unique_ptr<op::Loop> loop = new_loop(types, ntypes, kernel->kind);
-    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels know no thread
+    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels can run on any thread
     loop->table = &from->table();
     loop->function = known;
     loop->kernel = kernel->kernel;

@@ -60,7 +60,7 @@ void unpack_value(const guf_operand &in, op::OperandView *out) {
                                                 : "no guf_operand_kind");
 }
 
-// Outputs that the caller did not give.
+// Marks outputs that the caller did not pass.
 void mark_missing(op::OperandView *out) {
   out->kind = GUF_OPERAND_NONE;
   out->layout = {GUF_DTYPE_UNSPECIFIED, 0, nullptr, nullptr, 0};

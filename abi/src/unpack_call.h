@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call_args as the core's view of a call: pointers and handles checked, nothing copied that
-// need not be.
+// Converts guf_call_args to the core's view of a call. Checks pointers and handles, and copies as
+// little as possible.
 #ifndef GUFUNC_ABI_UNPACK_CALL_H
 #define GUFUNC_ABI_UNPACK_CALL_H
 
@@ -8,20 +8,20 @@
 
 namespace gufunc::capi {
 
-// Fills `out` from the arguments. Everything it points at lives in `out`, in `room` (arguments of
-// another struct_size, extended) or is the caller's.
+// Fills `out` from the arguments. Its pointers point into `out`, into `room` (the arguments,
+// extended if their struct_size differs) or to memory of the caller.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
                        op::CallView *out, guf_error *error);
 
-// After a call: where it ran, into the trace, if that was device auto's to say. Gives `status`.
+// Called after a call on device auto: records the chosen device in the trace. Returns `status`.
 inline guf_status told(const op::CallView &call, guf_status status) {
   if (__builtin_expect(call.automatic == nullptr, 1)) return status;
   if (status == GUF_OK) pipeline::trace_auto(call);
   return status;
 }
 
-// One operand, by its place in the call. Input: a GUF_OPERAND_NONE is refused.
+// Unpacks one operand by its position in the call. GUF_OPERAND_NONE is an error for inputs.
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, int64_t *stride_room,
                           op::OperandView *out, guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of methods. Messages number operands by their place in the loop X, X -> X: 1 what is
-// folded, 2 the result; then 3 the mask or the indices, 4 the initial value. Of at: 0 the array, 1
-// the operand, then the indices.
+// C API layer of methods. Messages number operands by their position in the loop X, X -> X: 1 is
+// the reduced operand, 2 the result, 3 the mask or the indices, 4 the initial value. For `at`: 0 is
+// the array, 1 the operand, and then the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/capi.h"
@@ -28,7 +28,7 @@ guf_status check_order(int32_t order, guf_error *error) {
   return fail_value("order", order, error);
 }
 
-// What every method takes.
+// Unpacks the arguments that all methods have.
 template <class Args>
 guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
                         guf_error *error) {
@@ -83,7 +83,7 @@ guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   return GUF_OK;
 }
 
-// Where the results are.
+// Finds the results of a reduction.
 guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand **out,
                         guf_error *error) {
   if (args.reserved != 0) return fail_value("reserved", args.reserved, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of methods as the core's views: pointers, handles and counts checked.
+// Converts the arguments of methods to the core's views. Checks pointers, handles and counts.
 #ifndef GUFUNC_ABI_UNPACK_METHOD_H
 #define GUFUNC_ABI_UNPACK_METHOD_H
 
@@ -8,9 +8,9 @@
 
 namespace gufunc::capi {
 
-// Each fills `out`; what it points at lives in `out` or is the caller's. `*out_output` is where an
-// allocated output goes, or nullptr; of a reduction with a state the first of all its results,
-// which unpack_results looks at.
+// Each function fills `out`, whose pointers point into `out` or to memory of the caller.
+// `*out_output` is the operand that receives an allocated output, or nullptr. For a reduction with
+// a user-defined accumulator it is the first of all results, which unpack_results checks.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error);
@@ -18,7 +18,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
 guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
                           method::StateResults *out, guf_error *error);
 
-// `with_indices`: reduceat, which needs them; accumulate refuses them.
+// `with_indices`: reduceat, which requires indices; accumulate does not accept them.
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
                              method::FoldView *out, guf_operand **out_output, guf_error *error);
 
