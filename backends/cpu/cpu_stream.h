@@ -28,9 +28,8 @@ class Task {
   virtual void dispose() = 0;
 
   Task *next = nullptr;
-  uint64_t launch = 0;  // number among the stream's launches; 0: not a launch
-  guf_trace_work *traced =
-      nullptr;  // owned by the code that runs the task; a copy takes the ownership
+  uint64_t launch = 0;               // number among the stream's launches; 0: not a launch
+  guf_trace_work *traced = nullptr;  // owned by the code that runs the task; a copy takes it over
 };
 
 // Where a task may run.
@@ -66,8 +65,7 @@ class Stream {
   // Bits of state_. On an idle stream, the fast path is one compare-and-swap before the work and
   // one after it.
   static constexpr uint32_t kRunning = 1;  // an inline caller or the stream's thread runs work
-  static constexpr uint32_t kNoticed =
-      2;  // a thread queued or waits: the runner must take the lock when it ends
+  static constexpr uint32_t kNoticed = 2;  // a thread queued or waits: the runner locks at its end
 
   class InlineRun;
 

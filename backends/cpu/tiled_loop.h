@@ -37,7 +37,7 @@ struct Tiling {
 };
 
 // Returns the tiling, by rows or by columns, that transposes fewer operands. A launch is tiled if
-// some operand is contiguous along dimension 0 or 1 and moves by whole cache lines along the
+// some operand is contiguous along dimension 0 or 1 and steps over whole cache lines along the
 // dimension of the loop, and the loop accepts every operand without conversion.
 Tiling find_tiling(const guf_launch_block &block);
 
@@ -65,8 +65,7 @@ class TiledLoop {
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;
-  static constexpr int64_t kGap =
-      16;  // between rows in scratch, which must not map to the same cache set
+  static constexpr int64_t kGap = 16;  // between rows in scratch: avoids one cache set for all rows
   static constexpr size_t kTileBytes = (kLongRow + kGap) * kTileLine;
 
   static ScratchShelf &shelf();

@@ -19,10 +19,9 @@ inline constexpr int kLoopEntries = static_cast<int>(Entry::kLoopEntries);
 struct Kernel {
   Native functions[kLoopEntries] = {};
   uint32_t local_bytes[kLoopEntries] = {};  // CommandSink::local_bytes
-  Native raw = nullptr;  // the function of a raw kernel, which has no other entry
-  Native module =
-      nullptr;  // the module of an excerpt; NULL: the code is in the module of the whole image
-  char *name = nullptr;  // stored after this struct
+  Native raw = nullptr;     // the function of a raw kernel, which has no other entry
+  Native module = nullptr;  // the module of an excerpt; NULL: the code is in the whole image
+  char *name = nullptr;     // stored after this struct
   Kernel *next = nullptr;
 
   Native function(Entry entry) const { return functions[static_cast<int>(entry)]; }

@@ -13,10 +13,8 @@ namespace {
 
 namespace dev = guf::device;
 
-constexpr uint32_t kStagedShared =
-    48 * 1024;  // available per block on every device without a request
-constexpr uint64_t kUnitBlocks =
-    2048 / dev::kItemThreads;  // maximal number of resident blocks per unit
+constexpr uint32_t kStagedShared = 48 * 1024;  // a block gets this much on every device
+constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;  // most resident blocks per unit
 constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
 
 using GeneralizedWriter =
@@ -101,8 +99,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that needs shared memory has no entry for lanes: only this entry and, possibly, one
-  // that checks floating-point flags.
+  // A function that requests shared memory has only this entry, and the launch must provide the
+  // memory.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }

@@ -11,8 +11,7 @@ namespace {
 
 constexpr uint32_t kLogThreads = 8;
 static_assert(1 << kLogThreads == dev::kFoldThreads);
-constexpr uint32_t kLogRowLanes =
-    5;  // log2 of the lanes per block if lanes are neighbours in memory
+constexpr uint32_t kLogRowLanes = 5;  // log2 of the lanes of a block if they are neighbours
 constexpr uint64_t kMostBlocks = kMostItems / dev::kFoldThreads;
 
 // Returns the least k with 2^k >= n.

@@ -173,8 +173,8 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool releases the memory that has been freed in stream order; the idle stream has
-  // only releases, so this wait is short. Some drivers include memory in use in the bytes to keep
-  // and some do not; this value is correct for both.
+  // only releases, so this wait is short. Some drivers count memory in use as part of the bytes to
+  // keep and some do not; with `left`, neither keeps too much.
   const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
   lock.unlock();
   const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());

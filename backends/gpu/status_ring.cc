@@ -31,9 +31,8 @@ struct StatusChunk {
   StatusRing *ring;
   StatusChunk *next;
   uint64_t device_address, host_address;
-  std::atomic<uint32_t> inside;  // number of running checks
-  std::atomic<uint32_t>
-      holders;  // the ring, and every slot that may be examined after it is closed
+  std::atomic<uint32_t> inside;   // number of running checks
+  std::atomic<uint32_t> holders;  // the ring, and every slot that may outlive it
   StatusSlot slots[kSlots];
 
   void let_go(uint32_t count) {

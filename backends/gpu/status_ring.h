@@ -60,8 +60,7 @@ class StatusRing {
   // Queues the checks of the words of a graph that the stream has run as launch number `launch`.
   // The graph must not run again before they are complete.
   guf_status look_at(const StatusSlot *words, Stream &stream, uint64_t launch, guf_error *error);
-  // Returns the words of a graph, which it does not need after `stream` reaches this point; NULL:
-  // now.
+  // Releases the words of a graph when `stream` reaches this point; NULL: immediately.
   void give_back(StatusSlot *words, Stream *stream);
 
   // Frees everything, including words that were never examined. Requires that the device is idle or
@@ -82,8 +81,7 @@ class StatusRing {
   std::mutex mutex_;
   StatusSlot *free_ = nullptr;
   StatusChunk *chunks_ = nullptr;
-  std::atomic<StatusSlot *> returned_{
-      nullptr};  // the driver's threads push; readers take the whole list
+  std::atomic<StatusSlot *> returned_{nullptr};  // pushed by the driver's threads
 };
 
 }  // namespace gufunc::gpu
