@@ -12,7 +12,7 @@ namespace gufunc::cpu {
 
 struct HostLoop;
 
-// Is on the stack of a launch and is shared by its threads. docs/fp-events.md defines the
+// The object is on the stack of a launch, whose threads share it. docs/fp-events.md defines the
 // predicates.
 class FpStatus {
  public:

@@ -53,8 +53,7 @@ struct ReduceAt {
                       Lanes results, MethodScratch &scratch) const;
 };
 
-// The number of segments from `first` on that have the length of the first one and start at
-// consecutive distances of one.
+// The number of consecutive segments from `first` on that have equal lengths and do not overlap.
 int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;

@@ -29,7 +29,7 @@ inline SerialReason serial_reason(const guf_backend_method &method, uint64_t wor
   return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
 }
 
-// Returns the maximal number of threads for the method.
+// Returns the maximum number of threads for the method.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
   if (serial_reason(method, work) != SerialReason::kNotSerial) return 1;
   const uint32_t all = claim_pool().threads();

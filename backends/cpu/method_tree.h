@@ -44,7 +44,7 @@ class TreeFolder {
              MethodScratch &scratch)
       : fold_(fold), source_(source), shape_(shape), masked_(masked), scratch_(scratch) {}
 
-  // The maximal number of lanes in one call.
+  // The maximum number of lanes in one call.
   int64_t most_lanes() const;
   // Reduces dimensions 0..last. `start` is NULL or the value, per lane, that a left fold of
   // dimension `last` starts with.

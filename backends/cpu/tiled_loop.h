@@ -79,7 +79,7 @@ class TiledLoop {
   const HostLoop &loop_;
   const Tiling &tiling_;
   const int64_t *const along_step_, *const across_step_;
-  int64_t across_ = kTileLine;  // maximal number of rows in a tile
+  int64_t across_ = kTileLine;  // maximum number of rows in a tile
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[Tiling::kMostTransposed];

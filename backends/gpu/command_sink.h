@@ -27,7 +27,7 @@ struct Command {
 struct DeviceTraits {
   uint32_t units;             // multiprocessors or compute units
   uint32_t vectors;           // 16-byte words per operand that one thread of `row` processes
-  uint32_t max_shared_bytes;  // maximal dynamic shared memory of a block
+  uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
   uint64_t unit_local_bytes;  // limit of a launch's local memory on each unit; 0: no limit
 };
 

@@ -52,7 +52,7 @@ struct DeviceFacts {
   char target[64];  // "sm_90", "gfx942:sramecc+:xnack-"
   uint64_t memory_bytes;
   uint32_t units;
-  uint32_t max_shared_bytes;  // maximal dynamic shared memory of a block
+  uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
   bool pools;                 // the driver has stream-ordered memory
   bool managed;
   uint32_t lanes;  // work-items that run together (warp size)
@@ -181,8 +181,7 @@ struct Vendor {
   const char *version;  // version of the plugin
   // Opens the driver's library and initialises it; *out_driver is set as soon as a driver exists.
   // Errors  GUF_E_NO_DRIVER <= no library, or a stub;  GUF_E_DRIVER_OLD <= a function is missing
-  //         GUF_E_NO_DEVICE <= the driver lists no device, or fails; the native code is the
-  //         driver's
+  //         GUF_E_NO_DEVICE <= the driver lists no device, or fails with the native code
   guf_status (*open)(Driver **out_driver, int32_t *out_ndevices, guf_error *error);
   // Scores an image for a device; higher is better. 0: the device cannot run an image of this
   // format and target.

@@ -84,7 +84,7 @@ struct Mapping {
   Entry entry;
   uint32_t items;   // per block
   uint32_t shared;  // bytes
-  uint64_t limit;   // maximal number of items in a launch
+  uint64_t limit;   // maximum number of items in a launch
 };
 
 // Whether neighbouring items are contiguous: one thread per item then reads memory in order.
@@ -147,7 +147,7 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                       error);
 }
 
-// Returns the maximal number of items in a launch. Some drivers allocate local memory for all
+// Returns the maximum number of items in a launch. Some drivers allocate local memory for all
 // blocks of a launch that can be resident together; kernels with much local memory then get fewer
 // blocks.
 uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {

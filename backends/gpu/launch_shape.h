@@ -12,7 +12,7 @@ inline constexpr int kMaxOperands = guf::device::kMaxOperands;
 inline constexpr int kShapeDims = int{GUF_MAX_LOOP_NDIM} + int{guf::device::kCoreStrides};
 inline constexpr int kMaskColumn = kMaxOperands;  // column of the mask in `step`
 
-// The maximal number of items in one launch: far enough below 2^31, and with grids below 2^32
+// The maximum number of items in one launch: far enough below 2^31, and with grids below 2^32
 // threads.
 inline constexpr uint64_t kMaxItems = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxBlocks = (uint64_t{1} << 24) - 1;  // blocks of 256 threads

@@ -4,8 +4,7 @@
 // allocate and release meanwhile.
 //
 // PERF  The driver's own stream-ordered allocator costs 1 to 2 us a call even if tuned. A hit here
-// is
-//       a lock and a list operation, and one driver query: whether the stream is captured.
+//       is a lock and a list operation, and one driver query: whether the stream is captured.
 #include "backends/gpu/memory_pool.h"
 
 #include <algorithm>

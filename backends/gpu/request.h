@@ -12,8 +12,8 @@ namespace gufunc::gpu {
 class Stream;
 struct Block;
 
-// Is on the stack of a slot, with the device's context current. At its end it releases its memory
-// behind its work, even if the request failed.
+// The object is on the stack of a slot's function, with the device's context current. Its
+// destructor releases its memory behind its work, even if the request failed.
 class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);

@@ -51,8 +51,8 @@ class StatusRing {
   guf_status reserve(guf_error *error);
   // Returns a word that is zero when the stream reaches this point.
   // Errors  GUF_E_CAPTURE <= the stream is captured, and the host did not start the capture or
-  //         `wish`
-  //         contains floating-point flags, which cannot be reported when the graph runs later
+  //         `wish` contains floating-point flags, which cannot be reported when the graph runs
+  //         later
   guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
   // Queues the check of the word; the word is free afterwards. During a capture, leaves the word to
   // the graph.
