@@ -11,10 +11,11 @@
 
 namespace gufunc::cpu {
 
-// Such operands are processed in blocks: they are converted into contiguous, aligned scratch memory,
-// the loop runs on the scratch memory, and results are converted back. Elementwise functions use
-// 256 items in L1. Generalized functions copy whole core items, several at a time while they are
-// small. One object per chunk of work, on the stack; larger scratch memory comes from the heap.
+// Such operands are processed in blocks: they are converted into contiguous, aligned scratch
+// memory, the loop runs on the scratch memory, and results are converted back. Elementwise
+// functions use 256 items in L1. Generalized functions copy whole core items, several at a time
+// while they are small. One object per chunk of work, on the stack; larger scratch memory comes
+// from the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;

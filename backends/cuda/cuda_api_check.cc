@@ -9,7 +9,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// Alike to the machine: the same size and kind, or pointers both.
+// Whether two types have the same size and the same kind: pointer, floating point or other.
 // NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =

@@ -11,7 +11,7 @@
 
 namespace gufunc::items {
 
-// Runs on a fiber.
+// The function that a fiber runs.
 using FiberMain = void (*)(void *argument);
 
 // One context of execution: a fiber with its own stack, or the thread that entered the first fiber.
