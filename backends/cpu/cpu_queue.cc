@@ -96,7 +96,7 @@ class LaunchTask : public Task {
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
-    if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNone) {
+    if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
       return execute_launch(launch_, error);  // which measures the loop if it can divide the launch
     }
     const Stopwatch watch;
