@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: a ufunc applied to whole arrays; and plans, calls prepared once and launched many
+ * Calls: apply a ufunc to whole arrays. Plans: calls that are prepared once and launched many
  * times. */
 #ifndef GUFUNC_CALL_H
 #define GUFUNC_CALL_H
@@ -8,62 +8,69 @@
 
 GUF_BEGIN_DECLS
 
-/** What to do with operands in host memory when the call runs on a device that cannot read it.
- * Operands that are copied are brought to the device, outputs go back, and the call is complete on
- * return, on a stream too. Scalars are no memory: they travel with the launch. */
+/** What happens to operands in host memory if the call runs on a device that cannot access host
+ * memory. Inputs are copied to the device, outputs are copied back, and the call is complete on
+ * return, even on a stream. Scalars are not in memory: they are passed with the launch. */
 enum guf_host_policy {
-  GUF_HOST_DEFAULT = 0, /* all in host memory: copied, and outputs are allocated there. A mix of
-                           host and device memory is refused (GUF_E_DEVICE_MISMATCH) */
-  GUF_HOST_COPY = 1,    /* a mix is copied too; outputs are allocated on the device */
-  GUF_HOST_COPY_AND_WARN = 2 /* the same, with a line in the log (guf_log_read) */
+  GUF_HOST_DEFAULT = 0,      /* if all operands are in host memory, they are copied, and outputs are
+                                allocated in host memory; a mix of host and device memory is refused
+                                (GUF_E_DEVICE_MISMATCH) */
+  GUF_HOST_COPY = 1,         /* a mix is copied too; outputs are allocated on the device */
+  GUF_HOST_COPY_AND_WARN = 2 /* like COPY, and a warning is logged (guf_log_read) */
 };
 
 enum guf_call_flag {
-  GUF_CALL_KEEPDIMS = 1u << 0 /* reduced core dimensions stay, with extent 1 */
+  GUF_CALL_KEEPDIMS = 1u << 0 /* keep reduced core dimensions, with extent 1 */
 };
 
-/** A core dimension that only outputs have, given by name. */
+/** Size of a core dimension that only outputs have, by its name. */
 typedef struct guf_dim {
   const char *name;
   int64_t size;
 } guf_dim;
 
-/** All that a call takes. Zero everything, set struct_size, then what is needed.
+/** Arguments of a call. Zero the structure, set struct_size, then set the fields that are needed.
+ * All pointers are borrowed for the duration of the call.
  *
- * inputs    `ninputs` operands, the ufunc's nin.
- * outputs   `noutputs` operands: nout, or 0 for "allocate all". A GUF_OPERAND_NONE is allocated and
- *           becomes a GUF_OPERAND_ARRAY whose reference is the caller's; unchanged on failure. An
- *           output may be larger than the broadcast inputs, never smaller; of any strides; of
- *           another dtype if `casting` allows the cast. An inout operand of a signature without
- *           outputs stands among the inputs and must be an array or tensor; it is written in place.
- *           With such a signature `noutputs` may also be the number of written operands: each of
- *           them is then copied (and cast) into its output first, and the outputs are written
- *           instead, with `where` only the outer items that it has.
- *           Inputs and outputs may overlap in any way: the result is as if inputs were copied
- *           first. Outputs that overlap one another are written one after the other, the last one
- *           last.
- * where     NULL, or a mask (bool, broadcast with the loop dimensions): where false, outputs keep
- *           their values.
- * dtype     0, or the type of the outputs that the loop must have (NumPy's dtype=).
- * signature NULL, or nin + nout dtypes, 0 for "any" (NumPy's signature=).
- * order     layout of allocated outputs.
- * axes      NULL, or for each operand as many axes as it has core dimensions, one after the other
- *           (NumPy's axes=): `naxes` in all; operands without core dimensions take none. Outputs'
- *           may be left out when they have none.
- * axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
- * dims      NULL, or sizes of core dimensions that only outputs have.
- * device    NULL: where the operands lie; cpu when all are scalars. "auto": see guf_device_get.
+ * inputs       `ninputs` operands; ninputs is the ufunc's nin.
+ * outputs      `noutputs` operands: nout, or 0 to allocate all outputs. A GUF_OPERAND_NONE is
+ *              allocated and becomes a GUF_OPERAND_ARRAY with one reference for the caller; it is
+ *              unchanged on failure. The shape of an output is the broadcast shape of the inputs or
+ *              a shape that the inputs broadcast to. Its strides may have any value. Its dtype may
+ *              differ from the loop's if `casting` allows the cast.
+ *              A signature without outputs has inout operands instead. They are among the inputs,
+ *              must be arrays or tensors, and are written in place. For such a signature `noutputs`
+ *              may also be the number of written operands: each of them is then first copied (and
+ *              cast) into its output, and the outputs are written instead. With `where`, only the
+ *              outer items that the mask selects are written.
+ *              Inputs and outputs may overlap in any way: the result is as if the inputs were
+ *              copied first. Outputs that overlap each other are written one after another, the
+ *              last one last.
+ * where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where it is false,
+ *              outputs keep their values.
+ * dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
+ * signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
+ * order        guf_order of allocated outputs.
+ * axes         NULL, or the axes of the core dimensions of all operands, one operand after another
+ *              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. Axes
+ *              of outputs may be omitted if no output has core dimensions.
+ * axis         NULL, or one axis, for a signature with a single core dimension that all operands
+ *              share (NumPy's axis=).
+ * dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
+ * device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
+ *              guf_device_get.
  * host_policy  which operands in host memory may be copied to the device and back.
- * threads   0: the backend's choice, by what the call's elements are known to cost; else so many,
- *           but at most as many as there are items and as the process has (cpu). No bit depends on
- *           it.
- * fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
- *           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
- *           and looking costs a pass over operands and results. Where the work is queued (with a
- *           stream; with operands in device memory also without) the word is written when it is
- *           done, and must live until then. Elements that a mask leaves out have no events; casts
- *           of operands and results have none either.
- * fp_fail   events that fail the call with GUF_E_FLOATING_POINT; outputs are then written. */
+ * threads      0: the backend decides by the estimated cost of the call. Else the number of
+ *              threads, limited by the number of items and by the threads of the process (cpu).
+ *              Results are bit-identical for every value.
+ * fp_events    NULL, or the word into which the call ORs the floating-point flags that it found and
+ *              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
+ *              not computed; computing them costs a pass over operands and results. If the work is
+ *              queued (on a stream, or on operands in device memory also without one), the word is
+ *              written when the work is complete and must stay valid until then. Elements that a
+ *              mask excludes raise no flags, and neither do casts of operands and results.
+ * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
+ *              even so. */
 typedef struct guf_call_args {
   uint32_t struct_size;
   uint32_t flags; /* guf_call_flag */
@@ -91,68 +98,91 @@ typedef struct guf_call_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_call_args;
 
-/** What a call would do: the loop's types and each operand's shape. What output_shapes has behind
- * the `output_ndims` numbers of an output is left as it was. */
+/** Result of guf_resolve: the dtypes of the loop and the shape of each output. Of output_shapes[k],
+ * only the first output_ndims[k] elements are written. */
 typedef struct guf_resolution {
   uint32_t struct_size;
-  uint32_t loop; /* index for guf_ufunc_loop_types */
+  uint32_t loop; /* index of the loop, see guf_ufunc_loop_types */
   int32_t noperands;
   uint32_t reserved;
-  guf_dtype loop_dtypes[GUF_MAX_OPERANDS]; /* what the loop computes in */
-  guf_dtype dtypes[GUF_MAX_OPERANDS];      /* of the operands; outputs to allocate included */
+  guf_dtype loop_dtypes[GUF_MAX_OPERANDS]; /* dtypes of the loop */
+  guf_dtype dtypes[GUF_MAX_OPERANDS];      /* dtypes of the operands, including outputs to
+                                              allocate */
   int32_t output_ndims[GUF_MAX_OPERANDS];
-  int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* by output index */
+  int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* indexed by output */
 } guf_resolution;
 
-/** Applies a ufunc. Complete on return when an operand lies in host memory and, on the cpu, when
- * `stream` is NULL. Else the work is queued, with a NULL stream in the device's own order
- * (guf_device_synchronize): arrays are kept alive by the library, tensors by the caller.
- * Errors  GUF_E_HANDLE <= ufunc, stream, device, an array
- *         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
- *                         unknown enum values
- *         GUF_E_DTYPE <= args->dtype, a type of args->signature, of a tensor or of a scalar is
- *                        none; a swapped record
- *         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
- *         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts); a
- *                        size that the ufunc's core_dims hook gives or changes
- *         any error <= that hook's, with its text;  GUF_E_LOOP <= it returned no error status
- *         GUF_E_AXIS, GUF_E_READ_ONLY
- *         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
- *         GUF_E_VALUE <= negative integer power, a rule's value
- *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
- *         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
- *         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN,
- *         GUF_E_FORKED
- *         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
- *         GUF_E_FLOATING_POINT.
- * On a stream of the cpu the work is queued, unless it is known to be short: then an idle stream
- * may run it before the call returns. A loop without GUF_LOOP_ANY_THREAD runs in a call of the
- * program.
+/** Applies a ufunc.
+ * The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
+ * operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
+ * stream, if an operand is in mapped or managed host memory. Else its work is queued: on `stream`,
+ * or with a NULL stream in the device's own order (guf_device_synchronize). The library keeps
+ * arrays alive until the work is complete; the caller keeps tensors alive. On an idle stream of the
+ * cpu, work that is known to be short may run before the call returns. A loop without
+ * GUF_LOOP_ANY_THREAD runs inside a call of the program.
+ * Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
+ *                                  kind
+ *         GUF_E_STRUCT          <= args->struct_size is not valid
+ *         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
+ *                                  value; a pointer is NULL that must not be
+ *         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
+ *                                  tensor or scalar is not a dtype; a structured dtype in
+ *                                  non-native byte order or as a scalar
+ *         GUF_E_NO_LOOP         <= no loop for these dtypes (NumPy's messages)
+ *         GUF_E_CASTING         <= `casting` forbids a required cast (NumPy's messages)
+ *         GUF_E_OVERFLOW        <= a weak integer does not fit the loop's dtype (NumPy's messages)
+ *         GUF_E_SHAPE           <= shapes do not broadcast; core dimensions or output shapes do not
+ *                                  match (NumPy's messages); a rule is violated; or the core_dims
+ *                                  hook returned or changed an invalid size
+ *         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
+ *                                  the hook returned a status that is not an error
+ *         GUF_E_AXIS            <= an axis is out of range or repeated
+ *         GUF_E_READ_ONLY       <= an output or inout operand is read-only
+ *         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
+ *                                  inout operands overlap
+ *         GUF_E_VALUE           <= an integer to a negative power, or a value that a value rule
+ *                                  forbids
+ *         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
+ *         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS
+ *         GUF_E_NO_IMAGE        <= no kernel for the device
+ *         GUF_E_DEVICE_MISMATCH <= operands, stream and device do not belong together
+ *         GUF_E_SHUTDOWN        <= after guf_shutdown
+ *         GUF_E_FORKED          <= the stream was created before a fork
+ *         GUF_E_NO_MEMORY       <= a host allocation failed
+ *         GUF_E_DEVICE_MEMORY   <= a device allocation failed
+ *         GUF_E_LOOP            <= a loop of the program returned an error
+ *         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
+ * Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
+ * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
  *
- * Whatever the caller's thread has set, results are those of the default floating-point control
- * (rounding to nearest, subnormal numbers kept, no traps), and the thread has its own control
- * again when a function of this library returns; exception flags that arithmetic on this thread
- * raises stay raised. errno and the signal mask stay as they were. No function is a cancellation
- * point: pthread_cancel takes effect afterwards. A loop that throws fails its call with
+ * Thread state: results are those of the default floating-point control (round to nearest,
+ * subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control
+ * is restored before the function returns; exception flags of the processor that arithmetic raised
+ * stay raised. errno and the signal mask are unchanged. No function is a cancellation point:
+ * pthread_cancel takes effect after it. A loop that throws an exception fails its call with
  * GUF_E_LOOP; it must not end its thread or jump out of the call.
- * [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
- * overlap, copies.
- * Stack: a call, a method, a plan's preparation and a question about one need up to 256 KiB of the
- * calling thread's stack, besides what the program's own loops and hooks use. */
+ *
+ * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
+ * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
+ * need up to 256 KiB of the calling thread's stack, in addition to what the program's own loops and
+ * hooks use. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
-/** What guf_call would do, without doing it. Reads no element but those of value rules.
- * Errors  as guf_call's before the launch;  GUF_E_ARG <= out_resolution is NULL
+/** Reports what guf_call would do, without doing it. Reads no elements except those of value rules.
+ * Errors  as guf_call before the launch, and
+ *         GUF_E_ARG <= out_resolution is NULL
  * [mt] [no-block] */
 GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args,
                                guf_resolution *out_resolution, guf_error *error);
 
-/** The same as text: what guf_plan_explain says of a plan for this call, without one. Outputs may
- * be missing as for guf_call: nothing is allocated, they are marked "to allocate". A call copies
- * what a plan stages through its workspace.
- * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
- * Errors  as guf_call's before the launch;  GUF_E_ARG <= inout_length is NULL, or text with a
- *         capacity;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+/** Returns the result of guf_resolve as text, in the format of guf_plan_explain, without making a
+ * plan. Outputs may be missing as in guf_call: they are marked "to allocate" and not allocated.
+ * What a plan would stage in its workspace, a call copies.
+ * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+ *         including the NUL.
+ * Errors  as guf_call before the launch, and
+ *         GUF_E_ARG <= inout_length is NULL, or text is NULL and the capacity is not 0
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
  * [mt] [no-block] */
 GUF_API guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
                                uint64_t *inout_length, guf_error *error);
@@ -161,48 +191,63 @@ GUF_API guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char 
 
 typedef struct guf_plan_s *guf_plan;
 
-/** Prepares a call for operands of these dtypes, shapes and strides: every decision is made here.
- * The operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same
- * view, or staged through the workspace. All outputs must be given; scalars are kept by value.
- * Inout operands of a signature without outputs are written in place (GUF_E_UNSUPPORTED with
- * outputs of their own). Operands in host memory that the device cannot read are refused too.
- * Ownership  one reference for the caller; keeps the ufunc's loops and modules.
- * Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
- *            out_plan is NULL;  GUF_E_UNSUPPORTED <= fp_report or fp_fail: plans look for no events
+/** Prepares a call for operands of the given dtypes, shapes and strides. All decisions are made
+ * here. The plan does not keep the addresses of the operands, but keeps how they overlap: each pair
+ * of operands is disjoint, is the same view, or is staged in the workspace. All outputs must be
+ * given. Scalars are stored by value. Inout operands of a signature without outputs are written in
+ * place.
+ * Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
+ * Errors     as guf_call before the launch, and
+ *            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
+ *            GUF_E_UNSUPPORTED <= fp_report or fp_fail is not 0, because plans do not compute
+ *                                 flags; an inout operand has a separate output; an operand is in
+ *                                 host memory that the device cannot access
  * [mt] */
 GUF_API guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan *out_plan,
                                    guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= plan (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc] */
+/** Adds or drops a reference.
+ * Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_plan_retain(guf_plan plan, guf_error *error);
 GUF_API guf_status guf_plan_release(guf_plan plan, guf_error *error);
 
-/** Bytes and alignment of the scratch memory that one launch needs, on the plan's device; 0 bytes:
- * none.
- * Errors  GUF_E_ARG, GUF_E_HANDLE   [mt] [no-block] [no-alloc] */
+/** Returns size and alignment, in bytes, of the workspace that each launch needs in the memory of
+ * the plan's device. Size 0 means that no workspace is needed.
+ * Errors  GUF_E_ARG    <= out_nbytes or out_alignment is NULL
+ *         GUF_E_HANDLE <= plan is not a live plan
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out_alignment,
                                       guf_error *error);
 
-/** Launches a plan on operands at `addresses`: one per operand in the order inputs, outputs (a
- * scalar's is ignored), and the mask's last when the plan was made with where=. Addresses may be
- * unaligned. One plan may be launched from many threads at once, each with its own
- * outputs and workspace.
- * Errors  GUF_E_HANDLE;  GUF_E_ARG <= naddresses, a NULL address with items, workspace 0 where one
- *         is needed
- *         GUF_E_PLAN_MISMATCH <= addresses overlap in another way than the plan assumes
- *         GUF_E_DEVICE_MISMATCH <= the stream's device;  GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH
- *         GUF_E_CAPTURE <= the stream is captured, and operands have to pass through memory of the
- *                          library's; or the loop may fail (integer power, functions with failure=)
- *                          and the program captures with its vendor's functions
- * [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to
- * keep alive; blocks only on cpu with a NULL stream: until the result is there. */
+/** Launches a plan on the operands at `addresses`: one address per operand in the order inputs,
+ * outputs (ignored for a scalar), then the mask's address if the plan was created with `where`.
+ * Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
+ * and workspace.
+ * Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
+ *         GUF_E_ARG             <= naddresses is not the number of addresses; an address is NULL
+ *                                  and there are items; workspace is 0 and one is needed
+ *         GUF_E_PLAN_MISMATCH   <= the addresses overlap in a way that the plan was not made for
+ *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+ *         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH <= as guf_call
+ *         GUF_E_CAPTURE         <= the stream is captured, and operands must be staged in memory of
+ *                                  the library; or the program captures with the vendor's
+ *                                  functions, and the loop may fail (integer power, functions with
+ *                                  failure=)
+ * [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
+ * stream the library allocates the list of what it keeps alive. Blocks only on the cpu with a NULL
+ * stream, until the result is complete. */
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);
 
-/** Text of what the plan does and why: loop, kernel, casts, loop dimensions, other candidates'
- * refusals, and how the backend runs it on operands that lie as those did when it was made.
- * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+/** Describes as text what a plan does and why: its loop, its kernel, casts, loop dimensions, the
+ * reasons why other loops were rejected, and how the backend runs it on operands with the layout
+ * for which it was made.
+ * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+ *         including the NUL.
+ * Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
+ *         GUF_E_HANDLE <= plan is not a live plan
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
  * [mt] [no-block] */
 GUF_API guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length,
                                     guf_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Backends and devices: what this machine can run on, and why not on the rest. */
+ * Backends and devices: which of them this machine can use, and why the others are not usable. */
 #ifndef GUFUNC_DEVICE_H
 #define GUFUNC_DEVICE_H
 
@@ -7,118 +7,131 @@
 
 GUF_BEGIN_DECLS
 
-/** A device. Immortal: retain and release do nothing; equal handles are equal devices. The handle
- * of "auto" is one of its own, see guf_device_get. */
+/** A device. Devices are immortal: retain and release have no effect. Equal handles are equal
+ * devices. "auto" has its own handle, see guf_device_get. */
 typedef struct guf_device_s *guf_device;
 
 typedef struct guf_backend_info {
   uint32_t struct_size;
   guf_status
       state; /* GUF_OK, or why the backend is not usable (a 9xx, GUF_E_IO or GUF_E_BAD_FILE) */
-  int32_t native_code; /* the vendor's own code behind `state`, or 0 */
-  int32_t ndevices;    /* -1: not probed yet */
-  uint32_t abi_minor;  /* of the plugin */
-  uint32_t priority;   /* higher is preferred by "auto" */
+  int32_t native_code; /* the vendor's error code for `state`, or 0 */
+  int32_t ndevices;    /* -1: the backend was not probed yet */
+  uint32_t abi_minor;  /* backend ABI minor version of the plugin */
+  uint32_t priority;   /* "auto" prefers higher values */
   char name[32];
   char version[32];
-  char driver[64];  /* its version, "CUDA 13.0", once probed */
-  char path[512];   /* "" for the backend inside the library */
+  char driver[64];  /* driver version, such as "CUDA 13.0"; "" before the first probe */
+  char path[512];   /* path of the plugin; "" for the built-in backend */
   char reason[488]; /* one sentence when state is not GUF_OK */
 } guf_backend_info;
 
 typedef struct guf_device_info {
   uint32_t struct_size;
-  int32_t index;        /* among the backend's devices */
+  int32_t index;        /* index among the backend's devices */
   uint32_t units;       /* compute units; threads for cpu */
-  uint32_t host_memory; /* 1: the host may touch the device's memory */
+  uint32_t host_memory; /* 1: the host can access the device's memory */
   uint64_t memory_bytes;
   char backend[32];
   char name[128];
-  char target[64]; /* what images are chosen by: "x86-64-v4", "sm_90" */
+  char target[64]; /* target by which images are chosen: "x86-64-v4", "sm_90" */
   char spec[64];   /* "cpu", "cuda:0" */
 } guf_device_info;
 
-/** How many backends were found. Reads files' notes only: no driver is called, no plugin's code
- * runs.
- * Errors  GUF_E_ARG <= out_count is NULL;  GUF_E_NO_MEMORY
+/** Returns the number of backends that were found. Reads only the notes of plugin files; no driver
+ * is called and no plugin code runs.
+ * Errors  GUF_E_ARG       <= out_count is NULL
+ *         GUF_E_NO_MEMORY <= a host allocation failed
  * [mt], reads the disk at the first call */
 GUF_API guf_status guf_backend_count(uint32_t *out_count, guf_error *error);
 
-/** Describes backend `index`. `probe` not 0: opens it and its driver first, so that `state`,
- * `ndevices` and `driver` are final; a backend that cannot be used is described, not reported as an
- * error.
+/** Describes backend `index`. If `probe` is not 0, the backend and its driver are opened first, and
+ * `state`, `ndevices` and `driver` are final. A backend that is not usable is not an error: `state`
+ * and `reason` say why.
  * Errors  GUF_E_ARG    <= out_info is NULL
- *         GUF_E_INDEX  <= index is not below guf_backend_count
- *         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
+ *         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
  * [mt] */
 GUF_API guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info *out_info,
                                         guf_error *error);
 
-/** Adds a plugin by absolute path, beside the search path (docs/environment.md).
+/** Adds a plugin by its absolute path, in addition to those on the search path
+ * (docs/environment.md).
  * Errors  GUF_E_ARG       <= path is NULL or not absolute
- *         GUF_E_IO        <= the file cannot be opened, or is no regular file
+ *         GUF_E_IO        <= the file cannot be opened, or is not a regular file
  *         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
  *                            acceptable
- *         GUF_E_BAD_FILE  <= no ELF file, or no backend note in it
- *         GUF_E_ABI       <= the note's ABI range or ISA does not fit, or the plugin's table breaks
- *                         the contract
- *         GUF_E_EXISTS    <= a backend of that name is loaded already
+ *         GUF_E_BAD_FILE  <= the file is not an ELF file, or has no backend note
+ *         GUF_E_ABI       <= the note requires another ABI or ISA, or the plugin's table violates
+ *                            the contract
+ *         GUF_E_EXISTS    <= a backend of that name is already loaded
  * [mt] */
 GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 
-/** Finds a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or
- * "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
- * all by falling priority (cuda, roc, cpu), index 0. A named backend never falls back to another.
- * The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
- * but for calls and methods: those without a stream whose operands all lie in host memory run on
- * the cpu, unless by their shapes and dtypes the work outweighs the copies (docs/devices.md).
- * guf_explain tells. guf_device_get_info describes the chosen device: a handle that differs from
- * guf_device_get(context, info.spec)'s is that of "auto". What is made with it (arrays, streams)
- * names the chosen device.
+/** Returns a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or "auto". A
+ * named backend never falls back to another one.
+ * "auto" is decided once per context. It is the first usable backend of GUFUNC_BACKENDS, or without
+ * that variable of all backends by descending priority (cuda, roc, cpu), with index 0. The handle
+ * of "auto" can be passed wherever a device is expected and means the chosen device, with one
+ * exception: calls and methods without a stream whose operands are all in host memory run on the
+ * cpu, unless their shapes and dtypes show that the work outweighs the copies (docs/devices.md).
+ * guf_explain reports the decision. guf_device_get_info describes the chosen device: a handle that
+ * differs from the one that guf_device_get returns for info.spec is the handle of "auto". Arrays
+ * and streams that are made with it report the chosen device.
  * Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
- *         GUF_E_HANDLE     <= context
+ *         GUF_E_HANDLE     <= context is not a live context
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
  *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
- *         GUF_E_NO_IMAGE   <= the backend's kernels are built for none that is like this device
- *         any 9xx          <= the backend's state; the message tells why
+ *         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
+ *         any 9xx          <= the backend is not usable; the message says why
  * [mt] */
 GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
                                   guf_error *error);
 
-/** Opens a device over a context of the program's own, a CUcontext, instead of the driver's primary
- * one: for programs that made theirs with cuCtxCreate. To be called before anything else opens the
- * device; from then on the spec, in every call of this process, means the device over that context.
- * The same native again gives the same device.
- * Ownership  the context stays the program's, and must live as long as anything of the device is
- *            used, guf_shutdown included; once it is destroyed calls on the device fail with
- *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No call changes what is current on its thread.
- * Errors  GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
- *                              malformed
- *         GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
- *         GUF_E_NO_DEVICE   <= the index is not below the backend's device count
- *         GUF_E_EXISTS      <= the device is open already, over another context
- *         GUF_E_HANDLE      <= native is no living context, or one of another device; nothing is
- *                              open then
- *         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
- *         GUF_E_NO_IMAGE    <= as guf_device_get
- *         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
+/** Opens a device over the program's own context, a CUcontext, instead of the driver's primary
+ * context. This is for programs that create a context with cuCtxCreate. Call it before anything
+ * else opens the device. From then on the spec, in every call of this process, means the device
+ * over that context. The same `native` returns the same device again.
+ * Ownership  the program keeps the context. It must stay alive while anything of the device is
+ *            used, guf_shutdown included. Once it is destroyed, calls on the device fail with
+ *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes the current
+ *            context of the calling thread.
+ * Errors     GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
+ *                                 malformed
+ *            GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
+ *            GUF_E_NO_DEVICE   <= the index is not below the backend's device count
+ *            GUF_E_EXISTS      <= the device is already open, over another context
+ *            GUF_E_HANDLE      <= native is not a live context, or a context of another device; the
+ *                                 device is not opened
+ *            GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc, because HIP has none)
+ *            GUF_E_NO_IMAGE    <= as guf_device_get
+ *            GUF_E_SHUTDOWN    <= after guf_shutdown
+ *            GUF_E_NO_MEMORY   <= a host allocation failed
+ *            any 9xx           <= the backend is not usable; the message says why
  * [mt] */
 GUF_API guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
                                     guf_error *error);
 
-/** Errors  GUF_E_ARG <= out_info is NULL;  GUF_E_HANDLE <= device;  GUF_E_STRUCT <= struct_size
+/** Describes a device.
+ * Errors  GUF_E_ARG    <= out_info is NULL
+ *         GUF_E_HANDLE <= device is not a live device
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info,
                                        guf_error *error);
 
-/** Waits, at most `timeout_ns` (UINT64_MAX: no limit), for the work that `device` was given without
- * a stream, then GUF_OK or its first failure since the last report. On the cpu such work is
- * complete when it returns. GUF_TIMEOUT: still running, nothing is reported or lost.
- * Errors  GUF_E_HANDLE <= device;  GUF_E_FORKED;  any status of the failed work   [mt], blocks */
+/** Waits for the work that was queued on `device` without a stream, for at most `timeout_ns`
+ * nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the first failure of that work since the
+ * last report. On the cpu work without a stream is complete when its call returns. GUF_TIMEOUT
+ * means that the work is still running; no failure is reported or lost.
+ * Errors  GUF_E_HANDLE <= device is not a live device
+ *         GUF_E_FORKED <= the device belongs to the parent process
+ *         any status   <= the failure of the work
+ * [mt], blocks */
 GUF_API guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error);
 
-/** Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is
- * allowed) */
+/** No effect; they exist for symmetry with counted handles.
+ * Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed) */
 GUF_API guf_status guf_device_retain(guf_device device, guf_error *error);
 GUF_API guf_status guf_device_release(guf_device device, guf_error *error);
 

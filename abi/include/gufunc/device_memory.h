@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory of devices beyond plain arrays: host memory that a device copies or reads directly, the
- * pools behind allocations, and the vendor's own handles. */
+ * Device memory beyond plain arrays: host memory that a device copies or accesses directly, the
+ * memory pools of devices, and the vendor's own handles. */
 #ifndef GUFUNC_DEVICE_MEMORY_H
 #define GUFUNC_DEVICE_MEMORY_H
 
@@ -9,81 +9,103 @@
 GUF_BEGIN_DECLS
 
 enum guf_host_memory {
-  GUF_HOST_PINNED = 1, /* page-locked: copies to and from the device need no staging */
-  GUF_HOST_MAPPED = 2, /* page-locked, and read and written by the device in place */
-  GUF_HOST_MANAGED = 3 /* moves to whoever touches it */
+  GUF_HOST_PINNED = 1, /* page-locked; copies to and from the device need no staging */
+  GUF_HOST_MAPPED = 2, /* page-locked, and accessed by the device in place */
+  GUF_HOST_MANAGED = 3 /* migrates to the processor that accesses it */
 };
 
-/** Allocates an array in host memory for use with `device`; its values are unspecified. It is an
- * array of the host: the host may touch it whenever no queued work uses it. Calls on `device` use
- * mapped and managed arrays where they lie, and copy pinned ones. On the cpu it is ordinary memory.
- * Ownership, layout, errors  as guf_array_alloc;  GUF_E_ARG <= memory is no guf_host_memory
- *         GUF_E_UNSUPPORTED <= the device has no such memory
+/** Allocates an array in host memory for use with `device`, with unspecified values. The array
+ * belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
+ * mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
+ * Ownership, layout and errors are those of guf_array_alloc, and also:
+ * Errors  GUF_E_ARG         <= memory is not a guf_host_memory
+ *         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
  * [mt] */
 GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dtype,
                                         int32_t ndim, const int64_t *shape, const int64_t *strides,
                                         int32_t order, guf_array *out_array, guf_error *error);
 
 /** Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
- * same device and address; the memory must stay until then. On the cpu both do nothing.
- * Errors  GUF_E_ARG <= address or size is 0; it was not registered
- *         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
- *         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt] */
+ * same device and address. The memory must stay valid until then. On the cpu both functions have no
+ * effect.
+ * Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
+ *                              registered
+ *         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
+ *                              backend
+ *         GUF_E_HANDLE      <= device is not a live device
+ *         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
+ *         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
+ * [mt] */
 GUF_API guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
                                      guf_error *error);
 GUF_API guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error);
 
-/** Memory of arrays on one device. */
+/** Memory of the arrays on one device, in bytes unless stated otherwise. */
 typedef struct guf_device_memory {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t live_bytes;         /* in arrays and in use by queued work */
-  uint64_t peak_bytes;         /* the most there ever were of these */
-  uint64_t cached_bytes;       /* freed, and kept for the next allocation */
-  uint64_t limit_bytes;        /* of both together; UINT64_MAX: none */
-  uint64_t allocations;        /* so far */
-  uint64_t driver_allocations; /* those of them that reached the driver */
-  uint64_t free_bytes;         /* of the whole device, as its driver sees it */
+  uint64_t live_bytes;         /* used by arrays and by queued work */
+  uint64_t peak_bytes;         /* maximum of live_bytes so far */
+  uint64_t cached_bytes;       /* freed, and kept for later allocations */
+  uint64_t limit_bytes;        /* limit of live_bytes + cached_bytes; UINT64_MAX: none */
+  uint64_t allocations;        /* number of allocations so far */
+  uint64_t driver_allocations; /* number of allocations that called the driver */
+  uint64_t free_bytes;         /* free memory of the whole device, as reported by its driver */
   uint64_t total_bytes;
 } guf_device_memory;
 
-/** Errors  GUF_E_ARG <= out_memory is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
- *         GUF_E_UNSUPPORTED <= the device's backend keeps no pool (cpu)   [mt] */
+/** Returns the memory statistics of a device.
+ * Errors  GUF_E_ARG         <= out_memory is NULL
+ *         GUF_E_HANDLE      <= device is not a live device
+ *         GUF_E_STRUCT      <= out_memory->struct_size is smaller than in the first version
+ *         GUF_E_UNSUPPORTED <= the device's backend has no memory pool (cpu)
+ * [mt] */
 GUF_API guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
                                          guf_error *error);
-/** Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
- * work needs it.
- * Errors  as guf_device_get_memory
- *         what a call of the driver that failed stands for <= some of it did not go back; all other
- *         did, and native_code is the first such call's
+/** Returns cached memory to the driver until at most `keep_bytes` remain cached. Memory that queued
+ * work needs is kept.
+ * Errors  as guf_device_get_memory, and
+ *         any status <= a call of the driver failed and some memory was not returned; all other
+ *                       memory was. native_code is the code of the first failed call
  * [mt] */
 GUF_API guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes, guf_error *error);
-/** Allocations beyond `limit_bytes` fail with GUF_E_DEVICE_MEMORY; UINT64_MAX: no limit.
- * Errors  as guf_device_get_memory   [mt] [no-block] */
+/** Limits the memory of a device. An allocation that would exceed `limit_bytes` fails with
+ * GUF_E_DEVICE_MEMORY. UINT64_MAX means no limit.
+ * Errors  as guf_device_get_memory
+ * [mt] [no-block] */
 GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes,
                                            guf_error *error);
 
-/** Lets the driver's work on `device` address the memory of `peer`, a device of the same backend,
- * arrays from its pool included: for kernels that a program launches itself on native streams
- * (guf_stream_get_native), which then keep order with the work on `peer` by events of their own.
- * Calls, methods, plans and guf_kernel_launch take operands of one device, peer or not
- * (GUF_E_DEVICE_MISMATCH); copies between devices do without.
- * Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
- *         GUF_E_UNSUPPORTED <= the two cannot, or the driver shares no pool   [mt] */
+/** Lets work on `device` access the memory of `peer`, a device of the same backend, including
+ * arrays from its pool. This is for kernels that the program launches itself on native streams
+ * (guf_stream_get_native); it must order them with the work on `peer` by its own events. Calls,
+ * methods, plans and guf_kernel_launch still require all operands on one device
+ * (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
+ * Errors  GUF_E_HANDLE          <= device or peer is not a live device
+ *         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends
+ *         GUF_E_UNSUPPORTED     <= the devices have no peer access, or the driver cannot share
+ *                                  pools
+ * [mt] */
 GUF_API guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error);
 
-/** The vendor's handle of a stream (CUstream, hipStream_t), borrowed. NULL stream: the device's own
- * one, of `device`, which is not read otherwise.
- * Errors  GUF_E_ARG <= out_native is NULL, or both handles are;  GUF_E_HANDLE
- *         GUF_E_UNSUPPORTED <= the backend has none (cpu)   [mt] [no-block] */
+/** Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
+ * stream that `device` uses for work without a stream. `device` is ignored if stream is not NULL.
+ * Ownership  the handle is borrowed from the stream.
+ * Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
+ *            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
+ *            GUF_E_UNSUPPORTED <= the backend has no native streams (cpu)
+ * [mt] [no-block] */
 GUF_API guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t *out_native,
                                          guf_error *error);
 
-/** Time between two recorded events of one device.
- * Errors  GUF_E_ARG <= out_milliseconds is NULL, or an event was never recorded;  GUF_E_HANDLE
- *         GUF_E_DEVICE_MISMATCH;  GUF_E_UNSUPPORTED <= the backend's events keep no time (cpu)
- *         GUF_E_CAPTURE <= one was recorded under a capture
- *         GUF_NOT_READY <= one of them is not complete   [mt] [no-block] */
+/** Returns the time in milliseconds between two recorded events of one device.
+ * Errors  GUF_E_ARG             <= out_milliseconds is NULL, or an event was never recorded
+ *         GUF_E_HANDLE          <= an event is not a live event
+ *         GUF_E_DEVICE_MISMATCH <= the events belong to different devices
+ *         GUF_E_UNSUPPORTED     <= the backend's events have no time (cpu)
+ *         GUF_E_CAPTURE         <= an event was recorded in a capture
+ *         GUF_NOT_READY         <= an event is not complete
+ * [mt] [no-block] */
 GUF_API guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseconds,
                                      guf_error *error);
 

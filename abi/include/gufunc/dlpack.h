@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DLPack: arrays from and for other libraries of the process, without a copy. */
+ * DLPack: exchanges arrays with other libraries in the process, without a copy. */
 #ifndef GUFUNC_DLPACK_H
 #define GUFUNC_DLPACK_H
 
@@ -7,10 +7,10 @@
 
 GUF_BEGIN_DECLS
 
-/* The structures lie in memory as those of DLPack 1.x and, the unversioned one, of 0.x: a program
- * that has <dlpack/dlpack.h> casts pointers between the two. */
+/* The structures have the memory layout of DLPack 1.x and, for the unversioned one, of 0.x. A
+ * program that includes <dlpack/dlpack.h> can cast pointers between the two. */
 
-/** Where a tensor lies: DLDeviceType. Others are refused. */
+/** Location of a tensor: DLDeviceType. Other values are refused. */
 enum guf_dlpack_device {
   GUF_DLPACK_CPU = 1,
   GUF_DLPACK_CUDA = 2,
@@ -28,66 +28,73 @@ typedef struct guf_dlpack_tensor {
   int32_t ndim;
   guf_dtype dtype;  /* DLDataType, byte for byte; codes from 0x80 on never occur */
   int64_t *shape;   /* ndim extents */
-  int64_t *strides; /* counted in elements; NULL: C-contiguous */
+  int64_t *strides; /* in elements, not bytes; NULL: C-contiguous */
   uint64_t byte_offset;
 } guf_dlpack_tensor;
 
 enum guf_dlpack_tensor_flag {
   GUF_DLPACK_READ_ONLY = 1u << 0,
-  GUF_DLPACK_IS_COPIED = 1u << 1 /* made for the consumer: nobody else sees it */
+  GUF_DLPACK_IS_COPIED = 1u << 1 /* a copy for the consumer, which nobody else uses */
 };
 
 struct guf_dlpack;
 typedef void (*guf_dlpack_delete_fn)(struct guf_dlpack *managed);
 
-/** DLManagedTensorVersioned. Where `major` is not 1 only `deleter` may be used. */
+/** DLManagedTensorVersioned. If `major` is not 1, only `deleter` may be used. */
 typedef struct guf_dlpack {
   uint32_t major;
   uint32_t minor;
   void *manager_context;
   guf_dlpack_delete_fn deleter; /* NULL: nothing to delete */
-  uint64_t flags;               /* guf_dlpack_tensor_flag, and others that are not looked at */
+  uint64_t flags;               /* guf_dlpack_tensor_flag; other flags are ignored */
   guf_dlpack_tensor tensor;
 } guf_dlpack;
 
 struct guf_dlpack_unversioned;
 typedef void (*guf_dlpack_unversioned_delete_fn)(struct guf_dlpack_unversioned *managed);
 
-/** DLManagedTensor: what libraries exchange that know DLPack 0.x. It has no flags. */
+/** DLManagedTensor: the structure of DLPack 0.x, which has no flags. */
 typedef struct guf_dlpack_unversioned {
   guf_dlpack_tensor tensor;
   void *manager_context;
   guf_dlpack_unversioned_delete_fn deleter;
 } guf_dlpack_unversioned;
 
-/** The streams without a handle that other libraries work on; with one of these the stream
- * parameter is NULL. */
+/** Default streams, which have no handle. With one of the first two flags the stream parameter must
+ * be NULL. */
 enum guf_dlpack_flag {
   GUF_DLPACK_LEGACY_STREAM = 1u << 0,     /* the vendor's default stream */
-  GUF_DLPACK_PER_THREAD_STREAM = 1u << 1, /* that of the calling thread */
-  GUF_DLPACK_COPIED = 1u << 2             /* export: sets GUF_DLPACK_IS_COPIED */
+  GUF_DLPACK_PER_THREAD_STREAM = 1u << 1, /* the calling thread's default stream */
+  GUF_DLPACK_COPIED = 1u << 2             /* export only: sets GUF_DLPACK_IS_COPIED */
 };
 
-/** Makes an array of a tensor. Host memory of all kinds becomes an array of the cpu; managed memory
- * is also read in place by its device.
- * `ready_on`: the tensor's values are there once what is queued on it so far is done: work that the
- * device is given without a stream later comes behind that, without waiting here. NULL: they are
- * there already, or in the order of work without a stream. Other streams are the caller's to order
- * (gufunc/stream.h).
- * Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
- *            or view is gone and what the device was given without a stream is done; on failure
- *            before this returns. It may run on any thread that calls this library, outside all
- *            locks; in a forked child that of the parent's device memory does not run.
- * Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
- *                      host memory; shape NULL with ndim > 0; data NULL with elements
- *         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on
- *         GUF_E_ABI <= major is not 1
- *         GUF_E_DTYPE <= no guf_dtype of DLPack's codes; lanes is not 1
- *         GUF_E_SHAPE <= as guf_array_wrap; byte_offset or strides reach beyond the address space
- *         GUF_E_UNSUPPORTED <= device_type;  GUF_E_NO_DEVICE, any 9xx <= the device
- *         GUF_E_DEVICE_MISMATCH <= ready_on is of another device; or the driver says that the
- *                                  memory is not the device's
- *         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+/** Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
+ * cpu; its device can also read managed memory in place.
+ * `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
+ * device without a stream later runs after the work that is on `ready_on` now; this call does not
+ * wait. NULL means that the values are complete, or are produced by work without a stream. The
+ * caller orders work on all other streams (gufunc/stream.h).
+ * Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
+ *            deleter exactly once: on failure before this function returns; else when the last
+ *            array or view is released and the work on the device without a stream is complete. The
+ *            deleter may run on any thread that calls this library, without a lock held. In a
+ *            forked child it does not run for device memory of the parent process.
+ * Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
+ *                                     selects two streams; a stream is given for host memory; shape
+ *                                     is NULL and ndim > 0; data is NULL and there are elements
+ *            GUF_E_HANDLE          <= ready_on is not a live stream
+ *            GUF_E_CAPTURE         <= ready_on is being captured
+ *            GUF_E_FORKED          <= ready_on was created before a fork
+ *            GUF_E_ABI             <= major is not 1
+ *            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
+ *            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
+ *                                     address space
+ *            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+ *            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
+ *            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
+ *                                     that the memory does not belong to the device
+ *            GUF_E_NO_MEMORY       <= a host allocation failed
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown
  * [mt] [no-block] */
 GUF_API guf_status guf_array_from_dlpack(guf_dlpack *managed, guf_stream ready_on, uint32_t flags,
                                          guf_array *out_array, guf_error *error);
@@ -95,21 +102,28 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
                                                      guf_stream ready_on, uint32_t flags,
                                                      guf_array *out_array, guf_error *error);
 
-/** Makes a tensor of an array, of version 1.0, with strides.
- * `consumer`: the stream that will read it; it waits for what the device was given without a stream
- * so far. NULL: nobody waits. Work on other streams is the caller's to order.
- * Ownership  the caller's, until its `deleter` was called, once, by any thread: that calls no
- *            driver and waits for nothing. The array lives until then, and its memory until what
- *            the consumer stream has queued by then is done; the stream has to live as long, too.
- * Errors  GUF_E_ARG <= out_managed is NULL; unknown flags, or two streams; a stream with an array
- *                      in host memory
- *         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED
- *         GUF_E_DTYPE <= a time, a record, or elements in the other byte order
- *         GUF_E_UNSUPPORTED <= a stride is no multiple of the item size; the array's backend has no
- *                              place in DLPack
- *         GUF_E_READ_ONLY <= a read-only array, unversioned: it could not tell
- *         GUF_E_DEVICE_MISMATCH <= consumer is of another device
- *         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+/** Makes a tensor from an array, of DLPack version 1.0, with strides.
+ * `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
+ * device without a stream so far. NULL means that no stream waits. The caller orders work on other
+ * streams.
+ * Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
+ *            calls no driver and does not wait. The array lives until then. Its memory lives until
+ *            the work that the consumer stream has queued by then is complete; the consumer stream
+ *            must live as long.
+ * Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
+ *                                     streams; a stream is given for an array in host memory
+ *            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
+ *            GUF_E_CAPTURE         <= consumer is being captured
+ *            GUF_E_FORKED          <= consumer was created before a fork
+ *            GUF_E_DTYPE           <= a datetime type, a structured dtype, or elements in
+ *                                     non-native byte order
+ *            GUF_E_UNSUPPORTED     <= a stride is not a multiple of the item size; or DLPack has no
+ *                                     device type for the array's backend
+ *            GUF_E_READ_ONLY       <= the array is read-only and the structure is unversioned,
+ *                                     which has no flag for it
+ *            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
+ *            GUF_E_NO_MEMORY       <= a host allocation failed
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown
  * [mt] [no-block] */
 GUF_API guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                        guf_dlpack **out_managed, guf_error *error);

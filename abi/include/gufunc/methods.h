@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The methods of a ufunc: reduce, accumulate, reduceat, outer, at. NumPy's rules and texts; the
- * order in which elements are folded is docs/reductions.md, the same on every backend. */
+ * The methods of a ufunc: reduce, accumulate, reduceat, outer, at. Rules and messages are NumPy's.
+ * docs/reductions.md specifies the order in which elements are combined; it is the same on every
+ * backend. */
 #ifndef GUFUNC_METHODS_H
 #define GUFUNC_METHODS_H
 
@@ -10,28 +11,34 @@ GUF_BEGIN_DECLS
 
 enum { GUF_ALL_AXES = -1 };
 
-/** What reduce takes. Zero everything, set struct_size, then what is needed.
+/** Arguments of reduce. Zero the structure, set struct_size, then set the fields that are needed.
+ * All pointers are borrowed for the duration of the call.
  *
- * input    the operand to fold.
- * output   GUF_OPERAND_NONE: allocated, and then a GUF_OPERAND_ARRAY whose reference is the
- *          caller's; unchanged on failure. Else an array or tensor of the result's shape, of any
- *          dtype: results are cast to it as by casting='unsafe'.
- * axis     `naxis` axes, negative ones from the end, each once. NULL: axis 0, as in NumPy. naxis
- *          GUF_ALL_AXES: all of them (NumPy's axis=None), `axis` is then not read. naxis 0 with a
- *          non-NULL `axis` folds nothing (NumPy's axis=()).
- * initial  NULL: the identity, where there is one and it is needed. GUF_OPERAND_NONE: no value
- *          (NumPy's initial=None). Else a scalar or 0-d operand: the left operand of every result.
- *          Of a record a 0-d operand of that record; it has no identity.
- * where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
- * dtype    0, or the type of the loop (NumPy's dtype=).
- * outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
- *          with a state (guf_ufunc_set_reduction), each as `output`, which is then NULL.
- * order    layout of an allocated output.
+ * input     the operand to reduce.
+ * output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a
+ *           GUF_OPERAND_ARRAY with one reference for the caller; it is unchanged on failure.
+ *           Else an array or tensor of the result's shape, of any dtype: results are cast to it
+ *           as by casting='unsafe'.
+ * axis      `naxis` axes, without repetition; negative ones count from the end. NULL: axis 0, as
+ *           in NumPy. naxis GUF_ALL_AXES: all axes (NumPy's axis=None); `axis` is then ignored.
+ *           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
+ * initial   NULL: the identity, if the ufunc has one and it is needed. GUF_OPERAND_NONE: no
+ *           initial value (NumPy's initial=None). Else a scalar or 0-d operand, which is the
+ *           left operand of every result. A structured dtype has no identity; its initial value
+ *           is a 0-d operand of the same dtype.
+ * where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
+ *           reduce.
+ * dtype     0, or the dtype of the loop (NumPy's dtype=).
+ * outputs   NULL: the result is `output`. Else `noutputs` operands, one per result of a
+ *           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
+ *           `output`, which is then NULL.
+ * order     guf_order of an allocated output.
+ * threads   as in guf_call_args.
  * fp_events, fp_report, fp_fail
- *          as in guf_call_args: of every step of the fold, the initial value's included, whatever
- *          the number of threads (docs/fp-events.md). Elements that a mask leaves out have none.
- *          What fp_fail names fails the method when all of it is done: a given output is then
- *          written, none is allocated. */
+ *           as in guf_call_args, for every step of the reduction including the initial value;
+ *           independent of the number of threads (docs/fp-events.md). Elements that a mask
+ *           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
+ *           work is done: a given output is then written, and no output is returned otherwise. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
   uint32_t flags; /* GUF_CALL_KEEPDIMS */
@@ -54,11 +61,11 @@ typedef struct guf_reduce_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_reduce_args;
 
-/** What accumulate and reduceat take.
+/** Arguments of accumulate and reduceat.
  *
- * indices  reduceat: a 1-d operand of integers in [0, extent of the axis); accumulate: NULL.
- * axis     one axis, negative from the end; zeroed it is axis 0, NumPy's default.
- * The rest as in guf_reduce_args. */
+ * indices  reduceat: a 1-d operand of integers in [0, extent of the axis). accumulate: NULL.
+ * axis     one axis; a negative one counts from the end. The default is axis 0, as in NumPy.
+ * The other fields are as in guf_reduce_args. */
 typedef struct guf_accumulate_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */
@@ -77,15 +84,15 @@ typedef struct guf_accumulate_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_accumulate_args;
 
-/** What at takes.
+/** Arguments of at.
  *
- * array    an array or tensor, changed in place.
- * indices  `nindices` operands of integers that broadcast together and index the first `nindices`
- *          axes; negative ones count from the end.
- * operand  the second operand of a binary ufunc, broadcast to the indexed elements; NULL for a
- *          unary one.
+ * array     an array or tensor, which is changed in place.
+ * indices   `nindices` operands of integers that broadcast together and index the first
+ *           `nindices` axes; negative ones count from the end.
+ * operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
+ *           for a unary ufunc.
  * fp_events, fp_report, fp_fail
- *          as in guf_reduce_args: of every occurrence of an index. */
+ *           as in guf_reduce_args, for every occurrence of an index. */
 typedef struct guf_at_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */
@@ -101,83 +108,110 @@ typedef struct guf_at_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_at_args;
 
-/** Folds elements along axes: NumPy's ufunc.reduce. Messages number the input 1, the output 2, the
- * mask 3, the initial value 4: their places in the loop X, Y -> X, and behind it. Where Y is not X
- * (ldexp: a float and an integer) the elements are Y's: the first becomes an X, the others are
- * folded into it from the left, several axes in C order.
- * Of a reduction with a state (guf_ufunc_set_reduction) each leaf of 128 elements, counted in C
- * order over all folded axes, makes a state; states are merged in aligned pairs, so that the bits
- * follow from the shape alone. Its first result is 2 in messages, the others are 5 and on. Several
- * axes are always allowed.
- * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input is NULL;
- *                 output and outputs are both NULL, or neither is;  noutputs is not the number of
- *                 results;  fp_report or fp_fail has unknown bits;  fp_report without fp_events
- *         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
- *                 axes and the order matters; no identity and no elements, or a mask without
- *                 initial (NumPy's texts); initial is NaN for an integer, or has several elements
- *         GUF_E_AXIS <= out of range, or twice
- *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value;
- *                 merge or finish has no loop of exactly the state's types
- *         GUF_E_UNSUPPORTED <= a reduction with a state: initial, or where= with a leaf without
- *                 a mask;  GUF_E_VALUE <= where= with a leaf that needs elements
- *         GUF_E_CASTING <= a loop X, Y -> X without a value to start from, where Y has no cast to X
- *         GUF_E_UNSUPPORTED <= fp_report or fp_fail, and the backend looks for no events in methods
- *         GUF_E_UNSUPPORTED <= a loop over records, and the backend's methods take none
- *         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
- *         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
- *                 overlaps itself
- *         GUF_E_DEVICE_MISMATCH <= operands, or initial in device memory
+/** Reduces the input along axes: NumPy's ufunc.reduce.
+ * In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4: the
+ * first two are their positions in the loop X, Y -> X. If Y is not X (ldexp: a float and an
+ * integer), the elements are of dtype Y: the first is converted to X, and the others are combined
+ * into it from the left, over several axes in C order.
+ * In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
+ * elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
+ * merged in aligned pairs, so that the bits of the result follow from the shape alone. In messages
+ * the first result is operand 2; the others are 5 and higher. Several axes are always allowed.
+ * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
+ *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
+ *                                  noutputs is not the number of results; fp_report or fp_fail has
+ *                                  unknown bits; fp_report is not 0 and fp_events is NULL
+ *         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
+ *                                  several axes for a ufunc that is not reorderable; an empty
+ *                                  reduction, or a mask, without identity or initial value (NumPy's
+ *                                  messages); initial is NaN for an integer dtype, or has several
+ *                                  elements; `where` for a user-defined accumulator that needs
+ *                                  elements
+ *         GUF_E_AXIS            <= an axis is out of range or repeated
+ *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
+ *             initial value do not fit; merge or finish has no loop of exactly the accumulator's
+ *             dtypes
+ *         GUF_E_CASTING         <= a loop X, Y -> X without initial value, where Y cannot be cast
+ *                                  to X
+ *         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or
+ *                                  with `where` if its ufunc has no mask input
+ *         GUF_E_UNSUPPORTED     <= fp_report or fp_fail is not 0 and the backend does not compute
+ *                                  flags in methods
+ *         GUF_E_UNSUPPORTED     <= a loop of structured dtypes and a backend whose methods do not
+ *                                  support them
+ *         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
+ *         GUF_E_SHAPE           <= the output does not have the shape of the result, or the mask
+ *                                  does not broadcast
+ *         GUF_E_READ_ONLY       <= the output is read-only
+ *         GUF_E_OVERLAP         <= elements of the output overlap each other
+ *         GUF_E_DEVICE_MISMATCH <= the operands are on different devices, or initial is in device
+ *                                  memory
  *         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
- *         GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
- *         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_VALUE of a
- *         loop and GUF_E_FLOATING_POINT.
- * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
- * the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
- * state its states and, where what is folded has no one stride, copies of input and mask. */
+ *             GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
+ * The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
+ * GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+ * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
+ * output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
+ * user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
+ * stride, copies of input and mask. */
 GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
 
-/** All partial results along an axis: NumPy's ufunc.accumulate.
- * Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL;  GUF_E_DTYPE <= a 0-d input;
- *         GUF_E_NO_LOOP <= the loop found is no X, X -> X
+/** Computes all partial results along an axis: NumPy's ufunc.accumulate.
+ * Errors  as guf_reduce, and
+ *         GUF_E_ARG     <= args->indices is not NULL
+ *         GUF_E_DTYPE   <= the input is 0-d
+ *         GUF_E_NO_LOOP <= the loop is not of the form X, X -> X
  * [mt-object] as guf_call */
 GUF_API guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
-/** Folds the stretches of an axis that indices begin: NumPy's ufunc.reduceat.
- * Errors  as guf_accumulate's;  GUF_E_ARG <= args->indices is NULL;  GUF_E_INDEX <= an index out of
- *         range;  GUF_E_CASTING <= indices that int64 does not hold safely;  GUF_E_SHAPE <= indices
- *         that are not 1-d;  GUF_E_DEVICE_MISMATCH <= they lie in device memory
+/** Reduces slices of an axis that begin at the indices: NumPy's ufunc.reduceat.
+ * Errors  as guf_accumulate, except for indices, and
+ *         GUF_E_ARG             <= args->indices is NULL
+ *         GUF_E_INDEX           <= an index is out of range
+ *         GUF_E_CASTING         <= the dtype of the indices cannot be cast to int64 by
+ *                                  casting='safe'
+ *         GUF_E_SHAPE           <= the indices are not 1-d
+ *         GUF_E_DEVICE_MISMATCH <= the indices are in device memory
  * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work */
 GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
-/** Applies a binary ufunc to all pairs: the result has the first input's axes, then the second's
- * (NumPy's ufunc.outer). args as for guf_call, without axes, axis and dims.
- * Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary;  GUF_E_DTYPE <= it has core
- *         dimensions
+/** Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
+ * the first input, then those of the second. The arguments are those of guf_call without axes, axis
+ * and dims.
+ * Errors  as guf_call, and
+ *         GUF_E_VALUE <= the ufunc is not binary
+ *         GUF_E_DTYPE <= the ufunc has core dimensions
  * [mt-object] as guf_call */
 GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
-/** array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index counts
- * (NumPy's ufunc.at).
- * Scalars are not weak; types are cast as by casting='unsafe'. Messages number the array 0, or
- * as it is written by its place among the outputs; the operand 1, the indices from 2.
- * Errors  as guf_reduce's;  GUF_E_VALUE <= not one or two inputs, not one output, the operand is
- *         missing or one too many;  GUF_E_DTYPE <= core dimensions;  GUF_E_INDEX <= an index out of
- *         range, no integers, too many indices, indices that do not broadcast;  GUF_E_SHAPE <= the
- *         operand does not broadcast;  GUF_E_READ_ONLY, GUF_E_OVERLAP <= the array. It is untouched
- *         after every error but those of a loop and GUF_E_FLOATING_POINT.
+/** Computes array[indices] = op(array[indices], operand) without buffering, so that every
+ * occurrence of an index takes effect: NumPy's ufunc.at. Scalars are not weak; dtypes are cast as
+ * by casting='unsafe'. In error messages the array is operand 0 as an input, and at its output
+ * position as an output; the operand is 1, the indices are 2 and higher.
+ * Errors  as guf_reduce, and
+ *         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
+ *                            missing, or is given for a unary ufunc
+ *         GUF_E_DTYPE     <= the ufunc has core dimensions
+ *         GUF_E_INDEX     <= an index is out of range; indices are not integers, are too many, or
+ *                            do not broadcast together
+ *         GUF_E_SHAPE     <= operand does not broadcast to the indexed elements
+ *         GUF_E_READ_ONLY <= the array is read-only
+ *         GUF_E_OVERLAP   <= elements of the array overlap each other
+ * The array is unchanged after an error, except after errors of a loop and GUF_E_FLOATING_POINT.
  * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
  * Allocates 16 bytes for each element of the indices. */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
 
 /* ------------------------------------------------------------------ what a method would do */
 
-/** What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
- * The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
- * result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
- * the array. No element is read: neither indices nor an initial value that lies in memory.
- * Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
- *         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
- *         out_resolution is NULL
+/** Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+ * its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+ * three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+ * the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+ * an initial value in memory.
+ * Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+ *         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+ *         GUF_E_ARG <= out_resolution is NULL
  * [mt] [no-block] */
 GUF_API guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
                                       guf_resolution *out_resolution, guf_error *error);
@@ -190,11 +224,14 @@ GUF_API guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
 GUF_API guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args,
                                   guf_resolution *out_resolution, guf_error *error);
 
-/** The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
- * which elements are folded, and copies.
- * In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
- * Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
- *         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+/** Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+ * why, casts, shapes, the order in which elements are combined, and copies.
+ * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+ *         including the NUL.
+ * Errors  as guf_resolve_reduce and its siblings, and
+ *         GUF_E_NO_IMAGE <= no kernel for the device
+ *         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
  * [mt] [no-block] */
 GUF_API guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
                                       uint64_t *inout_length, guf_error *error);

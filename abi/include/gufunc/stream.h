@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Streams: in-order queues of a device's work; and events, marks in them. */
+ * Streams: queues of work on a device, which runs in order. Events: points in a stream. */
 #ifndef GUFUNC_STREAM_H
 #define GUFUNC_STREAM_H
 
@@ -10,84 +10,114 @@ GUF_BEGIN_DECLS
 typedef struct guf_stream_s *guf_stream;
 typedef struct guf_event_s *guf_event;
 
-/* A stream keeps the first failure of its work (its status and text, the number of the launch):
- * events recorded later report it, guf_stream_synchronize reports it once and clears it; work
- * queued later still runs. */
+/* A stream keeps the first failure of its work: status, message and number of the launch. Events
+ * that are recorded later report the failure. guf_stream_synchronize reports it once and clears it.
+ * Work that is queued after a failure still runs. */
 
-/** Creates a stream. On the cpu an idle stream runs small work inside the call that queues it, and
- * larger work on a thread of its own.
- * Ownership  one reference for the caller; pending work completes even if the stream is released.
- * Errors     GUF_E_ARG <= out_stream is NULL or flags is not 0;  GUF_E_HANDLE <= device;
- *            GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+/** Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
+ * that queues it, and larger work on the stream's own thread.
+ * Ownership  the caller receives one reference. Pending work completes even if the stream is
+ *            released.
+ * Errors     GUF_E_ARG       <= out_stream is NULL, or flags is not 0
+ *            GUF_E_HANDLE    <= device is not a live device
+ *            GUF_E_NO_MEMORY <= a host allocation failed
+ *            GUF_E_SHUTDOWN  <= after guf_shutdown
  * [mt] */
 GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stream *out_stream,
                                      guf_error *error);
 
-/** Adopts a CUstream or hipStream_t. The native stream stays the caller's and must outlive the
- * handle. While the caller captures it by the vendor's functions, calls that allocate nothing and
- * launches of plans are captured, but for loops that may fail (integer power, functions with
- * failure=); the caller keeps their memory, and all else gives GUF_E_CAPTURE.
- * Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0
- *         GUF_E_HANDLE <= device; or the driver knows native as no stream, or as one whose context
- *                         is destroyed
- *         GUF_E_DEVICE_MISMATCH <= native is another device's or another context's, where the
- *                                  driver can tell (gufunc/device.h, guf_device_adopt)
- *         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
- *         GUF_E_FORKED;  GUF_E_DEVICE_LOST;  GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+/** Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
+ * functions, the capture records calls that allocate nothing and launches of plans, except loops
+ * that may fail (integer power, functions with failure=). The caller must then keep the memory of
+ * this work alive. Everything else on the stream yields GUF_E_CAPTURE.
+ * Ownership  the caller receives one reference. The native stream stays the caller's and must
+ *            outlive the handle.
+ * Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
+ *            GUF_E_HANDLE          <= device is not a live device; or the driver reports that
+ *                                     native is not a stream, or that its context is destroyed
+ *            GUF_E_DEVICE_MISMATCH <= the driver can tell that native belongs to another device or
+ *                                     context (guf_device_adopt)
+ *            GUF_E_UNSUPPORTED     <= the device's backend has no native streams (cpu)
+ *            GUF_E_FORKED          <= the device belongs to the parent process
+ *            GUF_E_DEVICE_LOST     <= the device failed in this process
+ *            GUF_E_NO_MEMORY       <= a host allocation failed
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown
  * [mt] [no-block] */
 GUF_API guf_status guf_stream_adopt(guf_device device, uint64_t native, uint32_t flags,
                                     guf_stream *out_stream, guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= stream (NULL is allowed and does nothing)
+/** Adds or drops a reference.
+ * Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_stream_retain(guf_stream stream, guf_error *error);
 GUF_API guf_status guf_stream_release(guf_stream stream, guf_error *error);
 
-/** The device of a stream.   Errors  GUF_E_ARG, GUF_E_HANDLE   [mt] [no-block] [no-alloc] */
+/** Returns the device of a stream.
+ * Errors  GUF_E_ARG    <= out_device is NULL
+ *         GUF_E_HANDLE <= stream is not a live stream
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_stream_get_device(guf_stream stream, guf_device *out_device,
                                          guf_error *error);
 
-/** GUF_OK when all queued work is done, GUF_NOT_READY while it runs. Reports no failure of the
- * work.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED <= made before a fork
- *         GUF_E_CAPTURE <= it is being captured   [mt] [no-block] [no-alloc] */
+/** Returns GUF_OK if all queued work is complete, GUF_NOT_READY while it runs. Does not report
+ * failures of the work.
+ * Errors  GUF_E_HANDLE  <= stream is not a live stream
+ *         GUF_E_FORKED  <= the stream was created before a fork
+ *         GUF_E_CAPTURE <= the stream is being captured
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_stream_query(guf_stream stream, guf_error *error);
 
-/** Waits until everything queued so far is done, at most `timeout_ns` (UINT64_MAX: no limit), then
- * GUF_OK or the stream's first failure since the last report. GUF_TIMEOUT: still running, nothing
- * is reported or lost.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it is being captured
- *         any status of the failed work   [mt], blocks */
+/** Waits until all work queued so far is complete, for at most `timeout_ns` nanoseconds
+ * (UINT64_MAX: no limit). Returns GUF_OK, or the stream's first failure since the last report.
+ * GUF_TIMEOUT means that the work is still running; no failure is reported or lost.
+ * Errors  GUF_E_HANDLE  <= stream is not a live stream
+ *         GUF_E_FORKED  <= the stream was created before a fork
+ *         GUF_E_CAPTURE <= the stream is being captured
+ *         any status    <= the failure of the work
+ * [mt], blocks */
 GUF_API guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_error *error);
 
-/** Makes later work of `stream` wait for `event`; returns at once. An event never recorded is
- * complete.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH <= the event is another backend's
- *         GUF_E_CAPTURE <= the event is of a capture that is over, of another device's, or of
- *                          another than the stream's (gufunc/graph.h)   [mt] */
+/** Makes work that is queued on `stream` later wait for `event`, and returns immediately. An event
+ * that was never recorded is complete.
+ * Errors  GUF_E_HANDLE          <= stream or event is not a live handle of its kind
+ *         GUF_E_FORKED          <= the stream or event was created before a fork
+ *         GUF_E_DEVICE_MISMATCH <= the event belongs to another backend
+ *         GUF_E_CAPTURE         <= the event was recorded in a capture that has ended, on another
+ *                                  device, or in another capture than the stream's (gufunc/graph.h)
+ * [mt] */
 GUF_API guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error);
 
-/** Creates an event of a device, not recorded yet (complete).
- * Errors  GUF_E_ARG <= out_event is NULL or flags is not 0;  GUF_E_HANDLE;  GUF_E_NO_MEMORY
+/** Creates an event of a device. The event is complete until it is recorded. `flags` must be 0.
+ * Ownership  the caller receives one reference.
+ * Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
+ *            GUF_E_HANDLE    <= device is not a live device
+ *            GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] */
 GUF_API guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_event,
                                     guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= event (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc] */
+/** Adds or drops a reference.
+ * Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_event_retain(guf_event event, guf_error *error);
 GUF_API guf_status guf_event_release(guf_event event, guf_error *error);
 
-/** Marks the present end of `stream`. A second record moves the mark.
- * Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of different devices   [mt-object] [no-block] */
+/** Records the event at the current end of `stream`. Recording it again moves it.
+ * Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
+ *         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
+ * [mt-object] [no-block] */
 GUF_API guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error);
 
-/** GUF_OK when the mark is reached, GUF_NOT_READY before; the stream's failure if it had failed
- * before the record.
- * Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it was recorded under a capture
+/** Returns GUF_OK if the stream has reached the event, GUF_NOT_READY before. If the stream had
+ * failed before the event was recorded, returns that failure.
+ * Errors  GUF_E_HANDLE  <= event is not a live event
+ *         GUF_E_FORKED  <= the event was created before a fork
+ *         GUF_E_CAPTURE <= the event was recorded in a capture
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_event_query(guf_event event, guf_error *error);
 
-/** Waits for the mark at most `timeout_ns`; answers as guf_event_query, or GUF_TIMEOUT.
+/** Waits until the stream has reached the event, for at most `timeout_ns` nanoseconds (UINT64_MAX:
+ * no limit). Returns what guf_event_query returns, or GUF_TIMEOUT.
  * [mt], blocks */
 GUF_API guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error);
 

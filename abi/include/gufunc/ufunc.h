@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ufuncs and generalized ufuncs: finding, describing, creating, adding loops; modules that bring
- * them. */
+ * Ufuncs and generalized ufuncs: find, describe and create them, and add loops. Modules that
+ * contain them. */
 #ifndef GUFUNC_UFUNC_H
 #define GUFUNC_UFUNC_H
 
@@ -12,9 +12,10 @@ GUF_BEGIN_DECLS
 typedef struct guf_ufunc_s *guf_ufunc;
 typedef struct guf_module_s *guf_module;
 
-/* Names. The standard library's names are plain ("add"). A module's names are "module:name"; the
- * short name finds them too while it is unique in the context. A loop whose input types are exactly
- * the call's comes first; else loops are tried in the order they were added. */
+/* Names. Ufuncs of the standard library have plain names ("add"). Ufuncs of a module are named
+ * "module:name"; the short name also finds them if it is unique in the context.
+ * Choice of a loop: a loop whose input dtypes are exactly those of the call has priority. Else the
+ * loops are tried in the order in which they were added. */
 
 typedef struct guf_ufunc_info {
   uint32_t struct_size;
@@ -22,51 +23,57 @@ typedef struct guf_ufunc_info {
   int32_t identity; /* guf_identity */
   uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
-  char name[128];       /* with the module's name and ':' for a module's ufunc */
-  char signature[1024]; /* "" for an elementwise ufunc; cut when longer */
+  char name[128];       /* full name, "module:name" for a ufunc of a module */
+  char signature[1024]; /* "" for an elementwise ufunc; truncated to fit */
   char rules[256];
   char doc[256];
   int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
-  int32_t nresults; /* of guf_reduce, for a reduction with a state; 0 for all other ufuncs */
-  char merge[128];  /* its parts, named as `name` is; "" where there is none. The results have */
-  char finish[128]; /* the types that finish gives for a state; without it the state's own */
+  int32_t nresults; /* results of guf_reduce, with a user-defined accumulator; else 0 */
+  char merge[128];  /* full name of the merge ufunc (guf_reduction_desc); "" if there is none */
+  char finish[128]; /* full name of the finish ufunc; "": the results are the accumulator */
 } guf_ufunc_info;
 
-/** Runs once when the library will not touch `user` again; thread rule as guf_release_fn. */
+/** Called exactly once, when the library will not use `user` again. It runs on the threads on which
+ * a guf_release_fn without GUF_RELEASE_ANY_THREAD runs. */
 typedef void (*guf_destroy_fn)(void *user);
 
-/** Sees the core dimensions of every call of a generalized ufunc, and may refuse it: NumPy's
- * process_core_dims_func. `inout_sizes` has one size per distinct dimension in order of first use:
- * what inputs, frozen sizes, dims=, rules and given outputs say, 1 for an optional dimension that
- * is missing, -1 where nothing says it. The hook may fill a -1; all else must stay. It refuses by
- * an error status, and `error` (never NULL) takes its text: the call's failure. Runs on the
- * caller's thread, before anything is allocated or launched, on several threads at once; it must
- * not call the library. It is asked each time: nothing it said is kept. */
+/** Checks, completes or rejects the core dimensions of each call of a generalized ufunc, like
+ * NumPy's process_core_dims_func.
+ * `inout_sizes` has one size per distinct dimension in order of first use: the size that follows
+ * from inputs, fixed sizes, dims=, rules and given outputs; 1 for an optional dimension that is
+ * missing; -1 for an unknown size. The hook may replace a -1 and must not change other sizes. To
+ * reject the call it returns an error status and writes a message to `error`, which is never NULL;
+ * the call fails with both. The hook runs on the caller's thread, before anything is allocated or
+ * launched, possibly on several threads at once. It must not call the library. It is called for
+ * each call; its results are not cached. */
 typedef guf_status (*guf_core_dims_fn)(int32_t ndims, int64_t *inout_sizes, void *user,
                                        guf_error *error);
 
-/** Describes a ufunc to create. */
+/** Description of a ufunc to create. All pointers are borrowed for the duration of the call, except
+ * core_dims, user and destroy. */
 typedef struct guf_ufunc_desc {
   uint32_t struct_size;
-  int32_t nin, nout;          /* with a signature: 0, 0 or equal to it */
+  int32_t nin, nout;          /* with a signature: 0, 0 or equal to the signature's */
   int32_t identity;           /* guf_identity */
   uint32_t flags;             /* guf_function_flag */
   int32_t nroles;             /* 0, or nin + nout */
-  const char *name;           /* [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters */
-  const char *signature;      /* NULL: elementwise. NumPy's grammar, "|1", no arrow: no outputs */
-  const char *rules;          /* NULL, or rules beside the signature: "n=value(1); p=m+1" */
+  const char *name;           /* matches [A-Za-z_][A-Za-z0-9_]*, at most GUF_MAX_NAME characters */
+  const char *signature;      /* NULL: elementwise. NumPy's grammar, with "|1"; without an arrow: no
+                                 outputs */
+  const char *rules;          /* NULL, or rules beyond the signature: "n=value(1); p=m+1" */
   const int32_t *roles;       /* NULL, or one guf_role per operand */
   const char *doc;            /* NULL, or one line */
-  guf_core_dims_fn core_dims; /* NULL, or the hook for the sizes of core dimensions */
-  void *user;                 /* the hook's */
-  guf_destroy_fn destroy;     /* NULL allowed; never runs when creating fails */
+  guf_core_dims_fn core_dims; /* NULL, or a hook that checks and completes core dimensions */
+  void *user;                 /* passed to core_dims and destroy */
+  guf_destroy_fn destroy;     /* may be NULL; is not called if guf_ufunc_create fails */
 } guf_ufunc_desc;
 
 enum guf_loop_flag {
-  GUF_LOOP_ANY_THREAD = 1u << 0 /* the loop may run on any thread, several at once */
+  GUF_LOOP_ANY_THREAD = 1u << 0 /* the loop may run on any thread, and on several at once */
 };
 
-/** A loop to add. Exactly one of `numpy`, `status` and `error` is set, by `kind`. */
+/** Description of a loop to add. `kind` selects which one of `numpy`, `status` and `error` is set;
+ * the other two are NULL. */
 typedef struct guf_loop_desc {
   uint32_t struct_size;
   int32_t kind;   /* guf_loop_kind */
@@ -77,80 +84,113 @@ typedef struct guf_loop_desc {
   guf_loop_status status;
   guf_loop_error error;
   void *user;
-  guf_destroy_fn destroy; /* NULL allowed; never runs when adding fails */
+  guf_destroy_fn destroy; /* may be NULL; is not called if guf_ufunc_add_loop fails */
 } guf_loop_desc;
 
 /** Creates a ufunc without loops and registers its name in the context.
- * Ownership  one reference for the caller; the context keeps another, so it stays findable.
- * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long;
- *                               counts negative or above GUF_MAX_OPERANDS; unknown flags, identity
- *                               or role; core_dims without a signature, user or destroy without
- *                               core_dims
- *            GUF_E_STRUCT, GUF_E_HANDLE
- *            GUF_E_SIGNATURE <= signature or rules malformed; the message gives the position
- *            GUF_E_EXISTS    <= the name is taken;  GUF_E_NO_MEMORY
+ * Ownership  the caller receives one reference. The context keeps another one, so the name stays
+ *            registered.
+ * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
+ *                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
+ *                               the signature's; a flag, identity or role is unknown; core_dims is
+ *                               set without a signature, or user or destroy without core_dims
+ *            GUF_E_STRUCT    <= desc->struct_size is not valid
+ *            GUF_E_HANDLE    <= context is not a live context
+ *            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message gives the
+ *                               position; or rules without a signature
+ *            GUF_E_EXISTS    <= the name is already registered
+ *            GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc,
                                     guf_ufunc *out_ufunc, guf_error *error);
 
 /** Finds a ufunc by name.
- * Ownership  one reference for the caller.
- * Errors     GUF_E_ARG <= name or out_ufunc is NULL;  GUF_E_HANDLE
- *            GUF_E_NOT_FOUND <= no such name (the message names the nearest), or a short name that
- *                               several modules have   [mt] [no-block] */
+ * Ownership  the caller receives one reference.
+ * Errors     GUF_E_ARG       <= name or out_ufunc is NULL
+ *            GUF_E_HANDLE    <= context is not a live context
+ *            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
+ *                               a short name that several modules have
+ * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
                                   guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc] */
+/** Adds or drops a reference.
+ * Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_ufunc_retain(guf_ufunc ufunc, guf_error *error);
 GUF_API guf_status guf_ufunc_release(guf_ufunc ufunc, guf_error *error);
 
-/** How many ufuncs the context knows, and the full name of one, sorted by name. A registration
- * between two calls may shift indices.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity
+/** Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
+ * alphabetical order. A registration between two calls may change indices. `capacity` is the size
+ * of `name` in bytes.
+ * Errors  GUF_E_ARG    <= out_count or name is NULL
+ *         GUF_E_HANDLE <= context is not a live context
+ *         GUF_E_INDEX  <= index is not below the number of ufuncs
+ *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_count(guf_context context, uint32_t *out_count, guf_error *error);
 GUF_API guf_status guf_ufunc_name_at(guf_context context, uint32_t index, char *name,
                                      uint64_t capacity, guf_error *error);
 
-/** Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc] */
+/** Describes a ufunc.
+ * Errors  GUF_E_ARG    <= out_info is NULL
+ *         GUF_E_HANDLE <= ufunc is not a live ufunc
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_error *error);
 
-/** The types of loop `index`, in the order loops are tried: nin + nout dtypes.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;
- *         GUF_E_BUFFER_TOO_SMALL <= ntypes is below nin + nout   [mt] [no-block] [no-alloc] */
+/** Returns the nin + nout dtypes of the loop at `index`, in the order in which loops are tried.
+ * `ntypes` is the number of elements of `out_types`.
+ * Errors  GUF_E_ARG    <= out_types is NULL
+ *         GUF_E_HANDLE <= ufunc is not a live ufunc
+ *         GUF_E_INDEX  <= index is not below the number of loops
+ *         GUF_E_BUFFER_TOO_SMALL <= ntypes is less than nin + nout
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
                                         guf_dtype *out_types, guf_error *error);
 
-/** Adds a host loop. A call sees the ufunc's loops before or after, never between.
- * Errors  GUF_E_ARG <= desc, its types or function is NULL, kind, flags, ntypes;  GUF_E_STRUCT,
- *                      GUF_E_HANDLE
- *         GUF_E_DTYPE <= a type;  GUF_E_EXISTS <= a loop with these input types exists;
- *                        GUF_E_NO_MEMORY
+/** Adds a host loop. The addition is atomic: a concurrent call uses the loops from before or after
+ * it.
+ * Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
+ *                            another one is; an unknown kind or flag; ntypes is not nin + nout
+ *         GUF_E_STRUCT    <= desc->struct_size is not valid
+ *         GUF_E_HANDLE    <= ufunc is not a live ufunc
+ *         GUF_E_DTYPE     <= an element of types is not a dtype
+ *         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
+ *         GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error);
 
-/** Adds a module's kernel as a loop: `function`'s loop with exactly these types, whose signature
- * must be equal.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_NOT_FOUND <= no such function or types in the module;
- *         GUF_E_SIGNATURE <= signatures differ;  GUF_E_EXISTS;  GUF_E_NO_MEMORY
+/** Adds a kernel of a module as a loop: the loop of `function` with exactly these dtypes. The
+ * signatures of `function` and of the ufunc must be equal. The ufunc keeps the module loaded.
+ * Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
+ *         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
+ *         GUF_E_DTYPE     <= an element of types is not a dtype
+ *         GUF_E_NOT_FOUND <= the module has no such function, or the function no loop of these
+ *                            dtypes
+ *         GUF_E_SIGNATURE <= the signatures differ
+ *         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
+ *         GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
                                              const char *function, int32_t ntypes,
                                              const guf_dtype *types, guf_error *error);
 
-/** What makes a generalized ufunc a reduction with a state: of several values, such as the greatest
- * element and its index.
+/** Makes a generalized ufunc a reduction with a user-defined accumulator, which may consist of
+ * several values, such as the greatest element and its index.
  *
- * The ufunc itself, the leaf, makes a state, its outputs, of the elements of one leaf. Its
- * signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... : the elements; the number of
- * the first one in C order over the folded axes, int64; a mask of those that take part, bool.
- * merge   a ufunc without signature: two states in, the left one first, one state out. The library
- *         gives it an output that is its left state. It is called with exactly the leaf's types.
- * finish  NULL: the state is the result. Else a ufunc without signature: a state in, results out.
+ * The ufunc itself computes the accumulator, its outputs, from the elements of one base block. Its
+ * signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements;
+ * the number of the first of them in C order over the reduced axes (int64); and a mask of the
+ * elements that take part (bool).
+ * merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
+ *         The output may be the memory of the left accumulator. Its loop has exactly the dtypes of
+ *         the accumulator.
+ * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
+ *         results from an accumulator.
  *
- * With GUF_FUNCTION_TAKES_NONE the leaf also makes a state of no element (n is 0, or all are masked
- * off), which merge must know: then empty axes and where= are allowed. */
+ * With GUF_FUNCTION_TAKES_NONE the ufunc also computes an accumulator of no elements (n is 0, or
+ * the mask excludes all), which merge must accept. Empty axes and where= are then allowed. */
 typedef struct guf_reduction_desc {
   uint32_t struct_size;
   uint32_t flags; /* 0 */
@@ -158,11 +198,14 @@ typedef struct guf_reduction_desc {
   guf_ufunc finish;
 } guf_reduction_desc;
 
-/** Makes `ufunc` a reduction: guf_reduce then takes it. Once; what it refers to is kept with it.
- * Loops may be added to all three at any time.
- * Errors  GUF_E_ARG <= desc or its merge is NULL, flags;  GUF_E_STRUCT, GUF_E_HANDLE
- *         GUF_E_SIGNATURE <= the signatures are no leaf's, merge's and finish's
- *         GUF_E_EXISTS <= it is one already;  GUF_E_NO_MEMORY
+/** Makes `ufunc` a reduction for guf_reduce. This is possible once per ufunc, which keeps merge and
+ * finish alive. Loops may be added to all three ufuncs at any time.
+ * Errors  GUF_E_ARG       <= desc or its merge is NULL, or flags is not 0
+ *         GUF_E_STRUCT    <= desc->struct_size is not valid
+ *         GUF_E_HANDLE    <= ufunc, merge or finish is not a live ufunc
+ *         GUF_E_SIGNATURE <= the three ufuncs do not have the signatures of guf_reduction_desc
+ *         GUF_E_EXISTS    <= ufunc is already a reduction
+ *         GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc,
                                            guf_error *error);
@@ -170,7 +213,8 @@ GUF_API guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_
 /* ------------------------------------------------------------------ modules */
 
 enum guf_module_flag {
-  GUF_MODULE_DATA_ONLY = 1u << 0 /* runs no code of the file: device images only, no cpu loops */
+  GUF_MODULE_DATA_ONLY = 1u << 0 /* runs no code of the file: only device images are used, no loops
+                                    of the cpu */
 };
 
 typedef struct guf_module_info {
@@ -180,46 +224,61 @@ typedef struct guf_module_info {
   uint32_t flags; /* guf_module_flag */
   char name[64];
   char path[512];
-  uint32_t nkernels; /* raw kernels: guf_module_kernel_at */
+  uint32_t nkernels; /* number of raw kernels, see guf_module_kernel_at */
   uint32_t reserved;
 } guf_module_info;
 
 /** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
- * "module:name". Nothing of the file runs before the digest holds, and what is opened is a copy in
- * memory of what was checked: the file may change or go afterwards.
- * Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
- *            unmapped when none is left. Loading the same file again gives the same module. Its
- *            names are found as long.
- * Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
- *            GUF_E_IO <= the file cannot be opened, read or copied
- *            GUF_E_UNTRUSTED <= the process is privileged and owner or mode are not acceptable
- *            GUF_E_BAD_FILE <= no module, damaged (the digest differs), too large in memory, or its
- *                              table breaks the rules
- *            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
- *                         GUF_E_NO_MEMORY
+ * "module:name". No code of the file runs before the digest is verified. The library opens a copy
+ * in memory of the verified bytes, so the file may change or be deleted afterwards.
+ * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep it
+ *            loaded; it is unmapped, and its names are removed, when no reference is left. Loading
+ *            the same file again returns the same module.
+ * Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
+ *            GUF_E_HANDLE    <= context is not a live context
+ *            GUF_E_IO        <= the file cannot be opened, read or copied
+ *            GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
+ *                               acceptable
+ *            GUF_E_BAD_FILE  <= the file is not a module, is damaged (the digest differs) or too
+ *                               large in memory, or its table is not valid
+ *            GUF_E_ABI       <= the module has another kernel ABI
+ *            GUF_E_EXISTS    <= another module of that name is loaded
+ *            GUF_E_NO_MEMORY <= a host allocation failed
  * [mt], reads the disk */
 GUF_API guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,
                                    guf_module *out_module, guf_error *error);
 
-/** Registers a module that is linked into the program. `table` and all it points to must live for
- * ever.
- * Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT;  GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS,
- *         GUF_E_NO_MEMORY as above
+/** Registers a module that is linked into the program.
+ * Ownership  the caller receives one reference. `table` and everything that it points to must never
+ *            be freed.
+ * Errors     GUF_E_ARG    <= table or out_module is NULL
+ *            GUF_E_HANDLE <= context is not a live context
+ *            GUF_E_STRUCT <= table->struct_size is not valid
+ *            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load
  * [mt] [no-block] */
 GUF_API guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
                                        guf_module *out_module, guf_error *error);
 
-/** Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
+/** Adds or drops a reference.
+ * Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_module_retain(guf_module module, guf_error *error);
 GUF_API guf_status guf_module_release(guf_module module, guf_error *error);
 
-/** Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc] */
+/** Describes a module.
+ * Errors  GUF_E_ARG    <= out_info is NULL
+ *         GUF_E_HANDLE <= module is not a live module
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+ * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_module_get_info(guf_module module, guf_module_info *out_info,
                                        guf_error *error);
 
-/** Full name ("module:function") of a module's function, to find it with guf_ufunc_find.
- * Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL
+/** Returns the full name ("module:function") of the module's function at `index`, for
+ * guf_ufunc_find. `capacity` is the size of `name` in bytes.
+ * Errors  GUF_E_ARG    <= name is NULL
+ *         GUF_E_HANDLE <= module is not a live module
+ *         GUF_E_INDEX  <= index is not below the number of functions
+ *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
                                           uint64_t capacity, guf_error *error);

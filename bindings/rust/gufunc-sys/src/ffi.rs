@@ -329,11 +329,13 @@ pub struct guf_kernel_s {
 }
 pub type guf_kernel = *mut guf_kernel_s;
 
-/// Details of a failure. Owned by the caller, filled only when a call fails; holds no pointer, so
-/// there is nothing to free, and no thread-local state exists: it can be read from any thread.
-/// Every fallible function takes one as its last parameter; NULL is allowed everywhere.
-/// Frozen at 512 bytes. The caller sets `struct_size` to sizeof(guf_error); with any other value the
-/// record is left as it is and the status alone tells.
+/// Details of a failure. Every fallible function accepts a pointer to one as its last parameter;
+/// NULL is always allowed.
+/// Ownership  the caller owns the structure. It contains no pointers, so nothing has to be freed.
+///            The library keeps no thread-local error state, so any thread may read the structure.
+/// The caller sets `struct_size` to sizeof(guf_error). With any other value the function leaves the
+/// structure unchanged and reports the failure only through its status. The structure is written
+/// only when a call fails. Its size is frozen at 512 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_error {
@@ -484,8 +486,9 @@ const _: () = {
     assert!(offset_of!(guf_dtype_info, short_name) == 56);
 };
 
-/// Borrowed description of memory that somebody else owns. The memory must stay valid until the
-/// call is done; on a stream, until its work is. Addresses may be unaligned, strides anything.
+/// Borrowed description of memory that the caller owns. The memory must stay valid until the call
+/// is complete; for a call on a stream, until the stream has finished the call's work. The address
+/// may be unaligned and strides may have any value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_tensor {
@@ -522,7 +525,8 @@ const _: () = {
     assert!(offset_of!(guf_tensor, device) == 40);
 };
 
-/// One operand of a call. Frozen. Weak scalars take the type of the other operands (NEP 50).
+/// One operand of a call. The layout is frozen. A weak scalar adopts the dtype of the other
+/// operands (NEP 50).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_operand {
@@ -555,7 +559,7 @@ const _: () = {
     assert!(offset_of!(guf_operand, value) == 32);
 };
 
-/// What an array is. `shape` and `strides` have GUF_MAX_NDIM places, the first ndim are set.
+/// Description of an array. Only the first ndim elements of `shape` and `strides` are set.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_array_info {
@@ -596,7 +600,7 @@ const _: () = {
     assert!(offset_of!(guf_array_info, strides) == 560);
 };
 
-/// Memory of arrays on one device.
+/// Memory of the arrays on one device, in bytes unless stated otherwise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_device_memory {
@@ -672,7 +676,7 @@ const _: () = {
     assert!(offset_of!(guf_dlpack_tensor, byte_offset) == 40);
 };
 
-/// DLManagedTensorVersioned. Where `major` is not 1 only `deleter` may be used.
+/// DLManagedTensorVersioned. If `major` is not 1, only `deleter` may be used.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_dlpack {
@@ -703,7 +707,7 @@ const _: () = {
     assert!(offset_of!(guf_dlpack, tensor) == 32);
 };
 
-/// DLManagedTensor: what libraries exchange that know DLPack 0.x. It has no flags.
+/// DLManagedTensor: the structure of DLPack 0.x, which has no flags.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_dlpack_unversioned {
@@ -728,9 +732,9 @@ const _: () = {
     assert!(offset_of!(guf_dlpack_unversioned, deleter) == 56);
 };
 
-/// A type loop of a function. `types` holds one dtype per operand, inputs first. `kernel` indexes
-/// the entries of a host image and `names` the symbol stem in device images ("guf_ew_add_ff_f"; the
-/// entries are stem_row, stem_nd, ...).
+/// A loop of a function for given dtypes. `types` has one dtype per operand, inputs first. `kernel`
+/// is the index of the loop's entry in host images. `name` is the stem of the symbols in device
+/// images: the entries of "guf_ew_add_ff_f" are stem_row, stem_nd and so on.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_loop {
@@ -761,7 +765,7 @@ const _: () = {
     assert!(offset_of!(guf_module_loop, family) == 28);
 };
 
-/// A function: a ufunc (`signature` NULL) or generalized ufunc.
+/// A function: a ufunc (`signature` is NULL) or a generalized ufunc.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_function {
@@ -808,10 +812,11 @@ const _: () = {
     assert!(offset_of!(guf_module_function, failure) == 72);
 };
 
-/// Code for one target. Host images name their ISA level ("x86-64-v3") and carry `entries`: one
-/// function per kernel. Device images carry bytes: `bytes` of them, from `offset` of what `data`
-/// inflates to. Several images may share one frame: the same data, size and inflated_size. What a
-/// plugin's module_load receives is one plain image: codec 0, offset 0, a NUL byte behind it.
+/// Code for one target. A host image names its ISA level ("x86-64-v3") and has `entries`, one
+/// function per kernel. A device image consists of `bytes` bytes at `offset` in the decompressed
+/// `data`. Several images may share one compressed frame: the same data, size and inflated_size. The
+/// module_load slot of a plugin always receives a plain image: codec 0, offset 0, followed by a NUL
+/// byte.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_image {
@@ -852,7 +857,7 @@ const _: () = {
     assert!(offset_of!(guf_module_image, reserved) == 68);
 };
 
-/// A parameter of a raw kernel, behind its guf::block.
+/// A parameter of a raw kernel, after its guf::block.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_parameter {
@@ -879,10 +884,10 @@ const _: () = {
     assert!(offset_of!(guf_module_parameter, flags) == 12);
 };
 
-/// All of a kernel's: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is the size
-/// of what a launch passes by value: a guf_kernel_head, then the arguments in order, each at a
-/// multiple of 8 bytes. A number takes its size, rounded up; a pointer 8 bytes; a view its address,
-/// its extents and its strides.
+/// The parameters of a kernel: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is
+/// the size of the struct that a launch passes by value: a guf_kernel_head, then the arguments in
+/// order, each at a multiple of 8 bytes. A number occupies its size, rounded up to a multiple of 8;
+/// a pointer 8 bytes; a view its address, its extents and its strides.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_parameters {
@@ -907,7 +912,7 @@ const _: () = {
     assert!(offset_of!(guf_module_parameters, list) == 8);
 };
 
-/// What stands before the arguments of a launch.
+/// Header of a launch's arguments.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_kernel_head {
@@ -934,8 +939,8 @@ const _: () = {
     assert!(offset_of!(guf_kernel_head, reserved) == 28);
 };
 
-/// A raw kernel. A host image has a function void (guf::device::work_item *, const void *) for it
-/// (gufunc/kernel/work_item.hpp), a device image an entry `symbol`.
+/// A raw kernel. In a host image its entry is a function void (guf::device::work_item *, const void
+/// *) (gufunc/kernel/work_item.hpp), in a device image the symbol `symbol`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_kernel {
@@ -974,8 +979,8 @@ const _: () = {
     assert!(offset_of!(guf_module_kernel, reserved) == 52);
 };
 
-/// The whole table. A module exports `gufunc_module_v1_<name>`, and as a shared object also the
-/// alias `gufunc_module_v1`.
+/// The table of a module. A module exports it as `gufunc_module_v1_<name>`, and a shared object
+/// also as `gufunc_module_v1`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_v1 {
@@ -1064,7 +1069,8 @@ const _: () = {
     assert!(offset_of!(guf_ufunc_info, finish) == 1948);
 };
 
-/// Describes a ufunc to create.
+/// Description of a ufunc to create. All pointers are borrowed for the duration of the call, except
+/// core_dims, user and destroy.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_ufunc_desc {
@@ -1113,7 +1119,8 @@ const _: () = {
     assert!(offset_of!(guf_ufunc_desc, destroy) == 80);
 };
 
-/// A loop to add. Exactly one of `numpy`, `status` and `error` is set, by `kind`.
+/// Description of a loop to add. `kind` selects which one of `numpy`, `status` and `error` is set;
+/// the other two are NULL.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_loop_desc {
@@ -1154,16 +1161,19 @@ const _: () = {
     assert!(offset_of!(guf_loop_desc, destroy) == 56);
 };
 
-/// What makes a generalized ufunc a reduction with a state: of several values, such as the greatest
-/// element and its index.
-/// The ufunc itself, the leaf, makes a state, its outputs, of the elements of one leaf. Its
-/// signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... : the elements; the number of
-/// the first one in C order over the folded axes, int64; a mask of those that take part, bool.
-/// merge   a ufunc without signature: two states in, the left one first, one state out. The library
-///         gives it an output that is its left state. It is called with exactly the leaf's types.
-/// finish  NULL: the state is the result. Else a ufunc without signature: a state in, results out.
-/// With GUF_FUNCTION_TAKES_NONE the leaf also makes a state of no element (n is 0, or all are masked
-/// off), which merge must know: then empty axes and where= are allowed.
+/// Makes a generalized ufunc a reduction with a user-defined accumulator, which may consist of
+/// several values, such as the greatest element and its index.
+/// The ufunc itself computes the accumulator, its outputs, from the elements of one base block. Its
+/// signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements;
+/// the number of the first of them in C order over the reduced axes (int64); and a mask of the
+/// elements that take part (bool).
+/// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
+///         The output may be the memory of the left accumulator. Its loop has exactly the dtypes of
+///         the accumulator.
+/// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
+///         results from an accumulator.
+/// With GUF_FUNCTION_TAKES_NONE the ufunc also computes an accumulator of no elements (n is 0, or
+/// the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduction_desc {
@@ -1228,7 +1238,7 @@ const _: () = {
     assert!(offset_of!(guf_module_info, reserved) == 596);
 };
 
-/// A core dimension that only outputs have, given by name.
+/// Size of a core dimension that only outputs have, by its name.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_dim {
@@ -1251,41 +1261,47 @@ const _: () = {
     assert!(offset_of!(guf_dim, size) == 8);
 };
 
-/// All that a call takes. Zero everything, set struct_size, then what is needed.
-/// inputs    `ninputs` operands, the ufunc's nin.
-/// outputs   `noutputs` operands: nout, or 0 for "allocate all". A GUF_OPERAND_NONE is allocated and
-///           becomes a GUF_OPERAND_ARRAY whose reference is the caller's; unchanged on failure. An
-///           output may be larger than the broadcast inputs, never smaller; of any strides; of
-///           another dtype if `casting` allows the cast. An inout operand of a signature without
-///           outputs stands among the inputs and must be an array or tensor; it is written in place.
-///           With such a signature `noutputs` may also be the number of written operands: each of
-///           them is then copied (and cast) into its output first, and the outputs are written
-///           instead, with `where` only the outer items that it has.
-///           Inputs and outputs may overlap in any way: the result is as if inputs were copied
-///           first. Outputs that overlap one another are written one after the other, the last one
-///           last.
-/// where     NULL, or a mask (bool, broadcast with the loop dimensions): where false, outputs keep
-///           their values.
-/// dtype     0, or the type of the outputs that the loop must have (NumPy's dtype=).
-/// signature NULL, or nin + nout dtypes, 0 for "any" (NumPy's signature=).
-/// order     layout of allocated outputs.
-/// axes      NULL, or for each operand as many axes as it has core dimensions, one after the other
-///           (NumPy's axes=): `naxes` in all; operands without core dimensions take none. Outputs'
-///           may be left out when they have none.
-/// axis      NULL, or one axis for a signature whose only core dimension is shared (NumPy's axis=).
-/// dims      NULL, or sizes of core dimensions that only outputs have.
-/// device    NULL: where the operands lie; cpu when all are scalars. "auto": see guf_device_get.
+/// Arguments of a call. Zero the structure, set struct_size, then set the fields that are needed.
+/// All pointers are borrowed for the duration of the call.
+/// inputs       `ninputs` operands; ninputs is the ufunc's nin.
+/// outputs      `noutputs` operands: nout, or 0 to allocate all outputs. A GUF_OPERAND_NONE is
+///              allocated and becomes a GUF_OPERAND_ARRAY with one reference for the caller; it is
+///              unchanged on failure. The shape of an output is the broadcast shape of the inputs or
+///              a shape that the inputs broadcast to. Its strides may have any value. Its dtype may
+///              differ from the loop's if `casting` allows the cast.
+///              A signature without outputs has inout operands instead. They are among the inputs,
+///              must be arrays or tensors, and are written in place. For such a signature `noutputs`
+///              may also be the number of written operands: each of them is then first copied (and
+///              cast) into its output, and the outputs are written instead. With `where`, only the
+///              outer items that the mask selects are written.
+///              Inputs and outputs may overlap in any way: the result is as if the inputs were
+///              copied first. Outputs that overlap each other are written one after another, the
+///              last one last.
+/// where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where it is false,
+///              outputs keep their values.
+/// dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
+/// signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
+/// order        guf_order of allocated outputs.
+/// axes         NULL, or the axes of the core dimensions of all operands, one operand after another
+///              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. Axes
+///              of outputs may be omitted if no output has core dimensions.
+/// axis         NULL, or one axis, for a signature with a single core dimension that all operands
+///              share (NumPy's axis=).
+/// dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
+/// device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
+///              guf_device_get.
 /// host_policy  which operands in host memory may be copied to the device and back.
-/// threads   0: the backend's choice, by what the call's elements are known to cost; else so many,
-///           but at most as many as there are items and as the process has (cpu). No bit depends on
-///           it.
-/// fp_events NULL, or where found floating-point events are or-ed in (guf_fp_event): those that
-///           `fp_report` names. Nothing is looked for that neither `fp_report` nor `fp_fail` names,
-///           and looking costs a pass over operands and results. Where the work is queued (with a
-///           stream; with operands in device memory also without) the word is written when it is
-///           done, and must live until then. Elements that a mask leaves out have no events; casts
-///           of operands and results have none either.
-/// fp_fail   events that fail the call with GUF_E_FLOATING_POINT; outputs are then written.
+/// threads      0: the backend decides by the estimated cost of the call. Else the number of
+///              threads, limited by the number of items and by the threads of the process (cpu).
+///              Results are bit-identical for every value.
+/// fp_events    NULL, or the word into which the call ORs the floating-point flags that it found and
+///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
+///              not computed; computing them costs a pass over operands and results. If the work is
+///              queued (on a stream, or on operands in device memory also without one), the word is
+///              written when the work is complete and must stay valid until then. Elements that a
+///              mask excludes raise no flags, and neither do casts of operands and results.
+/// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
+///              even so.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_call_args {
@@ -1354,8 +1370,8 @@ const _: () = {
     assert!(offset_of!(guf_call_args, fp_fail) == 132);
 };
 
-/// What a call would do: the loop's types and each operand's shape. What output_shapes has behind
-/// the `output_ndims` numbers of an output is left as it was.
+/// Result of guf_resolve: the dtypes of the loop and the shape of each output. Of output_shapes[k],
+/// only the first output_ndims[k] elements are written.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_resolution {
@@ -1392,27 +1408,33 @@ const _: () = {
     assert!(offset_of!(guf_resolution, output_shapes) == 400);
 };
 
-/// What reduce takes. Zero everything, set struct_size, then what is needed.
-/// input    the operand to fold.
-/// output   GUF_OPERAND_NONE: allocated, and then a GUF_OPERAND_ARRAY whose reference is the
-///          caller's; unchanged on failure. Else an array or tensor of the result's shape, of any
-///          dtype: results are cast to it as by casting='unsafe'.
-/// axis     `naxis` axes, negative ones from the end, each once. NULL: axis 0, as in NumPy. naxis
-///          GUF_ALL_AXES: all of them (NumPy's axis=None), `axis` is then not read. naxis 0 with a
-///          non-NULL `axis` folds nothing (NumPy's axis=()).
-/// initial  NULL: the identity, where there is one and it is needed. GUF_OPERAND_NONE: no value
-///          (NumPy's initial=None). Else a scalar or 0-d operand: the left operand of every result.
-///          Of a record a 0-d operand of that record; it has no identity.
-/// where    NULL, or a mask (bool) that broadcasts with the input: elements that take part.
-/// dtype    0, or the type of the loop (NumPy's dtype=).
-/// outputs  NULL: `output` is the result. Else `noutputs` of them, one per result of a reduction
-///          with a state (guf_ufunc_set_reduction), each as `output`, which is then NULL.
-/// order    layout of an allocated output.
+/// Arguments of reduce. Zero the structure, set struct_size, then set the fields that are needed.
+/// All pointers are borrowed for the duration of the call.
+/// input     the operand to reduce.
+/// output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a
+///           GUF_OPERAND_ARRAY with one reference for the caller; it is unchanged on failure.
+///           Else an array or tensor of the result's shape, of any dtype: results are cast to it
+///           as by casting='unsafe'.
+/// axis      `naxis` axes, without repetition; negative ones count from the end. NULL: axis 0, as
+///           in NumPy. naxis GUF_ALL_AXES: all axes (NumPy's axis=None); `axis` is then ignored.
+///           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
+/// initial   NULL: the identity, if the ufunc has one and it is needed. GUF_OPERAND_NONE: no
+///           initial value (NumPy's initial=None). Else a scalar or 0-d operand, which is the
+///           left operand of every result. A structured dtype has no identity; its initial value
+///           is a 0-d operand of the same dtype.
+/// where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
+///           reduce.
+/// dtype     0, or the dtype of the loop (NumPy's dtype=).
+/// outputs   NULL: the result is `output`. Else `noutputs` operands, one per result of a
+///           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
+///           `output`, which is then NULL.
+/// order     guf_order of an allocated output.
+/// threads   as in guf_call_args.
 /// fp_events, fp_report, fp_fail
-///          as in guf_call_args: of every step of the fold, the initial value's included, whatever
-///          the number of threads (docs/fp-events.md). Elements that a mask leaves out have none.
-///          What fp_fail names fails the method when all of it is done: a given output is then
-///          written, none is allocated.
+///           as in guf_call_args, for every step of the reduction including the initial value;
+///           independent of the number of threads (docs/fp-events.md). Elements that a mask
+///           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
+///           work is done: a given output is then written, and no output is returned otherwise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduce_args {
@@ -1471,10 +1493,10 @@ const _: () = {
     assert!(offset_of!(guf_reduce_args, fp_fail) == 108);
 };
 
-/// What accumulate and reduceat take.
-/// indices  reduceat: a 1-d operand of integers in [0, extent of the axis); accumulate: NULL.
-/// axis     one axis, negative from the end; zeroed it is axis 0, NumPy's default.
-/// The rest as in guf_reduce_args.
+/// Arguments of accumulate and reduceat.
+/// indices  reduceat: a 1-d operand of integers in [0, extent of the axis). accumulate: NULL.
+/// axis     one axis; a negative one counts from the end. The default is axis 0, as in NumPy.
+/// The other fields are as in guf_reduce_args.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_accumulate_args {
@@ -1525,14 +1547,14 @@ const _: () = {
     assert!(offset_of!(guf_accumulate_args, fp_fail) == 84);
 };
 
-/// What at takes.
-/// array    an array or tensor, changed in place.
-/// indices  `nindices` operands of integers that broadcast together and index the first `nindices`
-///          axes; negative ones count from the end.
-/// operand  the second operand of a binary ufunc, broadcast to the indexed elements; NULL for a
-///          unary one.
+/// Arguments of at.
+/// array     an array or tensor, which is changed in place.
+/// indices   `nindices` operands of integers that broadcast together and index the first
+///           `nindices` axes; negative ones count from the end.
+/// operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
+///           for a unary ufunc.
 /// fp_events, fp_report, fp_fail
-///          as in guf_reduce_args: of every occurrence of an index.
+///           as in guf_reduce_args, for every occurrence of an index.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_at_args {
@@ -1577,14 +1599,15 @@ const _: () = {
     assert!(offset_of!(guf_at_args, fp_fail) == 68);
 };
 
-/// How a call is cut. Zero everything, set struct_size, then what is needed.
-/// chunk_bytes  bytes of the largest operand in a chunk; 0: 8 MiB, or less where the device has no
-///              room for that. A chunk holds one loop item at least.
-/// depth        chunks under way at once, 1 to 16; 0: 3. On a device each of them has memory for its
-///              operands there, and as much page-locked memory of the host.
-/// first_item   outer items before it are neither read nor written: where a call that was stopped
-///              goes on.
-/// progress     NULL, or what is called with `user` behind each chunk.
+/// Options of a chunked call. Zero the structure, set struct_size, then set the fields that are
+/// needed.
+/// chunk_bytes  maximum bytes of the largest operand in a chunk. 0 means 8 MiB, or less if the
+///              device does not have the memory. A chunk contains at least one loop item.
+/// depth        number of chunks in progress at once, 1 to 16; 0 means 3. On a device, each of them
+///              needs device memory for its operands and the same amount of page-locked host memory.
+/// first_item   outer items before it are neither read nor written. Used to resume a call that was
+///              stopped.
+/// progress     NULL, or a function that is called with `user` after each chunk.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_chunk_options {
@@ -1657,7 +1680,7 @@ const _: () = {
     assert!(offset_of!(guf_kernel_info, doc) == 152);
 };
 
-/// What a kernel can have on one device.
+/// Limits and resources of a kernel on one device.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_kernel_device_info {
@@ -1693,29 +1716,34 @@ const _: () = {
 #[cfg(not(feature = "load"))]
 unsafe extern "C" {
     /// ```text
-    /// Name of a status code, such as "GUF_E_SHAPE"; "GUF_E_UNKNOWN" for a code this version does not
-    /// have.
-    /// Ownership  static text, never freed.   [mt] [no-block] [no-alloc]
+    /// Returns the name of a status code, such as "GUF_E_SHAPE", or "GUF_E_UNKNOWN" for a code that
+    /// this version does not define.
+    /// Ownership  static text, never freed.
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_status_name(status: guf_status) -> *const c_char;
     /// ```text
-    /// What a status code means, in one line of English.
-    /// Ownership  static text, never freed.   [mt] [no-block] [no-alloc]
+    /// Returns a one-line English description of a status code.
+    /// Ownership  static text, never freed.
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_status_text(status: guf_status) -> *const c_char;
     /// ```text
-    /// Version of the loaded library: major << 22 | minor << 12 | patch.
+    /// Returns the version of the loaded library: major << 22 | minor << 12 | patch.
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_version() -> u32;
     /// ```text
-    /// The same as text, "0.1.0". Static, never freed.   [mt] [no-block] [no-alloc]
+    /// Returns the version as text, "0.1.0".
+    /// Ownership  static text, never freed.
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_version_string() -> *const c_char;
     /// ```text
-    /// Creates a context: a registry of ufuncs and modules over the standard library. Most programs
-    /// need none and pass NULL, the process's default context, which has no handle and is never freed.
-    /// Ownership  the caller gets one reference.
+    /// Creates a context: a registry of ufuncs and modules that also contains the standard library.
+    /// Most programs do not need one and pass NULL, which means the default context of the process. The
+    /// default context has no handle and is never freed.
+    /// Ownership  the caller receives one reference.
     /// Errors     GUF_E_ARG       <= out_context is NULL, or flags is not 0
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
@@ -1723,1230 +1751,1597 @@ unsafe extern "C" {
     /// ```
     pub fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= not a live context (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_context
     /// ```
     pub fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= not a live context (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_context
     /// ```
     pub fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Frees what releases left behind and runs queued release callbacks, on this thread and outside
-    /// all locks. `max_callbacks` 0: all. `out_ran` (NULL allowed) receives how many callbacks ran.
+    /// Frees the objects whose last reference was released, and runs queued release callbacks on this
+    /// thread, without a lock held. `max_callbacks` is the maximum number of callbacks to run; 0 means
+    /// all. `out_ran` (NULL is allowed) receives the number of callbacks that ran.
     /// [mt] [no-block]
     /// Roles   blocking
     /// ```
     pub fn guf_poll(max_callbacks: u32, out_ran: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Takes the oldest message from the log ring of `context`'s process. The library prints nothing
-    /// itself.
-    /// In/out  `text` of `capacity` bytes receives one NUL-terminated line, cut if need be.
-    ///         `out_level`: 0 error, 1 warning, 2 information; -1 when the ring is empty (text is then
-    ///         "").
+    /// Removes the oldest message from the log of the process. The library itself prints nothing.
+    /// In/out  `text` of `capacity` bytes receives one NUL-terminated line, truncated if necessary.
+    ///         `out_level` receives 0 for an error, 1 for a warning, 2 for information, or -1 if the log
+    ///         is empty (`text` is then "").
     /// Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0
     /// [mt] [no-block] [no-alloc]
     /// Roles   text: text,capacity
     /// ```
     pub fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits for all streams, stops the library's threads, runs queued callbacks and frees caches.
-    /// Optional: nothing needs it at exit. Handles stay releasable; other calls that need a device give
-    /// GUF_E_SHUTDOWN. What a driver does not take back is told in the log.
-    /// Errors  GUF_TIMEOUT <= work still ran after `timeout_ns`; the library is then still usable
+    /// Waits for all streams for at most `timeout_ns` nanoseconds, stops the library's threads, runs
+    /// queued callbacks and frees caches. Calling it at exit is optional. Afterwards handles can still
+    /// be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses to free a
+    /// resource, the log reports it.
+    /// Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
     /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// How many backends were found. Reads files' notes only: no driver is called, no plugin's code
-    /// runs.
-    /// Errors  GUF_E_ARG <= out_count is NULL;  GUF_E_NO_MEMORY
+    /// Returns the number of backends that were found. Reads only the notes of plugin files; no driver
+    /// is called and no plugin code runs.
+    /// Errors  GUF_E_ARG       <= out_count is NULL
+    ///         GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt], reads the disk at the first call
     /// Roles   blocking
     /// ```
     pub fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Describes backend `index`. `probe` not 0: opens it and its driver first, so that `state`,
-    /// `ndevices` and `driver` are final; a backend that cannot be used is described, not reported as an
-    /// error.
+    /// Describes backend `index`. If `probe` is not 0, the backend and its driver are opened first, and
+    /// `state`, `ndevices` and `driver` are final. A backend that is not usable is not an error: `state`
+    /// and `reason` say why.
     /// Errors  GUF_E_ARG    <= out_info is NULL
-    ///         GUF_E_INDEX  <= index is not below guf_backend_count
-    ///         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
+    ///         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Adds a plugin by absolute path, beside the search path (docs/environment.md).
+    /// Adds a plugin by its absolute path, in addition to those on the search path
+    /// (docs/environment.md).
     /// Errors  GUF_E_ARG       <= path is NULL or not absolute
-    ///         GUF_E_IO        <= the file cannot be opened, or is no regular file
+    ///         GUF_E_IO        <= the file cannot be opened, or is not a regular file
     ///         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
     ///                            acceptable
-    ///         GUF_E_BAD_FILE  <= no ELF file, or no backend note in it
-    ///         GUF_E_ABI       <= the note's ABI range or ISA does not fit, or the plugin's table breaks
-    ///                         the contract
-    ///         GUF_E_EXISTS    <= a backend of that name is loaded already
+    ///         GUF_E_BAD_FILE  <= the file is not an ELF file, or has no backend note
+    ///         GUF_E_ABI       <= the note requires another ABI or ISA, or the plugin's table violates
+    ///                            the contract
+    ///         GUF_E_EXISTS    <= a backend of that name is already loaded
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Finds a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or
-    /// "auto". "auto" is decided once per context: the first usable backend of GUFUNC_BACKENDS, else of
-    /// all by falling priority (cuda, roc, cpu), index 0. A named backend never falls back to another.
-    /// The handle of "auto" may be given wherever a device is wanted, and is the chosen device there,
-    /// but for calls and methods: those without a stream whose operands all lie in host memory run on
-    /// the cpu, unless by their shapes and dtypes the work outweighs the copies (docs/devices.md).
-    /// guf_explain tells. guf_device_get_info describes the chosen device: a handle that differs from
-    /// guf_device_get(context, info.spec)'s is that of "auto". What is made with it (arrays, streams)
-    /// names the chosen device.
+    /// Returns a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or "auto". A
+    /// named backend never falls back to another one.
+    /// "auto" is decided once per context. It is the first usable backend of GUFUNC_BACKENDS, or without
+    /// that variable of all backends by descending priority (cuda, roc, cpu), with index 0. The handle
+    /// of "auto" can be passed wherever a device is expected and means the chosen device, with one
+    /// exception: calls and methods without a stream whose operands are all in host memory run on the
+    /// cpu, unless their shapes and dtypes show that the work outweighs the copies (docs/devices.md).
+    /// guf_explain reports the decision. guf_device_get_info describes the chosen device: a handle that
+    /// differs from the one that guf_device_get returns for info.spec is the handle of "auto". Arrays
+    /// and streams that are made with it report the chosen device.
     /// Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
-    ///         GUF_E_HANDLE     <= context
+    ///         GUF_E_HANDLE     <= context is not a live context
     ///         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
     ///         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
-    ///         GUF_E_NO_IMAGE   <= the backend's kernels are built for none that is like this device
-    ///         any 9xx          <= the backend's state; the message tells why
+    ///         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
+    ///         any 9xx          <= the backend is not usable; the message says why
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Opens a device over a context of the program's own, a CUcontext, instead of the driver's primary
-    /// one: for programs that made theirs with cuCtxCreate. To be called before anything else opens the
-    /// device; from then on the spec, in every call of this process, means the device over that context.
-    /// The same native again gives the same device.
-    /// Ownership  the context stays the program's, and must live as long as anything of the device is
-    ///            used, guf_shutdown included; once it is destroyed calls on the device fail with
-    ///            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No call changes what is current on its thread.
-    /// Errors  GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
-    ///                              malformed
-    ///         GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
-    ///         GUF_E_NO_DEVICE   <= the index is not below the backend's device count
-    ///         GUF_E_EXISTS      <= the device is open already, over another context
-    ///         GUF_E_HANDLE      <= native is no living context, or one of another device; nothing is
-    ///                              open then
-    ///         GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc: HIP has none)
-    ///         GUF_E_NO_IMAGE    <= as guf_device_get
-    ///         GUF_E_SHUTDOWN;  GUF_E_NO_MEMORY;  any 9xx <= the backend's state; the message tells why
+    /// Opens a device over the program's own context, a CUcontext, instead of the driver's primary
+    /// context. This is for programs that create a context with cuCtxCreate. Call it before anything
+    /// else opens the device. From then on the spec, in every call of this process, means the device
+    /// over that context. The same `native` returns the same device again.
+    /// Ownership  the program keeps the context. It must stay alive while anything of the device is
+    ///            used, guf_shutdown included. Once it is destroyed, calls on the device fail with
+    ///            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes the current
+    ///            context of the calling thread.
+    /// Errors     GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
+    ///                                 malformed
+    ///            GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
+    ///            GUF_E_NO_DEVICE   <= the index is not below the backend's device count
+    ///            GUF_E_EXISTS      <= the device is already open, over another context
+    ///            GUF_E_HANDLE      <= native is not a live context, or a context of another device; the
+    ///                                 device is not opened
+    ///            GUF_E_UNSUPPORTED <= the backend has no contexts (cpu; roc, because HIP has none)
+    ///            GUF_E_NO_IMAGE    <= as guf_device_get
+    ///            GUF_E_SHUTDOWN    <= after guf_shutdown
+    ///            GUF_E_NO_MEMORY   <= a host allocation failed
+    ///            any 9xx           <= the backend is not usable; the message says why
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG <= out_info is NULL;  GUF_E_HANDLE <= device;  GUF_E_STRUCT <= struct_size
+    /// Describes a device.
+    /// Errors  GUF_E_ARG    <= out_info is NULL
+    ///         GUF_E_HANDLE <= device is not a live device
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits, at most `timeout_ns` (UINT64_MAX: no limit), for the work that `device` was given without
-    /// a stream, then GUF_OK or its first failure since the last report. On the cpu such work is
-    /// complete when it returns. GUF_TIMEOUT: still running, nothing is reported or lost.
-    /// Errors  GUF_E_HANDLE <= device;  GUF_E_FORKED;  any status of the failed work   [mt], blocks
+    /// Waits for the work that was queued on `device` without a stream, for at most `timeout_ns`
+    /// nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the first failure of that work since the
+    /// last report. On the cpu work without a stream is complete when its call returns. GUF_TIMEOUT
+    /// means that the work is still running; no failure is reported or lost.
+    /// Errors  GUF_E_HANDLE <= device is not a live device
+    ///         GUF_E_FORKED <= the device belongs to the parent process
+    ///         any status   <= the failure of the work
+    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is
-    /// allowed)
+    /// No effect; they exist for symmetry with counted handles.
+    /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Do nothing, for symmetry with counted handles.   Errors  GUF_E_HANDLE <= device (NULL is
-    /// allowed)
+    /// No effect; they exist for symmetry with counted handles.
+    /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Creates a stream. On the cpu an idle stream runs small work inside the call that queues it, and
-    /// larger work on a thread of its own.
-    /// Ownership  one reference for the caller; pending work completes even if the stream is released.
-    /// Errors     GUF_E_ARG <= out_stream is NULL or flags is not 0;  GUF_E_HANDLE <= device;
-    ///            GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
+    /// that queues it, and larger work on the stream's own thread.
+    /// Ownership  the caller receives one reference. Pending work completes even if the stream is
+    ///            released.
+    /// Errors     GUF_E_ARG       <= out_stream is NULL, or flags is not 0
+    ///            GUF_E_HANDLE    <= device is not a live device
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
+    ///            GUF_E_SHUTDOWN  <= after guf_shutdown
     /// [mt]
     /// Roles   blocking; gives a reference: out_stream
     /// ```
     pub fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Adopts a CUstream or hipStream_t. The native stream stays the caller's and must outlive the
-    /// handle. While the caller captures it by the vendor's functions, calls that allocate nothing and
-    /// launches of plans are captured, but for loops that may fail (integer power, functions with
-    /// failure=); the caller keeps their memory, and all else gives GUF_E_CAPTURE.
-    /// Errors  GUF_E_ARG <= out_stream is NULL, native is 0, flags is not 0
-    ///         GUF_E_HANDLE <= device; or the driver knows native as no stream, or as one whose context
-    ///                         is destroyed
-    ///         GUF_E_DEVICE_MISMATCH <= native is another device's or another context's, where the
-    ///                                  driver can tell (gufunc/device.h, guf_device_adopt)
-    ///         GUF_E_UNSUPPORTED <= the device's backend has no native streams (cpu)
-    ///         GUF_E_FORKED;  GUF_E_DEVICE_LOST;  GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
+    /// functions, the capture records calls that allocate nothing and launches of plans, except loops
+    /// that may fail (integer power, functions with failure=). The caller must then keep the memory of
+    /// this work alive. Everything else on the stream yields GUF_E_CAPTURE.
+    /// Ownership  the caller receives one reference. The native stream stays the caller's and must
+    ///            outlive the handle.
+    /// Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
+    ///            GUF_E_HANDLE          <= device is not a live device; or the driver reports that
+    ///                                     native is not a stream, or that its context is destroyed
+    ///            GUF_E_DEVICE_MISMATCH <= the driver can tell that native belongs to another device or
+    ///                                     context (guf_device_adopt)
+    ///            GUF_E_UNSUPPORTED     <= the device's backend has no native streams (cpu)
+    ///            GUF_E_FORKED          <= the device belongs to the parent process
+    ///            GUF_E_DEVICE_LOST     <= the device failed in this process
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
     /// Roles   gives a reference: out_stream
     /// ```
     pub fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= stream (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_stream
     /// ```
     pub fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= stream (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_stream
     /// ```
     pub fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The device of a stream.   Errors  GUF_E_ARG, GUF_E_HANDLE   [mt] [no-block] [no-alloc]
+    /// Returns the device of a stream.
+    /// Errors  GUF_E_ARG    <= out_device is NULL
+    ///         GUF_E_HANDLE <= stream is not a live stream
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_stream_get_device(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// GUF_OK when all queued work is done, GUF_NOT_READY while it runs. Reports no failure of the
-    /// work.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED <= made before a fork
-    ///         GUF_E_CAPTURE <= it is being captured   [mt] [no-block] [no-alloc]
+    /// Returns GUF_OK if all queued work is complete, GUF_NOT_READY while it runs. Does not report
+    /// failures of the work.
+    /// Errors  GUF_E_HANDLE  <= stream is not a live stream
+    ///         GUF_E_FORKED  <= the stream was created before a fork
+    ///         GUF_E_CAPTURE <= the stream is being captured
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits until everything queued so far is done, at most `timeout_ns` (UINT64_MAX: no limit), then
-    /// GUF_OK or the stream's first failure since the last report. GUF_TIMEOUT: still running, nothing
-    /// is reported or lost.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it is being captured
-    ///         any status of the failed work   [mt], blocks
+    /// Waits until all work queued so far is complete, for at most `timeout_ns` nanoseconds
+    /// (UINT64_MAX: no limit). Returns GUF_OK, or the stream's first failure since the last report.
+    /// GUF_TIMEOUT means that the work is still running; no failure is reported or lost.
+    /// Errors  GUF_E_HANDLE  <= stream is not a live stream
+    ///         GUF_E_FORKED  <= the stream was created before a fork
+    ///         GUF_E_CAPTURE <= the stream is being captured
+    ///         any status    <= the failure of the work
+    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes later work of `stream` wait for `event`; returns at once. An event never recorded is
-    /// complete.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH <= the event is another backend's
-    ///         GUF_E_CAPTURE <= the event is of a capture that is over, of another device's, or of
-    ///                          another than the stream's (gufunc/graph.h)   [mt]
+    /// Makes work that is queued on `stream` later wait for `event`, and returns immediately. An event
+    /// that was never recorded is complete.
+    /// Errors  GUF_E_HANDLE          <= stream or event is not a live handle of its kind
+    ///         GUF_E_FORKED          <= the stream or event was created before a fork
+    ///         GUF_E_DEVICE_MISMATCH <= the event belongs to another backend
+    ///         GUF_E_CAPTURE         <= the event was recorded in a capture that has ended, on another
+    ///                                  device, or in another capture than the stream's (gufunc/graph.h)
+    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Creates an event of a device, not recorded yet (complete).
-    /// Errors  GUF_E_ARG <= out_event is NULL or flags is not 0;  GUF_E_HANDLE;  GUF_E_NO_MEMORY
+    /// Creates an event of a device. The event is complete until it is recorded. `flags` must be 0.
+    /// Ownership  the caller receives one reference.
+    /// Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
+    ///            GUF_E_HANDLE    <= device is not a live device
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt]
     /// Roles   blocking; gives a reference: out_event
     /// ```
     pub fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= event (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_event
     /// ```
     pub fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= event (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_event
     /// ```
     pub fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Marks the present end of `stream`. A second record moves the mark.
-    /// Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of different devices   [mt-object] [no-block]
+    /// Records the event at the current end of `stream`. Recording it again moves it.
+    /// Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
+    ///         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
+    /// [mt-object] [no-block]
     /// ```
     pub fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// GUF_OK when the mark is reached, GUF_NOT_READY before; the stream's failure if it had failed
-    /// before the record.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_CAPTURE <= it was recorded under a capture
+    /// Returns GUF_OK if the stream has reached the event, GUF_NOT_READY before. If the stream had
+    /// failed before the event was recorded, returns that failure.
+    /// Errors  GUF_E_HANDLE  <= event is not a live event
+    ///         GUF_E_FORKED  <= the event was created before a fork
+    ///         GUF_E_CAPTURE <= the event was recorded in a capture
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_event_query(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits for the mark at most `timeout_ns`; answers as guf_event_query, or GUF_TIMEOUT.
+    /// Waits until the stream has reached the event, for at most `timeout_ns` nanoseconds (UINT64_MAX:
+    /// no limit). Returns what guf_event_query returns, or GUF_TIMEOUT.
     /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reads a dtype's spelling: NumPy's names ("float32"), characters ("f", "l" and "q" are int64),
-    /// short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16", "E", times with and without a unit
-    /// ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names of records. A '>' prefix is refused:
-    /// byte order is an operand flag.
-    /// Errors  GUF_E_ARG    <= spelling or out_dtype is NULL
-    ///         GUF_E_DTYPE  <= not a spelling of a dtype; the message lists the valid ones, or the units
+    /// Parses the name of a dtype. Accepted are NumPy's names ("float32"), its characters ("f"; "l" and
+    /// "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E", datetime types
+    /// with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names of registered
+    /// structured dtypes. The prefix '>' is refused because byte order is a flag of the operand.
+    /// Errors  GUF_E_ARG   <= spelling or out_dtype is NULL
+    ///         GUF_E_DTYPE <= spelling is not the name of a dtype; the message lists the valid names or
+    ///                        units
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_parse(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Name of a dtype ("float32"), or NULL for a value that is no dtype.
-    /// Ownership  static text, never freed. A time whose multiple is not 1 has its name made when it is
-    ///            first asked for; should memory be out then, it is the name without the unit.
+    /// Returns the name of a dtype ("float32"), or NULL if the value is not a dtype.
+    /// Ownership  static text, never freed. The name of a datetime type with a multiple other than 1 is
+    ///            created at its first use. If no memory is available for it, the function returns the
+    ///            name without the unit.
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_name(dtype: guf_dtype) -> *const c_char;
     /// ```text
-    /// Size, alignment, kind and names of a dtype.
+    /// Returns size, alignment, kind and names of a dtype.
     /// Errors  GUF_E_ARG    <= out_info is NULL
-    ///         GUF_E_STRUCT <= out_info->struct_size is below the first version's size
-    ///         GUF_E_DTYPE  <= not a dtype
-    /// [mt] [no-block]  A time's name is made as guf_dtype_name's.
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+    ///         GUF_E_DTYPE  <= dtype is not a dtype
+    /// [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does.
     /// ```
     pub fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Whether NumPy's `can_cast(from, to, casting)` holds; bf16 stands beside f16 (each casts to the
-    /// other by same_kind, both to f32 safely).
+    /// Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 ranks
+    /// beside f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
     /// Errors  GUF_E_ARG   <= out_possible is NULL, or casting is not a guf_casting
     ///         GUF_E_DTYPE <= from or to is not a dtype
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_can_cast(from: guf_dtype, to: guf_dtype, casting: i32, out_possible: *mut i32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's `promote_types(a, b)`; f16 with bf16 gives f32. Times get the coarsest unit that both
-    /// are multiples of; a record has no common type with another type.
+    /// Returns NumPy's `promote_types(a, b)`. f16 and bf16 promote to f32. Two datetime types promote
+    /// to the coarsest unit of which both units are multiples. A structured dtype promotes only with
+    /// itself.
     /// Errors  GUF_E_ARG      <= out_dtype is NULL
-    ///         GUF_E_DTYPE    <= a or b is not a dtype, or they have no common type; the message names
+    ///         GUF_E_DTYPE    <= a or b is not a dtype, or they have no common dtype; the message names
     ///                           both
-    ///         GUF_E_OVERFLOW <= the units' common divisor overflows, or its multiple is above
+    ///         GUF_E_OVERFLOW <= the common divisor of the units overflows, or its multiple exceeds
     ///                           GUF_MAX_UNIT_MULTIPLE
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_promote(a: guf_dtype, b: guf_dtype, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// datetime64 or timedelta64 of a unit: GUF_UNIT_SECOND and 25 is "[25s]". The generic unit has no
-    /// multiple.
-    /// Errors  GUF_E_ARG   <= out_dtype is NULL; unit is no guf_time_unit; multiple is 0, above
-    ///                        GUF_MAX_UNIT_MULTIPLE, or not 1 with the generic unit
-    ///         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64; its own unit is ignored
+    /// Returns datetime64 or timedelta64 with a unit: GUF_UNIT_SECOND with multiple 25 is "[25s]".
+    /// `time` selects datetime64 or timedelta64; its own unit is ignored. The generic unit requires the
+    /// multiple 1.
+    /// Errors  GUF_E_ARG   <= out_dtype is NULL; unit is not a guf_time_unit; multiple is 0, exceeds
+    ///                        GUF_MAX_UNIT_MULTIPLE, or is not 1 for the generic unit
+    ///         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_make_time(time: guf_dtype, unit: i32, multiple: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Unit and multiple of a datetime64 or timedelta64.
+    /// Returns the unit (guf_time_unit) and the multiple of a datetime64 or timedelta64.
     /// Errors  GUF_E_ARG   <= out_unit or out_multiple is NULL
     ///         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_get_unit(time: guf_dtype, out_unit: *mut i32, out_multiple: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes a record known to the process: elements that only loops of the program look into. Arrays
-    /// of it are allocated, wrapped, viewed, copied and given to loops of exactly this type; there are
-    /// no casts, and no swapped byte order. The same name with the same layout gives the same dtype; it
-    /// is never taken back.
-    /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name is not [A-Za-z_][A-Za-z0-9_.]* of at
-    ///                            most 31 characters, or spells another type; itemsize is 0, above
-    ///                            GUF_MAX_RECORD_ITEMSIZE, or no multiple of alignment; alignment is
-    ///                            no power of two or above 64
-    ///         GUF_E_EXISTS    <= the name has another layout; the message says which
-    ///         GUF_E_NO_MEMORY <= memory, or GUF_MAX_RECORDS names are taken
+    /// Registers a structured dtype for the process: an opaque element type whose bytes only the
+    /// program's own loops interpret. Arrays of a structured dtype can be allocated, wrapped, viewed and
+    /// copied. Loops accept it only as exactly this dtype; there are no casts and no swapped byte order.
+    /// Registering a name again with the same size and alignment returns the same dtype. A registration
+    /// cannot be removed. `itemsize` and `alignment` are in bytes.
+    /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
+    ///                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
+    ///                            of another dtype; itemsize is 0, exceeds GUF_MAX_RECORD_ITEMSIZE, or
+    ///                            is not a multiple of alignment; alignment is not a power of two or
+    ///                            exceeds 64
+    ///         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
+    ///                            gives them
+    ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_RECORDS names are registered
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Allocates an array; its values are unspecified.
-    /// `device` NULL: cpu. `strides` NULL: laid out by `order` (C or F; KEEP and ANY mean C). With
-    /// strides (order must be C): they may be negative or leave gaps; memory for all elements is
-    /// allocated.
-    /// Ownership  one reference for the caller; freed with the last array or view of it.
-    /// Errors     GUF_E_ARG    <= out_array is NULL; shape is NULL with ndim > 0; order is no guf_order
-    ///            GUF_E_DTYPE  <= dtype is none
-    ///            GUF_E_SHAPE  <= ndim outside 0..GUF_MAX_NDIM, an extent negative, the size overflows,
-    ///                            or strides make elements overlap
-    ///            GUF_E_HANDLE <= device;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY;  GUF_E_SHUTDOWN
+    /// Allocates an array with unspecified values. `device` NULL means cpu. With `strides` NULL the
+    /// layout is `order` (C or F; KEEP and ANY mean C). With `strides`, in bytes, order must be C;
+    /// strides may be negative or leave gaps, and memory for the whole range is allocated.
+    /// Ownership  the caller receives one reference. The memory is freed with the last array or view of
+    ///            it.
+    /// Errors     GUF_E_ARG           <= out_array is NULL; shape is NULL and ndim > 0; order is not a
+    ///                                   guf_order
+    ///            GUF_E_DTYPE         <= dtype is not a dtype
+    ///            GUF_E_SHAPE         <= ndim is outside 0..GUF_MAX_NDIM, an extent is negative, the
+    ///                                   size overflows, or the strides make elements overlap
+    ///            GUF_E_HANDLE        <= device is not a live device
+    ///            GUF_E_NO_MEMORY     <= a host allocation failed
+    ///            GUF_E_DEVICE_MEMORY <= a device allocation failed
+    ///            GUF_E_SHUTDOWN      <= after guf_shutdown
     /// [mt]
     /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Wraps memory that the caller owns, without copying.
-    /// `release` (NULL allowed) runs once with (user, tensor->address) when the last array or view of it
-    /// is gone and, for a device's memory, what the device was given without a stream is done. On
-    /// failure it never runs, nor in a forked child for a device's memory of its parent.
-    /// Errors  GUF_E_ARG <= tensor, its shape or out_array is NULL; unknown flags; address 0 with
-    ///                      elements
-    ///         GUF_E_STRUCT, GUF_E_DTYPE, GUF_E_HANDLE
-    ///         GUF_E_SHAPE <= as guf_array_alloc, or the address range wraps;  GUF_E_NO_MEMORY
+    /// Wraps memory that the caller owns, without a copy. `release` (NULL is allowed) runs exactly once
+    /// with (user, tensor->address), after the last array or view of the memory is released and, for
+    /// device memory, after the work queued on the device without a stream is complete. It does not run
+    /// if this function fails, nor in a forked child for device memory of the parent process.
+    /// Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
+    ///            `tensor`, its shape and its strides are copied.
+    /// Errors     GUF_E_ARG       <= tensor, its shape or out_array is NULL; flags has unknown bits; the
+    ///                               address is 0 and there are elements
+    ///            GUF_E_STRUCT    <= tensor->struct_size is not valid
+    ///            GUF_E_DTYPE     <= tensor->dtype is not a dtype
+    ///            GUF_E_HANDLE    <= tensor->device is not a live device
+    ///            GUF_E_SHAPE     <= as guf_array_alloc, or the address range wraps around
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= array (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_array
     /// ```
     pub fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= array (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_array
     /// ```
     pub fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG <= out_info is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
+    /// Describes an array.
+    /// Errors  GUF_E_ARG    <= out_info is NULL
+    ///         GUF_E_HANDLE <= array is not a live array
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's a[start:stop:step, ...]: one triple per axis, Python's rules (negative from the end,
-    /// clipped). INT64_MIN in start or stop stands for an omitted bound. naxes <= ndim; later axes are
-    /// kept whole.
-    /// Errors  GUF_E_INDEX <= naxes > ndim;  GUF_E_VALUE <= a step of 0   [mt] [no-block]
+    /// NumPy's a[start:stop:step, ...]: one start, stop and step per axis, for the first `naxes` axes;
+    /// later axes are kept whole. Python's rules apply: negative bounds count from the end, and bounds
+    /// are clipped. INT64_MIN as start or stop means that the bound is omitted.
+    /// Errors  GUF_E_INDEX <= naxes > ndim
+    ///         GUF_E_VALUE <= a step is 0
+    /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
     /// ```
     pub fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reads and writes elements in `order` (C, F or ANY); one extent may be -1. A view always: where
-    /// NumPy would copy, GUF_E_UNSUPPORTED tells so (guf_array_copy first).
-    /// Errors  GUF_E_SHAPE <= sizes differ, two -1, or ndim out of range;  GUF_E_ARG <= order
+    /// NumPy's reshape: reads and writes elements in `order` (C, F or ANY). One extent may be -1 and is
+    /// then computed. The result is always a view.
+    /// Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
+    ///                              range
+    ///         GUF_E_ARG         <= order is not C, F or ANY
+    ///         GUF_E_UNSUPPORTED <= NumPy would have to copy; use guf_array_copy first
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The array as one dimension, by `order`; errors as guf_array_reshape.   [mt] [no-block]
+    /// Returns the array as one dimension, in `order`. Errors are those of guf_array_reshape.
+    /// [mt] [no-block]
     /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Permutes axes; `axes` NULL reverses them. Axis i of the result is axis axes[i] of the array.
-    /// Errors  GUF_E_VALUE <= naxes is not ndim;  GUF_E_AXIS <= out of range or repeated
+    /// Permutes the axes: axis i of the result is axis axes[i] of the array. `axes` NULL reverses them.
+    /// Errors  GUF_E_VALUE <= naxes is not ndim
+    ///         GUF_E_AXIS  <= an axis is out of range or repeated
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Stretches axes of extent 1 by stride 0. The result is read-only.
-    /// Errors  GUF_E_SHAPE <= the shapes do not fit   [mt] [no-block]
+    /// Broadcasts to a shape: axes of extent 1 are repeated with stride 0. The result is read-only.
+    /// Errors  GUF_E_SHAPE <= the array does not broadcast to the shape
+    /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Drops axes of extent 1: those named, or all when `axes` is NULL.
-    /// Errors  GUF_E_AXIS <= out of range or repeated;  GUF_E_SHAPE <= a named axis is not 1
+    /// Removes axes of extent 1: the given ones, or all if `axes` is NULL.
+    /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
+    ///         GUF_E_SHAPE <= the extent of a given axis is not 1
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Inserts axes of extent 1 at the named positions of the result.
-    /// Errors  GUF_E_AXIS <= out of range or repeated;  GUF_E_SHAPE <= more than GUF_MAX_NDIM
+    /// Inserts axes of extent 1. `axes` are their positions in the result.
+    /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
+    ///         GUF_E_SHAPE <= the result has more than GUF_MAX_NDIM dimensions
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's sliding_window_view over the named axes: each shrinks to extent - window + 1 and a new
-    /// last axis of extent `window` appears for it, in order. The result is read-only.
-    /// Errors  GUF_E_AXIS;  GUF_E_SHAPE <= a window below 1 or above its axis   [mt] [no-block]
+    /// NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent - window +
+    /// 1, and a last axis of extent `window` is appended for it, in the order of `axes`. The result is
+    /// read-only.
+    /// Errors  GUF_E_AXIS  <= an axis is out of range
+    ///         GUF_E_SHAPE <= a window is below 1 or exceeds its axis
+    /// [mt] [no-block]
     /// Roles   gives a reference: out_array; arrays: axes[naxes] windows[naxes]
     /// ```
     pub fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Sets every element to a scalar operand, cast as guf::cast; a weak int must fit the dtype, as in
-    /// calls. NULL stream: complete on return for host memory.
-    /// Errors  GUF_E_ARG <= value is NULL or no scalar;  GUF_E_HANDLE;  GUF_E_READ_ONLY;
-    ///         GUF_E_OVERFLOW <= a weak int outside the dtype;
-    ///         GUF_E_DEVICE_MISMATCH <= the stream's device is another   [mt-object]
+    /// Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
+    /// As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
+    /// function returns.
+    /// Errors  GUF_E_ARG             <= value is NULL or not a scalar
+    ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
+    ///         GUF_E_READ_ONLY       <= the array is read-only
+    ///         GUF_E_OVERFLOW        <= a weak int does not fit the dtype
+    ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies into a new array of the same dtype and device, laid out by `order`.
-    /// Errors  GUF_E_ARG <= out_array is NULL, order;  GUF_E_HANDLE;  GUF_E_NO_MEMORY,
-    ///                      GUF_E_DEVICE_MEMORY
+    /// Copies an array into a new array of the same dtype and device, with layout `order`.
+    /// Ownership  the caller receives one reference.
+    /// Errors     GUF_E_ARG           <= out_array is NULL, or order is not a guf_order
+    ///            GUF_E_HANDLE        <= array or stream is not a live handle of its kind
+    ///            GUF_E_NO_MEMORY     <= a host allocation failed
+    ///            GUF_E_DEVICE_MEMORY <= a device allocation failed
     /// [mt]
     /// Roles   blocking; gives a reference: out_array
     /// ```
     pub fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies `source` into `destination`, broadcasting and casting; overlapping memory behaves as if
-    /// the source were copied first.
-    /// Errors  GUF_E_CASTING <= `casting` forbids it;  GUF_E_SHAPE <= source does not broadcast to
-    ///                          destination;
-    ///         GUF_E_READ_ONLY;  GUF_E_OVERLAP <= destination overlaps itself;  GUF_E_HANDLE
+    /// Copies `source` into `destination`, with broadcasting and casts. If their memory overlaps, the
+    /// result is as if `source` were copied first.
+    /// Errors  GUF_E_CASTING   <= `casting` forbids the cast
+    ///         GUF_E_SHAPE     <= source does not broadcast to the shape of destination
+    ///         GUF_E_READ_ONLY <= destination is read-only
+    ///         GUF_E_OVERLAP   <= elements of destination overlap each other
+    ///         GUF_E_HANDLE    <= an array or the stream is not a live handle of its kind
     /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies into a new array of another dtype.
-    /// Errors  as guf_array_copy;  GUF_E_DTYPE;  GUF_E_CASTING <= `casting` forbids the cast   [mt]
+    /// Copies an array into a new array of another dtype, with layout `order`.
+    /// Ownership  the caller receives one reference.
+    /// Errors     as guf_array_copy, and
+    ///            GUF_E_DTYPE   <= dtype is not a dtype
+    ///            GUF_E_CASTING <= `casting` forbids the cast
+    /// [mt]
     /// Roles   blocking; gives a reference: out_array
     /// ```
     pub fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies to `device`: into a new array when *inout_array is NULL, else into that array, whose
-    /// dtype and shape must be equal. NULL stream: complete on return when one side is host memory.
-    /// Between two GPUs a copy is queued, by the driver's own way where they are of one backend; the
-    /// stream may be of either. The other one's part, and both with a NULL stream, come behind what that
-    /// device was given without a stream and before what it is given later.
-    /// Errors  GUF_E_HANDLE;  GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array differs;  GUF_E_DEVICE_MISMATCH
-    ///         <= it lies elsewhere;  GUF_E_READ_ONLY;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
+    /// Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
+    /// *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
+    /// on return if one side is host memory.
+    /// A copy between two GPUs is queued; if both are devices of one backend, their driver copies
+    /// directly. The stream may belong to either GPU. On the GPU that the stream does not belong to
+    /// (with a NULL stream, on both) the copy is ordered after work that was queued without a stream
+    /// before this call, and before work that is queued without a stream later.
+    /// Ownership  a new array is returned with one reference for the caller.
+    /// Errors     GUF_E_ARG             <= inout_array is NULL
+    ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
+    ///                                     its kind
+    ///            GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array has another dtype or shape
+    ///            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device
+    ///            GUF_E_READ_ONLY       <= *inout_array is read-only
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_DEVICE_MEMORY   <= a device allocation failed
     /// [mt-object]
     /// Roles   blocking; gives a reference: inout_array
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits, at most `timeout_ns` (UINT64_MAX: no limit), for all that the library was given to do
-    /// with the array's bytes, on streams and without one: then the host may read and write memory that
-    /// it reaches. Of work that was given addresses alone (launches of plans on GPUs, graphs of the
-    /// vendor's functions, tensors) the library knows nothing; launches of graphs, and of plans on the
-    /// cpu, are waited for whatever they use. A failure of the work stays with its stream or device.
-    /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait so by themselves
-    /// when they have no stream.
-    /// GUF_TIMEOUT: still running.
-    /// Errors  GUF_E_HANDLE;  GUF_E_CAPTURE <= such work on a GPU of which a stream is captured
-    ///         GUF_E_NO_MEMORY   [mt], blocks
+    /// Waits for all work on the array's memory that the library has queued, on streams and without
+    /// one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
+    /// and write the memory if it is host-accessible. GUF_TIMEOUT means that the work is still running.
+    /// The library does not know which memory is used by work that received only addresses: launches of
+    /// plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of graphs, and of
+    /// plans on the cpu, are always waited for. A failure of the work is not reported here but by its
+    /// stream or device.
+    /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
+    /// if they have no stream.
+    /// Errors  GUF_E_HANDLE    <= array is not a live array
+    ///         GUF_E_CAPTURE   <= there is such work on a GPU that has a stream in capture
+    ///         GUF_E_NO_MEMORY <= a host allocation failed
+    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies into host memory of the caller: `nbytes` must be the array's, `order` C or F. Complete on
-    /// return when `stream` is NULL, and then behind all other work with the array.
-    /// Errors  GUF_E_ARG <= destination is NULL with bytes to copy, order;  GUF_E_HANDLE;
-    ///         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's   [mt-object]
+    /// Copies the array into host memory of the caller in C or F order. `nbytes` is the size of that
+    /// memory in bytes and must be at least the array's. With a NULL stream the copy runs after all
+    /// other work on the array and is complete on return.
+    /// Errors  GUF_E_ARG              <= destination is NULL and there are bytes to copy, or order is
+    ///                                   not C or F
+    ///         GUF_E_HANDLE           <= array or stream is not a live handle of its kind
+    ///         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's size
+    ///         GUF_E_DEVICE_MISMATCH  <= the stream belongs to another device
+    /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Writes values as NumPy prints them, then shape, dtype and device:
+    /// Writes the values as NumPy prints them, then shape, dtype and device:
     ///   [1. 2.]
     ///   shape (2,), float64, cpu
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return. Long
-    ///         arrays are shortened with "..." as NumPy does.
-    /// Errors  GUF_E_ARG <= inout_length is NULL, or text is NULL with a capacity;  GUF_E_HANDLE;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it   [mt]
+    /// Long arrays are shortened with "..." as in NumPy.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_HANDLE <= array is not a live array
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
+    /// [mt]
     /// Roles   blocking; text: text,inout_length
     /// ```
     pub fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Allocates an array in host memory for use with `device`; its values are unspecified. It is an
-    /// array of the host: the host may touch it whenever no queued work uses it. Calls on `device` use
-    /// mapped and managed arrays where they lie, and copy pinned ones. On the cpu it is ordinary memory.
-    /// Ownership, layout, errors  as guf_array_alloc;  GUF_E_ARG <= memory is no guf_host_memory
-    ///         GUF_E_UNSUPPORTED <= the device has no such memory
+    /// Allocates an array in host memory for use with `device`, with unspecified values. The array
+    /// belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
+    /// mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
+    /// Ownership, layout and errors are those of guf_array_alloc, and also:
+    /// Errors  GUF_E_ARG         <= memory is not a guf_host_memory
+    ///         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
     /// [mt]
     /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
-    /// same device and address; the memory must stay until then. On the cpu both do nothing.
-    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered
-    ///         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
-    ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
+    /// same device and address. The memory must stay valid until then. On the cpu both functions have no
+    /// effect.
+    /// Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
+    ///                              registered
+    ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
+    ///                              backend
+    ///         GUF_E_HANDLE      <= device is not a live device
+    ///         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
+    ///         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
+    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
-    /// same device and address; the memory must stay until then. On the cpu both do nothing.
-    /// Errors  GUF_E_ARG <= address or size is 0; it was not registered
-    ///         GUF_E_EXISTS <= a part of it is registered with a device of the same backend
-    ///         GUF_E_HANDLE;  GUF_E_UNSUPPORTED;  GUF_E_NO_MEMORY   [mt]
+    /// same device and address. The memory must stay valid until then. On the cpu both functions have no
+    /// effect.
+    /// Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
+    ///                              registered
+    ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
+    ///                              backend
+    ///         GUF_E_HANDLE      <= device is not a live device
+    ///         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
+    ///         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
+    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG <= out_memory is NULL;  GUF_E_HANDLE;  GUF_E_STRUCT
-    ///         GUF_E_UNSUPPORTED <= the device's backend keeps no pool (cpu)   [mt]
+    /// Returns the memory statistics of a device.
+    /// Errors  GUF_E_ARG         <= out_memory is NULL
+    ///         GUF_E_HANDLE      <= device is not a live device
+    ///         GUF_E_STRUCT      <= out_memory->struct_size is smaller than in the first version
+    ///         GUF_E_UNSUPPORTED <= the device's backend has no memory pool (cpu)
+    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
-    /// work needs it.
-    /// Errors  as guf_device_get_memory
-    ///         what a call of the driver that failed stands for <= some of it did not go back; all other
-    ///         did, and native_code is the first such call's
+    /// Returns cached memory to the driver until at most `keep_bytes` remain cached. Memory that queued
+    /// work needs is kept.
+    /// Errors  as guf_device_get_memory, and
+    ///         any status <= a call of the driver failed and some memory was not returned; all other
+    ///                       memory was. native_code is the code of the first failed call
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Allocations beyond `limit_bytes` fail with GUF_E_DEVICE_MEMORY; UINT64_MAX: no limit.
-    /// Errors  as guf_device_get_memory   [mt] [no-block]
+    /// Limits the memory of a device. An allocation that would exceed `limit_bytes` fails with
+    /// GUF_E_DEVICE_MEMORY. UINT64_MAX means no limit.
+    /// Errors  as guf_device_get_memory
+    /// [mt] [no-block]
     /// ```
     pub fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Lets the driver's work on `device` address the memory of `peer`, a device of the same backend,
-    /// arrays from its pool included: for kernels that a program launches itself on native streams
-    /// (guf_stream_get_native), which then keep order with the work on `peer` by events of their own.
-    /// Calls, methods, plans and guf_kernel_launch take operands of one device, peer or not
-    /// (GUF_E_DEVICE_MISMATCH); copies between devices do without.
-    /// Errors  GUF_E_HANDLE;  GUF_E_DEVICE_MISMATCH <= of another backend
-    ///         GUF_E_UNSUPPORTED <= the two cannot, or the driver shares no pool   [mt]
+    /// Lets work on `device` access the memory of `peer`, a device of the same backend, including
+    /// arrays from its pool. This is for kernels that the program launches itself on native streams
+    /// (guf_stream_get_native); it must order them with the work on `peer` by its own events. Calls,
+    /// methods, plans and guf_kernel_launch still require all operands on one device
+    /// (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
+    /// Errors  GUF_E_HANDLE          <= device or peer is not a live device
+    ///         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends
+    ///         GUF_E_UNSUPPORTED     <= the devices have no peer access, or the driver cannot share
+    ///                                  pools
+    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The vendor's handle of a stream (CUstream, hipStream_t), borrowed. NULL stream: the device's own
-    /// one, of `device`, which is not read otherwise.
-    /// Errors  GUF_E_ARG <= out_native is NULL, or both handles are;  GUF_E_HANDLE
-    ///         GUF_E_UNSUPPORTED <= the backend has none (cpu)   [mt] [no-block]
+    /// Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
+    /// stream that `device` uses for work without a stream. `device` is ignored if stream is not NULL.
+    /// Ownership  the handle is borrowed from the stream.
+    /// Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
+    ///            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
+    ///            GUF_E_UNSUPPORTED <= the backend has no native streams (cpu)
+    /// [mt] [no-block]
     /// ```
     pub fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Time between two recorded events of one device.
-    /// Errors  GUF_E_ARG <= out_milliseconds is NULL, or an event was never recorded;  GUF_E_HANDLE
-    ///         GUF_E_DEVICE_MISMATCH;  GUF_E_UNSUPPORTED <= the backend's events keep no time (cpu)
-    ///         GUF_E_CAPTURE <= one was recorded under a capture
-    ///         GUF_NOT_READY <= one of them is not complete   [mt] [no-block]
+    /// Returns the time in milliseconds between two recorded events of one device.
+    /// Errors  GUF_E_ARG             <= out_milliseconds is NULL, or an event was never recorded
+    ///         GUF_E_HANDLE          <= an event is not a live event
+    ///         GUF_E_DEVICE_MISMATCH <= the events belong to different devices
+    ///         GUF_E_UNSUPPORTED     <= the backend's events have no time (cpu)
+    ///         GUF_E_CAPTURE         <= an event was recorded in a capture
+    ///         GUF_NOT_READY         <= an event is not complete
+    /// [mt] [no-block]
     /// ```
     pub fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes an array of a tensor. Host memory of all kinds becomes an array of the cpu; managed memory
-    /// is also read in place by its device.
-    /// `ready_on`: the tensor's values are there once what is queued on it so far is done: work that the
-    /// device is given without a stream later comes behind that, without waiting here. NULL: they are
-    /// there already, or in the order of work without a stream. Other streams are the caller's to order
-    /// (gufunc/stream.h).
-    /// Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
-    ///            or view is gone and what the device was given without a stream is done; on failure
-    ///            before this returns. It may run on any thread that calls this library, outside all
-    ///            locks; in a forked child that of the parent's device memory does not run.
-    /// Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
-    ///                      host memory; shape NULL with ndim > 0; data NULL with elements
-    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on
-    ///         GUF_E_ABI <= major is not 1
-    ///         GUF_E_DTYPE <= no guf_dtype of DLPack's codes; lanes is not 1
-    ///         GUF_E_SHAPE <= as guf_array_wrap; byte_offset or strides reach beyond the address space
-    ///         GUF_E_UNSUPPORTED <= device_type;  GUF_E_NO_DEVICE, any 9xx <= the device
-    ///         GUF_E_DEVICE_MISMATCH <= ready_on is of another device; or the driver says that the
-    ///                                  memory is not the device's
-    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
+    /// cpu; its device can also read managed memory in place.
+    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
+    /// device without a stream later runs after the work that is on `ready_on` now; this call does not
+    /// wait. NULL means that the values are complete, or are produced by work without a stream. The
+    /// caller orders work on all other streams (gufunc/stream.h).
+    /// Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
+    ///            deleter exactly once: on failure before this function returns; else when the last
+    ///            array or view is released and the work on the device without a stream is complete. The
+    ///            deleter may run on any thread that calls this library, without a lock held. In a
+    ///            forked child it does not run for device memory of the parent process.
+    /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
+    ///                                     selects two streams; a stream is given for host memory; shape
+    ///                                     is NULL and ndim > 0; data is NULL and there are elements
+    ///            GUF_E_HANDLE          <= ready_on is not a live stream
+    ///            GUF_E_CAPTURE         <= ready_on is being captured
+    ///            GUF_E_FORKED          <= ready_on was created before a fork
+    ///            GUF_E_ABI             <= major is not 1
+    ///            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
+    ///            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
+    ///                                     address space
+    ///            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+    ///            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
+    ///            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
+    ///                                     that the memory does not belong to the device
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes an array of a tensor. Host memory of all kinds becomes an array of the cpu; managed memory
-    /// is also read in place by its device.
-    /// `ready_on`: the tensor's values are there once what is queued on it so far is done: work that the
-    /// device is given without a stream later comes behind that, without waiting here. NULL: they are
-    /// there already, or in the order of work without a stream. Other streams are the caller's to order
-    /// (gufunc/stream.h).
-    /// Ownership  the tensor is taken in every case but NULL: its deleter runs once, when the last array
-    ///            or view is gone and what the device was given without a stream is done; on failure
-    ///            before this returns. It may run on any thread that calls this library, outside all
-    ///            locks; in a forked child that of the parent's device memory does not run.
-    /// Errors  GUF_E_ARG <= managed or out_array is NULL; unknown flags, or two streams; a stream with
-    ///                      host memory; shape NULL with ndim > 0; data NULL with elements
-    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED <= ready_on
-    ///         GUF_E_ABI <= major is not 1
-    ///         GUF_E_DTYPE <= no guf_dtype of DLPack's codes; lanes is not 1
-    ///         GUF_E_SHAPE <= as guf_array_wrap; byte_offset or strides reach beyond the address space
-    ///         GUF_E_UNSUPPORTED <= device_type;  GUF_E_NO_DEVICE, any 9xx <= the device
-    ///         GUF_E_DEVICE_MISMATCH <= ready_on is of another device; or the driver says that the
-    ///                                  memory is not the device's
-    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
+    /// cpu; its device can also read managed memory in place.
+    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
+    /// device without a stream later runs after the work that is on `ready_on` now; this call does not
+    /// wait. NULL means that the values are complete, or are produced by work without a stream. The
+    /// caller orders work on all other streams (gufunc/stream.h).
+    /// Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
+    ///            deleter exactly once: on failure before this function returns; else when the last
+    ///            array or view is released and the work on the device without a stream is complete. The
+    ///            deleter may run on any thread that calls this library, without a lock held. In a
+    ///            forked child it does not run for device memory of the parent process.
+    /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
+    ///                                     selects two streams; a stream is given for host memory; shape
+    ///                                     is NULL and ndim > 0; data is NULL and there are elements
+    ///            GUF_E_HANDLE          <= ready_on is not a live stream
+    ///            GUF_E_CAPTURE         <= ready_on is being captured
+    ///            GUF_E_FORKED          <= ready_on was created before a fork
+    ///            GUF_E_ABI             <= major is not 1
+    ///            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
+    ///            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
+    ///                                     address space
+    ///            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+    ///            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
+    ///            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
+    ///                                     that the memory does not belong to the device
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes a tensor of an array, of version 1.0, with strides.
-    /// `consumer`: the stream that will read it; it waits for what the device was given without a stream
-    /// so far. NULL: nobody waits. Work on other streams is the caller's to order.
-    /// Ownership  the caller's, until its `deleter` was called, once, by any thread: that calls no
-    ///            driver and waits for nothing. The array lives until then, and its memory until what
-    ///            the consumer stream has queued by then is done; the stream has to live as long, too.
-    /// Errors  GUF_E_ARG <= out_managed is NULL; unknown flags, or two streams; a stream with an array
-    ///                      in host memory
-    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED
-    ///         GUF_E_DTYPE <= a time, a record, or elements in the other byte order
-    ///         GUF_E_UNSUPPORTED <= a stride is no multiple of the item size; the array's backend has no
-    ///                              place in DLPack
-    ///         GUF_E_READ_ONLY <= a read-only array, unversioned: it could not tell
-    ///         GUF_E_DEVICE_MISMATCH <= consumer is of another device
-    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Makes a tensor from an array, of DLPack version 1.0, with strides.
+    /// `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
+    /// device without a stream so far. NULL means that no stream waits. The caller orders work on other
+    /// streams.
+    /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
+    ///            calls no driver and does not wait. The array lives until then. Its memory lives until
+    ///            the work that the consumer stream has queued by then is complete; the consumer stream
+    ///            must live as long.
+    /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
+    ///                                     streams; a stream is given for an array in host memory
+    ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
+    ///            GUF_E_CAPTURE         <= consumer is being captured
+    ///            GUF_E_FORKED          <= consumer was created before a fork
+    ///            GUF_E_DTYPE           <= a datetime type, a structured dtype, or elements in
+    ///                                     non-native byte order
+    ///            GUF_E_UNSUPPORTED     <= a stride is not a multiple of the item size; or DLPack has no
+    ///                                     device type for the array's backend
+    ///            GUF_E_READ_ONLY       <= the array is read-only and the structure is unversioned,
+    ///                                     which has no flag for it
+    ///            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
     /// ```
     pub fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes a tensor of an array, of version 1.0, with strides.
-    /// `consumer`: the stream that will read it; it waits for what the device was given without a stream
-    /// so far. NULL: nobody waits. Work on other streams is the caller's to order.
-    /// Ownership  the caller's, until its `deleter` was called, once, by any thread: that calls no
-    ///            driver and waits for nothing. The array lives until then, and its memory until what
-    ///            the consumer stream has queued by then is done; the stream has to live as long, too.
-    /// Errors  GUF_E_ARG <= out_managed is NULL; unknown flags, or two streams; a stream with an array
-    ///                      in host memory
-    ///         GUF_E_HANDLE, GUF_E_CAPTURE, GUF_E_FORKED
-    ///         GUF_E_DTYPE <= a time, a record, or elements in the other byte order
-    ///         GUF_E_UNSUPPORTED <= a stride is no multiple of the item size; the array's backend has no
-    ///                              place in DLPack
-    ///         GUF_E_READ_ONLY <= a read-only array, unversioned: it could not tell
-    ///         GUF_E_DEVICE_MISMATCH <= consumer is of another device
-    ///         GUF_E_NO_MEMORY;  GUF_E_SHUTDOWN
+    /// Makes a tensor from an array, of DLPack version 1.0, with strides.
+    /// `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
+    /// device without a stream so far. NULL means that no stream waits. The caller orders work on other
+    /// streams.
+    /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
+    ///            calls no driver and does not wait. The array lives until then. Its memory lives until
+    ///            the work that the consumer stream has queued by then is complete; the consumer stream
+    ///            must live as long.
+    /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
+    ///                                     streams; a stream is given for an array in host memory
+    ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
+    ///            GUF_E_CAPTURE         <= consumer is being captured
+    ///            GUF_E_FORKED          <= consumer was created before a fork
+    ///            GUF_E_DTYPE           <= a datetime type, a structured dtype, or elements in
+    ///                                     non-native byte order
+    ///            GUF_E_UNSUPPORTED     <= a stride is not a multiple of the item size; or DLPack has no
+    ///                                     device type for the array's backend
+    ///            GUF_E_READ_ONLY       <= the array is read-only and the structure is unversioned,
+    ///                                     which has no flag for it
+    ///            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
     /// ```
     pub fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates a ufunc without loops and registers its name in the context.
-    /// Ownership  one reference for the caller; the context keeps another, so it stays findable.
-    /// Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; name malformed or too long;
-    ///                               counts negative or above GUF_MAX_OPERANDS; unknown flags, identity
-    ///                               or role; core_dims without a signature, user or destroy without
-    ///                               core_dims
-    ///            GUF_E_STRUCT, GUF_E_HANDLE
-    ///            GUF_E_SIGNATURE <= signature or rules malformed; the message gives the position
-    ///            GUF_E_EXISTS    <= the name is taken;  GUF_E_NO_MEMORY
+    /// Ownership  the caller receives one reference. The context keeps another one, so the name stays
+    ///            registered.
+    /// Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
+    ///                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
+    ///                               the signature's; a flag, identity or role is unknown; core_dims is
+    ///                               set without a signature, or user or destroy without core_dims
+    ///            GUF_E_STRUCT    <= desc->struct_size is not valid
+    ///            GUF_E_HANDLE    <= context is not a live context
+    ///            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message gives the
+    ///                               position; or rules without a signature
+    ///            GUF_E_EXISTS    <= the name is already registered
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// Roles   gives a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Finds a ufunc by name.
-    /// Ownership  one reference for the caller.
-    /// Errors     GUF_E_ARG <= name or out_ufunc is NULL;  GUF_E_HANDLE
-    ///            GUF_E_NOT_FOUND <= no such name (the message names the nearest), or a short name that
-    ///                               several modules have   [mt] [no-block]
+    /// Ownership  the caller receives one reference.
+    /// Errors     GUF_E_ARG       <= name or out_ufunc is NULL
+    ///            GUF_E_HANDLE    <= context is not a live context
+    ///            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
+    ///                               a short name that several modules have
+    /// [mt] [no-block]
     /// Roles   gives a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_ufunc
     /// ```
     pub fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= ufunc (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_ufunc
     /// ```
     pub fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// How many ufuncs the context knows, and the full name of one, sorted by name. A registration
-    /// between two calls may shift indices.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity
+    /// Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
+    /// alphabetical order. A registration between two calls may change indices. `capacity` is the size
+    /// of `name` in bytes.
+    /// Errors  GUF_E_ARG    <= out_count or name is NULL
+    ///         GUF_E_HANDLE <= context is not a live context
+    ///         GUF_E_INDEX  <= index is not below the number of ufuncs
+    ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
     /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_count(context: guf_context, out_count: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// How many ufuncs the context knows, and the full name of one, sorted by name. A registration
-    /// between two calls may shift indices.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL <= capacity
+    /// Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
+    /// alphabetical order. A registration between two calls may change indices. `capacity` is the size
+    /// of `name` in bytes.
+    /// Errors  GUF_E_ARG    <= out_count or name is NULL
+    ///         GUF_E_HANDLE <= context is not a live context
+    ///         GUF_E_INDEX  <= index is not below the number of ufuncs
+    ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
     /// [mt] [no-block]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc]
+    /// Describes a ufunc.
+    /// Errors  GUF_E_ARG    <= out_info is NULL
+    ///         GUF_E_HANDLE <= ufunc is not a live ufunc
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_ufunc_get_info(ufunc: guf_ufunc, out_info: *mut guf_ufunc_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The types of loop `index`, in the order loops are tried: nin + nout dtypes.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;
-    ///         GUF_E_BUFFER_TOO_SMALL <= ntypes is below nin + nout   [mt] [no-block] [no-alloc]
+    /// Returns the nin + nout dtypes of the loop at `index`, in the order in which loops are tried.
+    /// `ntypes` is the number of elements of `out_types`.
+    /// Errors  GUF_E_ARG    <= out_types is NULL
+    ///         GUF_E_HANDLE <= ufunc is not a live ufunc
+    ///         GUF_E_INDEX  <= index is not below the number of loops
+    ///         GUF_E_BUFFER_TOO_SMALL <= ntypes is less than nin + nout
+    /// [mt] [no-block] [no-alloc]
     /// Roles   arrays: out_types[ntypes]
     /// ```
     pub fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Adds a host loop. A call sees the ufunc's loops before or after, never between.
-    /// Errors  GUF_E_ARG <= desc, its types or function is NULL, kind, flags, ntypes;  GUF_E_STRUCT,
-    ///                      GUF_E_HANDLE
-    ///         GUF_E_DTYPE <= a type;  GUF_E_EXISTS <= a loop with these input types exists;
-    ///                        GUF_E_NO_MEMORY
+    /// Adds a host loop. The addition is atomic: a concurrent call uses the loops from before or after
+    /// it.
+    /// Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
+    ///                            another one is; an unknown kind or flag; ntypes is not nin + nout
+    ///         GUF_E_STRUCT    <= desc->struct_size is not valid
+    ///         GUF_E_HANDLE    <= ufunc is not a live ufunc
+    ///         GUF_E_DTYPE     <= an element of types is not a dtype
+    ///         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
+    ///         GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_add_loop(ufunc: guf_ufunc, desc: *const guf_loop_desc, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Adds a module's kernel as a loop: `function`'s loop with exactly these types, whose signature
-    /// must be equal.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_NOT_FOUND <= no such function or types in the module;
-    ///         GUF_E_SIGNATURE <= signatures differ;  GUF_E_EXISTS;  GUF_E_NO_MEMORY
+    /// Adds a kernel of a module as a loop: the loop of `function` with exactly these dtypes. The
+    /// signatures of `function` and of the ufunc must be equal. The ufunc keeps the module loaded.
+    /// Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
+    ///         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
+    ///         GUF_E_DTYPE     <= an element of types is not a dtype
+    ///         GUF_E_NOT_FOUND <= the module has no such function, or the function no loop of these
+    ///                            dtypes
+    ///         GUF_E_SIGNATURE <= the signatures differ
+    ///         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
+    ///         GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// Roles   arrays: types[ntypes]
     /// ```
     pub fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes `ufunc` a reduction: guf_reduce then takes it. Once; what it refers to is kept with it.
-    /// Loops may be added to all three at any time.
-    /// Errors  GUF_E_ARG <= desc or its merge is NULL, flags;  GUF_E_STRUCT, GUF_E_HANDLE
-    ///         GUF_E_SIGNATURE <= the signatures are no leaf's, merge's and finish's
-    ///         GUF_E_EXISTS <= it is one already;  GUF_E_NO_MEMORY
+    /// Makes `ufunc` a reduction for guf_reduce. This is possible once per ufunc, which keeps merge and
+    /// finish alive. Loops may be added to all three ufuncs at any time.
+    /// Errors  GUF_E_ARG       <= desc or its merge is NULL, or flags is not 0
+    ///         GUF_E_STRUCT    <= desc->struct_size is not valid
+    ///         GUF_E_HANDLE    <= ufunc, merge or finish is not a live ufunc
+    ///         GUF_E_SIGNATURE <= the three ufuncs do not have the signatures of guf_reduction_desc
+    ///         GUF_E_EXISTS    <= ufunc is already a reduction
+    ///         GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
-    /// "module:name". Nothing of the file runs before the digest holds, and what is opened is a copy in
-    /// memory of what was checked: the file may change or go afterwards.
-    /// Ownership  one reference for the caller; its ufuncs, loops and plans keep the module too. It is
-    ///            unmapped when none is left. Loading the same file again gives the same module. Its
-    ///            names are found as long.
-    /// Errors     GUF_E_ARG <= path or out_module is NULL, unknown flags;  GUF_E_HANDLE
-    ///            GUF_E_IO <= the file cannot be opened, read or copied
-    ///            GUF_E_UNTRUSTED <= the process is privileged and owner or mode are not acceptable
-    ///            GUF_E_BAD_FILE <= no module, damaged (the digest differs), too large in memory, or its
-    ///                              table breaks the rules
-    ///            GUF_E_ABI <= another kernel ABI;  GUF_E_EXISTS <= a module of that name is loaded;
-    ///                         GUF_E_NO_MEMORY
+    /// "module:name". No code of the file runs before the digest is verified. The library opens a copy
+    /// in memory of the verified bytes, so the file may change or be deleted afterwards.
+    /// Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep it
+    ///            loaded; it is unmapped, and its names are removed, when no reference is left. Loading
+    ///            the same file again returns the same module.
+    /// Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
+    ///            GUF_E_HANDLE    <= context is not a live context
+    ///            GUF_E_IO        <= the file cannot be opened, read or copied
+    ///            GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
+    ///                               acceptable
+    ///            GUF_E_BAD_FILE  <= the file is not a module, is damaged (the digest differs) or too
+    ///                               large in memory, or its table is not valid
+    ///            GUF_E_ABI       <= the module has another kernel ABI
+    ///            GUF_E_EXISTS    <= another module of that name is loaded
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt], reads the disk
     /// Roles   blocking; gives a reference: out_module
     /// ```
     pub fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Registers a module that is linked into the program. `table` and all it points to must live for
-    /// ever.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT;  GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS,
-    ///         GUF_E_NO_MEMORY as above
+    /// Registers a module that is linked into the program.
+    /// Ownership  the caller receives one reference. `table` and everything that it points to must never
+    ///            be freed.
+    /// Errors     GUF_E_ARG    <= table or out_module is NULL
+    ///            GUF_E_HANDLE <= context is not a live context
+    ///            GUF_E_STRUCT <= table->struct_size is not valid
+    ///            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load
     /// [mt] [no-block]
     /// Roles   gives a reference: out_module
     /// ```
     pub fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_module
     /// ```
     pub fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= module (NULL is allowed and does nothing)
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_module
     /// ```
     pub fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE, GUF_E_STRUCT   [mt] [no-block] [no-alloc]
+    /// Describes a module.
+    /// Errors  GUF_E_ARG    <= out_info is NULL
+    ///         GUF_E_HANDLE <= module is not a live module
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_module_get_info(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Full name ("module:function") of a module's function, to find it with guf_ufunc_find.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_INDEX <= index;  GUF_E_BUFFER_TOO_SMALL
+    /// Returns the full name ("module:function") of the module's function at `index`, for
+    /// guf_ufunc_find. `capacity` is the size of `name` in bytes.
+    /// Errors  GUF_E_ARG    <= name is NULL
+    ///         GUF_E_HANDLE <= module is not a live module
+    ///         GUF_E_INDEX  <= index is not below the number of functions
+    ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
     /// [mt] [no-block] [no-alloc]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Applies a ufunc. Complete on return when an operand lies in host memory and, on the cpu, when
-    /// `stream` is NULL. Else the work is queued, with a NULL stream in the device's own order
-    /// (guf_device_synchronize): arrays are kept alive by the library, tensors by the caller.
-    /// Errors  GUF_E_HANDLE <= ufunc, stream, device, an array
-    ///         GUF_E_STRUCT <= args->struct_size;  GUF_E_ARG <= counts, kinds, flags, NULL pointers;
-    ///                         unknown enum values
-    ///         GUF_E_DTYPE <= args->dtype, a type of args->signature, of a tensor or of a scalar is
-    ///                        none; a swapped record
-    ///         GUF_E_NO_LOOP, GUF_E_CASTING, GUF_E_OVERFLOW <= types (NumPy's texts)
-    ///         GUF_E_SHAPE <= broadcasting, core dimensions, output shapes, rules (NumPy's texts); a
-    ///                        size that the ufunc's core_dims hook gives or changes
-    ///         any error <= that hook's, with its text;  GUF_E_LOOP <= it returned no error status
-    ///         GUF_E_AXIS, GUF_E_READ_ONLY
-    ///         GUF_E_OVERLAP <= an output overlaps itself, or two outputs of inout operands overlap
-    ///         GUF_E_VALUE <= negative integer power, a rule's value
-    ///         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
-    ///         GUF_E_NO_IMAGE <= no kernel for the device;  GUF_E_DEVICE_MISMATCH
-    ///         GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN,
-    ///         GUF_E_FORKED
-    ///         Outputs are untouched after every error but the last line's, GUF_E_VALUE of a loop and
-    ///         GUF_E_FLOATING_POINT.
-    /// On a stream of the cpu the work is queued, unless it is known to be short: then an idle stream
-    /// may run it before the call returns. A loop without GUF_LOOP_ANY_THREAD runs in a call of the
-    /// program.
-    /// Whatever the caller's thread has set, results are those of the default floating-point control
-    /// (rounding to nearest, subnormal numbers kept, no traps), and the thread has its own control
-    /// again when a function of this library returns; exception flags that arithmetic on this thread
-    /// raises stay raised. errno and the signal mask stay as they were. No function is a cancellation
-    /// point: pthread_cancel takes effect afterwards. A loop that throws fails its call with
+    /// Applies a ufunc.
+    /// The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
+    /// operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
+    /// stream, if an operand is in mapped or managed host memory. Else its work is queued: on `stream`,
+    /// or with a NULL stream in the device's own order (guf_device_synchronize). The library keeps
+    /// arrays alive until the work is complete; the caller keeps tensors alive. On an idle stream of the
+    /// cpu, work that is known to be short may run before the call returns. A loop without
+    /// GUF_LOOP_ANY_THREAD runs inside a call of the program.
+    /// Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
+    ///                                  kind
+    ///         GUF_E_STRUCT          <= args->struct_size is not valid
+    ///         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
+    ///                                  value; a pointer is NULL that must not be
+    ///         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
+    ///                                  tensor or scalar is not a dtype; a structured dtype in
+    ///                                  non-native byte order or as a scalar
+    ///         GUF_E_NO_LOOP         <= no loop for these dtypes (NumPy's messages)
+    ///         GUF_E_CASTING         <= `casting` forbids a required cast (NumPy's messages)
+    ///         GUF_E_OVERFLOW        <= a weak integer does not fit the loop's dtype (NumPy's messages)
+    ///         GUF_E_SHAPE           <= shapes do not broadcast; core dimensions or output shapes do not
+    ///                                  match (NumPy's messages); a rule is violated; or the core_dims
+    ///                                  hook returned or changed an invalid size
+    ///         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
+    ///                                  the hook returned a status that is not an error
+    ///         GUF_E_AXIS            <= an axis is out of range or repeated
+    ///         GUF_E_READ_ONLY       <= an output or inout operand is read-only
+    ///         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
+    ///                                  inout operands overlap
+    ///         GUF_E_VALUE           <= an integer to a negative power, or a value that a value rule
+    ///                                  forbids
+    ///         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
+    ///         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS
+    ///         GUF_E_NO_IMAGE        <= no kernel for the device
+    ///         GUF_E_DEVICE_MISMATCH <= operands, stream and device do not belong together
+    ///         GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///         GUF_E_FORKED          <= the stream was created before a fork
+    ///         GUF_E_NO_MEMORY       <= a host allocation failed
+    ///         GUF_E_DEVICE_MEMORY   <= a device allocation failed
+    ///         GUF_E_LOOP            <= a loop of the program returned an error
+    ///         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
+    /// Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
+    /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+    /// Thread state: results are those of the default floating-point control (round to nearest,
+    /// subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control
+    /// is restored before the function returns; exception flags of the processor that arithmetic raised
+    /// stay raised. errno and the signal mask are unchanged. No function is a cancellation point:
+    /// pthread_cancel takes effect after it. A loop that throws an exception fails its call with
     /// GUF_E_LOOP; it must not end its thread or jump out of the call.
-    /// [mt-object]: outputs must not be used by others meanwhile. Allocates only outputs and, for
-    /// overlap, copies.
-    /// Stack: a call, a method, a plan's preparation and a question about one need up to 256 KiB of the
-    /// calling thread's stack, besides what the program's own loops and hooks use.
+    /// [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
+    /// overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
+    /// need up to 256 KiB of the calling thread's stack, in addition to what the program's own loops and
+    /// hooks use.
     /// Roles   blocking
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_call would do, without doing it. Reads no element but those of value rules.
-    /// Errors  as guf_call's before the launch;  GUF_E_ARG <= out_resolution is NULL
+    /// Reports what guf_call would do, without doing it. Reads no elements except those of value rules.
+    /// Errors  as guf_call before the launch, and
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: what guf_plan_explain says of a plan for this call, without one. Outputs may
-    /// be missing as for guf_call: nothing is allocated, they are marked "to allocate". A call copies
-    /// what a plan stages through its workspace.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as guf_call's before the launch;  GUF_E_ARG <= inout_length is NULL, or text with a
-    ///         capacity;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Returns the result of guf_resolve as text, in the format of guf_plan_explain, without making a
+    /// plan. Outputs may be missing as in guf_call: they are marked "to allocate" and not allocated.
+    /// What a plan would stage in its workspace, a call copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_call before the launch, and
+    ///         GUF_E_ARG <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Prepares a call for operands of these dtypes, shapes and strides: every decision is made here.
-    /// The operands' addresses are not kept, but how they overlap is: each pair is disjoint, the same
-    /// view, or staged through the workspace. All outputs must be given; scalars are kept by value.
-    /// Inout operands of a signature without outputs are written in place (GUF_E_UNSUPPORTED with
-    /// outputs of their own). Operands in host memory that the device cannot read are refused too.
-    /// Ownership  one reference for the caller; keeps the ufunc's loops and modules.
-    /// Errors     as guf_call's before the launch;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, or
-    ///            out_plan is NULL;  GUF_E_UNSUPPORTED <= fp_report or fp_fail: plans look for no events
+    /// Prepares a call for operands of the given dtypes, shapes and strides. All decisions are made
+    /// here. The plan does not keep the addresses of the operands, but keeps how they overlap: each pair
+    /// of operands is disjoint, is the same view, or is staged in the workspace. All outputs must be
+    /// given. Scalars are stored by value. Inout operands of a signature without outputs are written in
+    /// place.
+    /// Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
+    /// Errors     as guf_call before the launch, and
+    ///            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
+    ///            GUF_E_UNSUPPORTED <= fp_report or fp_fail is not 0, because plans do not compute
+    ///                                 flags; an inout operand has a separate output; an operand is in
+    ///                                 host memory that the device cannot access
     /// [mt]
     /// Roles   blocking; gives a reference: out_plan
     /// ```
     pub fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= plan (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_plan
     /// ```
     pub fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= plan (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_plan
     /// ```
     pub fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Bytes and alignment of the scratch memory that one launch needs, on the plan's device; 0 bytes:
-    /// none.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE   [mt] [no-block] [no-alloc]
+    /// Returns size and alignment, in bytes, of the workspace that each launch needs in the memory of
+    /// the plan's device. Size 0 means that no workspace is needed.
+    /// Errors  GUF_E_ARG    <= out_nbytes or out_alignment is NULL
+    ///         GUF_E_HANDLE <= plan is not a live plan
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Launches a plan on operands at `addresses`: one per operand in the order inputs, outputs (a
-    /// scalar's is ignored), and the mask's last when the plan was made with where=. Addresses may be
-    /// unaligned. One plan may be launched from many threads at once, each with its own
-    /// outputs and workspace.
-    /// Errors  GUF_E_HANDLE;  GUF_E_ARG <= naddresses, a NULL address with items, workspace 0 where one
-    ///         is needed
-    ///         GUF_E_PLAN_MISMATCH <= addresses overlap in another way than the plan assumes
-    ///         GUF_E_DEVICE_MISMATCH <= the stream's device;  GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH
-    ///         GUF_E_CAPTURE <= the stream is captured, and operands have to pass through memory of the
-    ///                          library's; or the loop may fail (integer power, functions with failure=)
-    ///                          and the program captures with its vendor's functions
-    /// [mt] [capture-safe] but for these; [no-alloc] with a NULL stream, else the library notes what to
-    /// keep alive; blocks only on cpu with a NULL stream: until the result is there.
+    /// Launches a plan on the operands at `addresses`: one address per operand in the order inputs,
+    /// outputs (ignored for a scalar), then the mask's address if the plan was created with `where`.
+    /// Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
+    /// and workspace.
+    /// Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
+    ///         GUF_E_ARG             <= naddresses is not the number of addresses; an address is NULL
+    ///                                  and there are items; workspace is 0 and one is needed
+    ///         GUF_E_PLAN_MISMATCH   <= the addresses overlap in a way that the plan was not made for
+    ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    ///         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH <= as guf_call
+    ///         GUF_E_CAPTURE         <= the stream is captured, and operands must be staged in memory of
+    ///                                  the library; or the program captures with the vendor's
+    ///                                  functions, and the loop may fail (integer power, functions with
+    ///                                  failure=)
+    /// [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
+    /// stream the library allocates the list of what it keeps alive. Blocks only on the cpu with a NULL
+    /// stream, until the result is complete.
     /// Roles   blocking; arrays: addresses[naddresses]
     /// ```
     pub fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Text of what the plan does and why: loop, kernel, casts, loop dimensions, other candidates'
-    /// refusals, and how the backend runs it on operands that lie as those did when it was made.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  GUF_E_ARG, GUF_E_HANDLE;  GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a plan does and why: its loop, its kernel, casts, loop dimensions, the
+    /// reasons why other loops were rejected, and how the backend runs it on operands with the layout
+    /// for which it was made.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_HANDLE <= plan is not a live plan
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Folds elements along axes: NumPy's ufunc.reduce. Messages number the input 1, the output 2, the
-    /// mask 3, the initial value 4: their places in the loop X, Y -> X, and behind it. Where Y is not X
-    /// (ldexp: a float and an integer) the elements are Y's: the first becomes an X, the others are
-    /// folded into it from the left, several axes in C order.
-    /// Of a reduction with a state (guf_ufunc_set_reduction) each leaf of 128 elements, counted in C
-    /// order over all folded axes, makes a state; states are merged in aligned pairs, so that the bits
-    /// follow from the shape alone. Its first result is 2 in messages, the others are 5 and on. Several
-    /// axes are always allowed.
-    /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call's;  GUF_E_ARG <= input is NULL;
-    ///                 output and outputs are both NULL, or neither is;  noutputs is not the number of
-    ///                 results;  fp_report or fp_fail has unknown bits;  fp_report without fp_events
-    ///         GUF_E_VALUE <= the ufunc is not binary, has core dimensions or several outputs; several
-    ///                 axes and the order matters; no identity and no elements, or a mask without
-    ///                 initial (NumPy's texts); initial is NaN for an integer, or has several elements
-    ///         GUF_E_AXIS <= out of range, or twice
-    ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= types, the initial value;
-    ///                 merge or finish has no loop of exactly the state's types
-    ///         GUF_E_UNSUPPORTED <= a reduction with a state: initial, or where= with a leaf without
-    ///                 a mask;  GUF_E_VALUE <= where= with a leaf that needs elements
-    ///         GUF_E_CASTING <= a loop X, Y -> X without a value to start from, where Y has no cast to X
-    ///         GUF_E_UNSUPPORTED <= fp_report or fp_fail, and the backend looks for no events in methods
-    ///         GUF_E_UNSUPPORTED <= a loop over records, and the backend's methods take none
-    ///         GUF_E_FLOATING_POINT <= an event that fp_fail names (NumPy's texts)
-    ///         GUF_E_SHAPE <= the output's, the mask's;  GUF_E_READ_ONLY;  GUF_E_OVERLAP <= the output
-    ///                 overlaps itself
-    ///         GUF_E_DEVICE_MISMATCH <= operands, or initial in device memory
+    /// Reduces the input along axes: NumPy's ufunc.reduce.
+    /// In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4: the
+    /// first two are their positions in the loop X, Y -> X. If Y is not X (ldexp: a float and an
+    /// integer), the elements are of dtype Y: the first is converted to X, and the others are combined
+    /// into it from the left, over several axes in C order.
+    /// In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
+    /// elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
+    /// merged in aligned pairs, so that the bits of the result follow from the shape alone. In messages
+    /// the first result is operand 2; the others are 5 and higher. Several axes are always allowed.
+    /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
+    ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
+    ///                                  noutputs is not the number of results; fp_report or fp_fail has
+    ///                                  unknown bits; fp_report is not 0 and fp_events is NULL
+    ///         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
+    ///                                  several axes for a ufunc that is not reorderable; an empty
+    ///                                  reduction, or a mask, without identity or initial value (NumPy's
+    ///                                  messages); initial is NaN for an integer dtype, or has several
+    ///                                  elements; `where` for a user-defined accumulator that needs
+    ///                                  elements
+    ///         GUF_E_AXIS            <= an axis is out of range or repeated
+    ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
+    ///             initial value do not fit; merge or finish has no loop of exactly the accumulator's
+    ///             dtypes
+    ///         GUF_E_CASTING         <= a loop X, Y -> X without initial value, where Y cannot be cast
+    ///                                  to X
+    ///         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or
+    ///                                  with `where` if its ufunc has no mask input
+    ///         GUF_E_UNSUPPORTED     <= fp_report or fp_fail is not 0 and the backend does not compute
+    ///                                  flags in methods
+    ///         GUF_E_UNSUPPORTED     <= a loop of structured dtypes and a backend whose methods do not
+    ///                                  support them
+    ///         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
+    ///         GUF_E_SHAPE           <= the output does not have the shape of the result, or the mask
+    ///                                  does not broadcast
+    ///         GUF_E_READ_ONLY       <= the output is read-only
+    ///         GUF_E_OVERLAP         <= elements of the output overlap each other
+    ///         GUF_E_DEVICE_MISMATCH <= the operands are on different devices, or initial is in device
+    ///                                  memory
     ///         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
-    ///         GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call's
-    ///         The output is untouched after every error but GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_VALUE of a
-    ///         loop and GUF_E_FLOATING_POINT.
-    /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, where
-    /// the output overlaps or more than 8 axes longer than 1 are folded, copies; of a reduction with a
-    /// state its states and, where what is folded has no one stride, copies of input and mask.
+    ///             GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
+    /// The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
+    /// GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+    /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
+    /// output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
+    /// user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
+    /// stride, copies of input and mask.
     /// Roles   blocking
     /// ```
     pub fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// All partial results along an axis: NumPy's ufunc.accumulate.
-    /// Errors  as guf_reduce's;  GUF_E_ARG <= args->indices is not NULL;  GUF_E_DTYPE <= a 0-d input;
-    ///         GUF_E_NO_LOOP <= the loop found is no X, X -> X
+    /// Computes all partial results along an axis: NumPy's ufunc.accumulate.
+    /// Errors  as guf_reduce, and
+    ///         GUF_E_ARG     <= args->indices is not NULL
+    ///         GUF_E_DTYPE   <= the input is 0-d
+    ///         GUF_E_NO_LOOP <= the loop is not of the form X, X -> X
     /// [mt-object] as guf_call
     /// Roles   blocking
     /// ```
     pub fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Folds the stretches of an axis that indices begin: NumPy's ufunc.reduceat.
-    /// Errors  as guf_accumulate's;  GUF_E_ARG <= args->indices is NULL;  GUF_E_INDEX <= an index out of
-    ///         range;  GUF_E_CASTING <= indices that int64 does not hold safely;  GUF_E_SHAPE <= indices
-    ///         that are not 1-d;  GUF_E_DEVICE_MISMATCH <= they lie in device memory
+    /// Reduces slices of an axis that begin at the indices: NumPy's ufunc.reduceat.
+    /// Errors  as guf_accumulate, except for indices, and
+    ///         GUF_E_ARG             <= args->indices is NULL
+    ///         GUF_E_INDEX           <= an index is out of range
+    ///         GUF_E_CASTING         <= the dtype of the indices cannot be cast to int64 by
+    ///                                  casting='safe'
+    ///         GUF_E_SHAPE           <= the indices are not 1-d
+    ///         GUF_E_DEVICE_MISMATCH <= the indices are in device memory
     /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work
     /// Roles   blocking
     /// ```
     pub fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Applies a binary ufunc to all pairs: the result has the first input's axes, then the second's
-    /// (NumPy's ufunc.outer). args as for guf_call, without axes, axis and dims.
-    /// Errors  as guf_call's;  GUF_E_VALUE <= the ufunc is not binary;  GUF_E_DTYPE <= it has core
-    ///         dimensions
+    /// Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
+    /// the first input, then those of the second. The arguments are those of guf_call without axes, axis
+    /// and dims.
+    /// Errors  as guf_call, and
+    ///         GUF_E_VALUE <= the ufunc is not binary
+    ///         GUF_E_DTYPE <= the ufunc has core dimensions
     /// [mt-object] as guf_call
     /// Roles   blocking
     /// ```
     pub fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index counts
-    /// (NumPy's ufunc.at).
-    /// Scalars are not weak; types are cast as by casting='unsafe'. Messages number the array 0, or
-    /// as it is written by its place among the outputs; the operand 1, the indices from 2.
-    /// Errors  as guf_reduce's;  GUF_E_VALUE <= not one or two inputs, not one output, the operand is
-    ///         missing or one too many;  GUF_E_DTYPE <= core dimensions;  GUF_E_INDEX <= an index out of
-    ///         range, no integers, too many indices, indices that do not broadcast;  GUF_E_SHAPE <= the
-    ///         operand does not broadcast;  GUF_E_READ_ONLY, GUF_E_OVERLAP <= the array. It is untouched
-    ///         after every error but those of a loop and GUF_E_FLOATING_POINT.
+    /// Computes array[indices] = op(array[indices], operand) without buffering, so that every
+    /// occurrence of an index takes effect: NumPy's ufunc.at. Scalars are not weak; dtypes are cast as
+    /// by casting='unsafe'. In error messages the array is operand 0 as an input, and at its output
+    /// position as an output; the operand is 1, the indices are 2 and higher.
+    /// Errors  as guf_reduce, and
+    ///         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
+    ///                            missing, or is given for a unary ufunc
+    ///         GUF_E_DTYPE     <= the ufunc has core dimensions
+    ///         GUF_E_INDEX     <= an index is out of range; indices are not integers, are too many, or
+    ///                            do not broadcast together
+    ///         GUF_E_SHAPE     <= operand does not broadcast to the indexed elements
+    ///         GUF_E_READ_ONLY <= the array is read-only
+    ///         GUF_E_OVERLAP   <= elements of the array overlap each other
+    /// The array is unchanged after an error, except after errors of a loop and GUF_E_FLOATING_POINT.
     /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
     /// Allocates 16 bytes for each element of the indices.
     /// Roles   blocking
     /// ```
     pub fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
-    /// The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
-    /// result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
-    /// the array. No element is read: neither indices nor an initial value that lies in memory.
-    /// Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
-    ///         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
-    ///         out_resolution is NULL
+    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+    /// an initial value in memory.
+    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
-    /// The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
-    /// result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
-    /// the array. No element is read: neither indices nor an initial value that lies in memory.
-    /// Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
-    ///         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
-    ///         out_resolution is NULL
+    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+    /// an initial value in memory.
+    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
-    /// The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
-    /// result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
-    /// the array. No element is read: neither indices nor an initial value that lies in memory.
-    /// Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
-    ///         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
-    ///         out_resolution is NULL
+    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+    /// an initial value in memory.
+    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
-    /// The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
-    /// result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
-    /// the array. No element is read: neither indices nor an initial value that lies in memory.
-    /// Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
-    ///         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
-    ///         out_resolution is NULL
+    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+    /// an initial value in memory.
+    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve_outer(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What guf_resolve is to guf_call: the loop, its types and the result's shape, without doing it.
-    /// The operands of reduce, accumulate and reduceat are three, those of the loop X, Y -> X: the
-    /// result, the input, the result again. Those of at are the array, the operand of a binary ufunc,
-    /// the array. No element is read: neither indices nor an initial value that lies in memory.
-    /// Errors  as the method's before its launch, but those of values in memory: GUF_E_INDEX <= an index
-    ///         out of range;  GUF_E_OVERFLOW, GUF_E_VALUE <= an initial value;  GUF_E_ARG <=
-    ///         out_resolution is NULL
+    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
+    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
+    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
+    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
+    /// an initial value in memory.
+    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
+    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
+    ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
     /// ```
     pub fn guf_resolve_at(ufunc: guf_ufunc, args: *const guf_at_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
-    /// which elements are folded, and copies.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_resolve_reduce and its siblings, and
+    ///         GUF_E_NO_IMAGE <= no kernel for the device
+    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
-    /// which elements are folded, and copies.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_resolve_reduce and its siblings, and
+    ///         GUF_E_NO_IMAGE <= no kernel for the device
+    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
-    /// which elements are folded, and copies.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_resolve_reduce and its siblings, and
+    ///         GUF_E_NO_IMAGE <= no kernel for the device
+    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
-    /// which elements are folded, and copies.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_resolve_reduce and its siblings, and
+    ///         GUF_E_NO_IMAGE <= no kernel for the device
+    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_outer(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// The same as text: the loop, its kernel, the loops refused and why, casts, shapes, the order in
-    /// which elements are folded, and copies.
-    /// In/out  *inout_length: capacity of `text` on entry, needed length with the NUL on return.
-    /// Errors  as above;  GUF_E_NO_IMAGE;  GUF_E_ARG <= inout_length is NULL, or text with a capacity;
-    ///         GUF_E_BUFFER_TOO_SMALL <= text (untouched) cannot hold it
+    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
+    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
+    ///         including the NUL.
+    /// Errors  as guf_resolve_reduce and its siblings, and
+    ///         GUF_E_NO_IMAGE <= no kernel for the device
+    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
+    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain_at(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Applies a ufunc as guf_call, chunk by chunk of the outermost loop dimension that is longer than
-    /// 1, whose positions are the outer items; a call without such is one item. Outer items larger than
-    /// a chunk are cut along a dimension further in. Operands lie in host memory, mapped files included;
-    /// all outputs are given. On a device without access to it three streams copy in, compute and copy
-    /// out at the same time, through page-locked memory that the cpu's threads fill, without strides and
-    /// in the loop's type where that is no wider. Contiguous operands in page-locked memory
-    /// (guf_array_alloc_host, guf_host_register) are copied as they lie, mapped and managed ones used in
-    /// place; operands that do not have the dimension are copied once. On the cpu chunks are computed in
-    /// place. Complete on return.
-    /// options    NULL: defaults.
-    /// out_items  NULL, or receives how many outer items are in their outputs, from item 0 on, also when
-    ///            the call fails or is cancelled: the first_item to go on with. Behind them outputs are
-    ///            unspecified; what is both read and written is as it was, but for the chunk that failed
-    ///            on the cpu. 0 where first_item is not among the call's items.
-    /// Errors  as guf_call's;  GUF_E_ARG <= an output is GUF_OPERAND_NONE, args->stream is not NULL,
-    ///                         options->flags, depth, reserved or first_item
-    ///         GUF_E_STRUCT <= options->struct_size
-    ///         GUF_E_OVERLAP <= an output shares memory with another operand that is not the same view
-    ///         GUF_E_UNSUPPORTED <= an operand lies in device memory, or is inout with an output of its
-    ///                              own
-    ///         GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= `depth` chunks of chunk_bytes do not fit
-    ///         GUF_E_CANCELLED <= progress asked for it
+    /// Applies a ufunc like guf_call, in chunks. The call is split along its outermost loop dimension
+    /// that is longer than 1; the positions along it are the outer items. A call without such a
+    /// dimension is one item. An outer item that is larger than a chunk is split along an inner
+    /// dimension.
+    /// All operands are in host memory, including mapped files, and all outputs are given. The call is
+    /// complete on return. On the cpu, chunks are computed in place. On a device that cannot access host
+    /// memory, three streams copy in, compute and copy out at the same time. The copies go through
+    /// page-locked memory, which threads of the cpu fill with contiguous elements, in the dtype of the
+    /// loop if that is not wider. Contiguous operands in page-locked memory (guf_array_alloc_host,
+    /// guf_host_register) are copied directly; operands in mapped and managed memory are used in place.
+    /// Operands that do not have the split dimension are copied once.
+    /// options    NULL means the defaults.
+    /// out_items  NULL, or receives the number of outer items whose outputs are complete, counted from
+    ///            item 0, also if the call fails or is cancelled; it is the first_item with which to
+    ///            resume. Later outputs are unspecified. Operands that are read and written are
+    ///            unchanged beyond out_items, except in the chunk that failed on the cpu. 0 if
+    ///            first_item is not one of the call's items.
+    /// Errors  as guf_call, and
+    ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->stream is not NULL;
+    ///                              options->flags, depth, reserved or first_item is out of range
+    ///         GUF_E_STRUCT      <= options->struct_size is not valid
+    ///         GUF_E_OVERLAP     <= an output shares memory with another operand and is not the same
+    ///                              view
+    ///         GUF_E_UNSUPPORTED <= an operand is in device memory, or is inout with a separate output
+    ///         GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= there is no memory for `depth` chunks of
+    ///             chunk_bytes
+    ///         GUF_E_CANCELLED   <= progress returned a value other than 0
     /// [mt-object], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// From now on what is queued on `stream` is recorded instead of run, until guf_stream_end_capture.
-    /// Captured may be: launches of plans; calls and copies between arrays of the device that allocate
-    /// nothing (outputs given, no overlap, no cast that needs room); events. Everything else on the
-    /// stream, and any wait for it, gives GUF_E_CAPTURE; the capture goes on without it. The library
-    /// keeps the arrays that captured work uses. Loops that may fail (integer power, functions with
-    /// failure=) fail on the stream that the graph is launched on.
-    /// Branches: a stream of the same device that waits for an event recorded here joins the capture
-    /// until it ends; its work has to end in an event that `stream` waits for. Events recorded under a
-    /// capture mark a place in the graph: to query them or wait for them gives GUF_E_CAPTURE until they
-    /// are recorded anew.
-    /// Any thread may go on with a capture and end it; one at a time uses its streams. A stream that is
-    /// released while it is captured takes the capture along.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED
-    ///         GUF_E_CAPTURE <= the stream is captured already, or joined a capture
+    /// Begins a capture: work that is queued on `stream` is recorded instead of run, until
+    /// guf_stream_end_capture. The following can be captured: launches of plans; calls and copies
+    /// between arrays of the device that allocate nothing (all outputs given, no overlap, no cast that
+    /// needs a buffer); events. Everything else on the stream, and every wait for the stream, yields
+    /// GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of captured
+    /// work alive. A loop that may fail (integer power, functions with failure=) reports its failure on
+    /// the stream on which the graph is launched.
+    /// Branches: a stream of the same device that waits for an event recorded in the capture joins the
+    /// capture until it ends. The work of such a branch must end in an event that `stream` waits for. An
+    /// event that is recorded in a capture is a point in the graph: querying it or waiting for it on the
+    /// host yields GUF_E_CAPTURE until it is recorded again outside a capture.
+    /// Any thread may continue or end a capture, but only one thread at a time may use its streams.
+    /// Releasing a stream during its capture also discards the capture.
+    /// Errors  GUF_E_HANDLE      <= stream is not a live stream
+    ///         GUF_E_FORKED      <= the stream was created before a fork
+    ///         GUF_E_CAPTURE     <= the stream is already captured, or has joined a capture
     ///         GUF_E_UNSUPPORTED <= the device's backend has no graphs (cpu)
     /// [mt-object] [no-block]
     /// ```
     pub fn guf_stream_begin_capture(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Ends a capture. `*inout_graph` NULL: receives a new graph, one reference for the caller; else
-    /// that graph's work is replaced (the same work with other addresses costs least).
-    /// Errors  GUF_E_ARG <= inout_graph is NULL;  GUF_E_HANDLE;  GUF_E_FORKED
-    ///         GUF_E_CAPTURE <= the stream is not captured, or joined the capture of another one, which
-    ///                          goes on; or a branch has no end: the capture is over
-    ///         GUF_E_DEVICE_MISMATCH <= the graph is of another device: the capture is over
+    /// Ends a capture. If *inout_graph is NULL, it receives a new graph; else the work of that graph is
+    /// replaced. Replacing is cheapest if the new work differs only in its addresses.
+    /// Ownership  the caller receives one reference to a new graph.
+    /// Errors     GUF_E_ARG             <= inout_graph is NULL
+    ///            GUF_E_HANDLE          <= stream or *inout_graph is not a live handle of its kind
+    ///            GUF_E_FORKED          <= the stream was created before a fork
+    ///            GUF_E_CAPTURE         <= the stream is not captured; or it has joined the capture of
+    ///                                     another stream, which continues; or a branch does not end in
+    ///                                     an event that the stream waits for, and the capture is
+    ///                                     discarded
+    ///            GUF_E_DEVICE_MISMATCH <= the graph belongs to another device; the capture is discarded
     /// [mt-object]
     /// Roles   blocking; gives a reference: inout_graph
     /// ```
     pub fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Queues the graph's work on a stream of its device. Launches of one graph follow each other,
-    /// whatever their streams, and keep what they use: the graph may be replaced or released meanwhile.
-    /// Errors  GUF_E_HANDLE;  GUF_E_FORKED;  GUF_E_DEVICE_MISMATCH;  GUF_E_LAUNCH
-    ///         GUF_E_CAPTURE <= the stream is being captured   [mt] [no-block]
+    /// Queues the work of the graph on a stream of its device. Launches of one graph run one after
+    /// another, even on different streams. A launch keeps what it uses, so the graph may be replaced or
+    /// released meanwhile.
+    /// Errors  GUF_E_HANDLE          <= graph or stream is not a live handle of its kind
+    ///         GUF_E_FORKED          <= the graph or stream was created before a fork
+    ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    ///         GUF_E_LAUNCH          <= the driver refused the launch
+    ///         GUF_E_CAPTURE         <= the stream is being captured
+    /// [mt] [no-block]
     /// Roles   blocking
     /// ```
     pub fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= graph (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_graph
     /// ```
     pub fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= graph (NULL is allowed and does nothing)   [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_graph
     /// ```
     pub fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Name of a module's kernel, for indices below guf_module_info.nkernels; NUL-terminated, short.
-    /// Errors  GUF_E_ARG <= name is NULL;  GUF_E_HANDLE;  GUF_E_INDEX
-    ///         GUF_E_BUFFER_TOO_SMALL <= capacity   [mt] [no-block] [no-alloc]
+    /// Returns the name of a module's kernel, NUL-terminated and without the module's name. `index` is
+    /// below guf_module_info.nkernels. `capacity` is the size of `name` in bytes.
+    /// Errors  GUF_E_ARG    <= name is NULL
+    ///         GUF_E_HANDLE <= module is not a live module
+    ///         GUF_E_INDEX  <= index is not below the number of kernels
+    ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
+    /// [mt] [no-block] [no-alloc]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Finds a raw kernel of a module by its short name. Loads no code.
-    /// Ownership  one reference for the caller; keeps the module.
-    /// Errors     GUF_E_ARG <= name or out_kernel is NULL;  GUF_E_HANDLE
-    ///            GUF_E_NOT_FOUND <= the module has no such kernel;  GUF_E_NO_MEMORY
+    /// Finds a raw kernel of a module by its name without the module's name. Loads no code.
+    /// Ownership  the caller receives one reference; the kernel keeps the module loaded.
+    /// Errors     GUF_E_ARG       <= name or out_kernel is NULL
+    ///            GUF_E_HANDLE    <= module is not a live module
+    ///            GUF_E_NOT_FOUND <= the module has no kernel of that name
+    ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
     /// Roles   gives a reference: out_kernel
     /// ```
     pub fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= kernel (NULL is allowed and does nothing)  [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   retains guf_kernel
     /// ```
     pub fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_HANDLE <= kernel (NULL is allowed and does nothing)  [mt] [no-block] [no-alloc]
+    /// Adds or drops a reference.
+    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
+    /// [mt] [no-block] [no-alloc]
     /// Roles   releases guf_kernel
     /// ```
     pub fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Errors  GUF_E_ARG, GUF_E_STRUCT, GUF_E_HANDLE   [mt] [no-block] [no-alloc]
+    /// Describes a kernel.
+    /// Errors  GUF_E_ARG    <= out_info is NULL
+    ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+    ///         GUF_E_HANDLE <= kernel is not a live kernel
+    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// A parameter of the kernel, counted from 0 behind its guf::block.
-    /// Errors  GUF_E_ARG <= out_parameter is NULL;  GUF_E_HANDLE;  GUF_E_INDEX
+    /// Returns parameter `index` of the kernel. 0 is the first parameter after its guf::block.
+    /// Errors  GUF_E_ARG    <= out_parameter is NULL
+    ///         GUF_E_HANDLE <= kernel is not a live kernel
+    ///         GUF_E_INDEX  <= index is not below the number of parameters
     /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_kernel_get_parameter(kernel: guf_kernel, index: u32, out_parameter: *mut guf_module_parameter, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// What a launch on a device may ask for. Loads the kernel's code there.
-    /// `device` NULL: cpu.
-    /// Errors  GUF_E_ARG, GUF_E_STRUCT, GUF_E_HANDLE;  GUF_E_NO_IMAGE <= no code for the device
-    ///         GUF_E_UNSUPPORTED <= the device's backend runs no raw kernels;  GUF_E_FORKED
+    /// Returns the limits and resources of a kernel on a device. Loads the kernel's code on the device.
+    /// `device` NULL means cpu.
+    /// Errors  GUF_E_ARG         <= out_info is NULL
+    ///         GUF_E_STRUCT      <= out_info->struct_size is smaller than in the first version
+    ///         GUF_E_HANDLE      <= kernel or device is not a live handle of its kind
+    ///         GUF_E_NO_IMAGE    <= the module has no code for the device
+    ///         GUF_E_UNSUPPORTED <= the device's backend does not run raw kernels
+    ///         GUF_E_FORKED      <= the device belongs to the parent process
     /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Launches a kernel with `grid` blocks of `block` threads, three numbers each, x first, and
-    /// `shared_bytes` of shared memory per block beside what the kernel's source asks for. A grid with a
-    /// 0 runs nothing. It runs on the stream's device, else on that of its arrays, else on the cpu.
-    /// args  one per parameter. A number is a GUF_OPERAND_SCALAR of exactly its dtype, or a weak scalar
-    ///       that fits. A pointer or view is a GUF_OPERAND_ARRAY or GUF_OPERAND_TENSOR of exactly its
-    ///       dtype, aligned and in the machine's byte order, where the device reads it; for a pointer
-    ///       C-contiguous, for a view of its number of dimensions. Nothing is copied or cast.
-    ///       Arrays may overlap in any way: what that means is the kernel's affair.
-    /// Complete on return on the cpu when `stream` is NULL; else queued. A barrier that some threads of
-    /// a block do not reach is GUF_E_LAUNCH on the cpu (with a stream: its failure), and a fault of the
-    /// program on a GPU. Arrays are kept alive by the library, tensors by the caller.
-    /// Errors  GUF_E_HANDLE <= kernel, stream, an array, a tensor's device
-    ///         GUF_E_ARG <= grid, block or args is NULL; nargs is not the kernel's; an argument of
-    ///                      another kind; grid or block outside guf_kernel_limit; an array that is not
-    ///                      aligned or, for a pointer, not C-contiguous
-    ///         GUF_E_SHAPE <= dimensions of a view;  GUF_E_DTYPE, GUF_E_OVERFLOW <= an argument's value
-    ///         GUF_E_READ_ONLY <= an array that the kernel may write
-    ///         GUF_E_DEVICE_MISMATCH <= an array lies where the device cannot read it
-    ///         GUF_E_NO_IMAGE <= no code for the device
-    ///         GUF_E_UNSUPPORTED <= its backend runs no raw kernels, or has less shared memory
-    ///         GUF_E_LAUNCH, GUF_E_NO_MEMORY, GUF_E_SHUTDOWN, GUF_E_FORKED
-    /// [mt] [capture-safe, once the kernel ran or guf_kernel_get_device_info was asked]; [no-alloc] with
-    /// a NULL stream, once the kernel ran; blocks only on the cpu with a NULL stream.
+    /// Launches a kernel. `grid` is the number of blocks and `block` the number of threads per block:
+    /// three numbers each, x first. `shared_bytes` is shared memory per block, in addition to the amount
+    /// that the kernel's source declares. A grid that contains a 0 runs nothing. The kernel runs on the
+    /// stream's device; with a NULL stream on the device of its arrays, or on the cpu if there is none.
+    /// args  one operand per parameter. A number is a GUF_OPERAND_SCALAR of exactly the parameter's
+    ///       dtype, or a weak scalar that fits it. A pointer or view is a GUF_OPERAND_ARRAY or
+    ///       GUF_OPERAND_TENSOR of exactly the parameter's dtype, aligned, in native byte order, in
+    ///       memory that the device can access. For a pointer the array must be C-contiguous; for a view
+    ///       it must have the view's number of dimensions. Nothing is copied or cast. Arrays may
+    ///       overlap; the result is up to the kernel.
+    /// On the cpu with a NULL stream the launch is complete on return; else it is queued. If some
+    /// threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on a
+    /// stream, as a failure of the stream); on a GPU the behaviour is undefined.
+    /// Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
+    ///            alive.
+    /// Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
+    ///                                     handle of its kind
+    ///            GUF_E_ARG             <= grid, block or args is NULL; nargs is not the number of
+    ///                                     parameters; an argument is of the wrong kind; grid or block
+    ///                                     is outside guf_kernel_limit; an array is not aligned or, for
+    ///                                     a pointer, not C-contiguous
+    ///            GUF_E_SHAPE           <= an array does not have the view's number of dimensions
+    ///            GUF_E_DTYPE           <= an argument has another dtype than its parameter
+    ///            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
+    ///            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
+    ///            GUF_E_DEVICE_MISMATCH <= the device cannot access an array
+    ///            GUF_E_NO_IMAGE        <= the module has no code for the device
+    ///            GUF_E_UNSUPPORTED     <= the device's backend does not run raw kernels, or the device
+    ///                                     has less shared memory than required
+    ///            GUF_E_LAUNCH          <= the driver refused the launch, or it failed
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///            GUF_E_FORKED          <= the stream or device belongs to the parent process
+    /// [mt]. [capture-safe] after the first launch or guf_kernel_get_device_info on the device.
+    /// [no-alloc] with a NULL stream after the first launch. Blocks only on the cpu with a NULL
+    /// stream.
     /// Roles   blocking; arrays: grid[3] block[3] args[nargs]
     /// ```
     pub fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status;
