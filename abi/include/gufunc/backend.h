@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The contract between libgufunc and a backend plugin. docs/plugin_contract.md numbers the duties.
+ * The contract between libgufunc and a backend plugin. docs/plugin_contract.md numbers the
+ * requirements.
  *
- * A backend is a shared object `libgufunc_backend_<name>.so` that sees only this header, exports
+ * A backend is a shared object `libgufunc_backend_<name>.so`. It includes only this header, exports
  * one symbol, `gufunc_backend_open_v1`, and links neither libgufunc nor a vendor's driver. Its
- * identity is an ELF note (GUF_BACKEND_NOTE) that is read before any code of it runs. Once opened
- * it is never unloaded.
+ * identity is an ELF note (GUF_BACKEND_NOTE), which the library reads before any code of the plugin
+ * runs. An opened plugin is never unloaded.
  *
- * Rules of both sides
- *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills its
- *    prefix.
- *  - Fallible slots return a guf_status and take a non-NULL guf_error last, `struct_size` set.
- *  - No exception, abort, exit or output crosses the plugin boundary. Slots are called from any
- *    thread, several at once, never under a lock of the host, unless a slot says otherwise.
- *  - Flags and enum values that a plugin does not know are refused with GUF_E_UNSUPPORTED. */
+ * Rules for both sides
+ *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills the
+ *    prefix that it knows.
+ *  - Fallible slots return a guf_status. Their last parameter is a non-NULL guf_error with
+ *    `struct_size` set.
+ *  - No exception, abort, exit or output crosses the plugin boundary. Slots may be called from any
+ *    thread and concurrently. The host holds no lock during a call, unless a slot says so.
+ *  - A plugin refuses flags and enum values that it does not know with GUF_E_UNSUPPORTED. */
 #ifndef GUFUNC_BACKEND_H
 #define GUFUNC_BACKEND_H
 
@@ -21,7 +23,7 @@
 GUF_BEGIN_DECLS
 
 enum guf_backend_abi {
-  GUF_BACKEND_ABI_MAJOR = 1, /* the symbol's suffix and the directory lib/gufunc/1 */
+  GUF_BACKEND_ABI_MAJOR = 1, /* suffix of the exported symbol, and the directory lib/gufunc/1 */
   GUF_BACKEND_ABI_MINOR = 1
 };
 
@@ -29,43 +31,46 @@ enum guf_backend_abi {
 
 enum guf_launch_flag {
   GUF_LAUNCH_GENERALIZED = 1u << 0, /* the loop has core dimensions */
-  GUF_LAUNCH_ANY_THREAD = 1u << 1,  /* the loop may run on threads of the backend */
+  GUF_LAUNCH_ANY_THREAD = 1u << 1,  /* the loop may run on the backend's threads */
   GUF_LAUNCH_STATUS = 1u << 2,      /* the loop is a guf_loop_status */
-  GUF_LAUNCH_MASKED = 1u << 3,      /* `mask` holds one bool per item (where=) */
-  GUF_LAUNCH_CAST = 1u << 4,        /* some operand's dtype differs from the loop's */
-  GUF_LAUNCH_SWAPPED = 1u << 5, /* some operand is byte-swapped or unaligned (see operand flags) */
-  GUF_LAUNCH_ERROR = 1u << 6    /* with GUF_LAUNCH_STATUS: the loop is a guf_loop_error */
+  GUF_LAUNCH_MASKED = 1u << 3,      /* `mask` holds one bool per item (`where` of a call) */
+  GUF_LAUNCH_CAST = 1u << 4,        /* the dtype of an operand differs from the loop's */
+  GUF_LAUNCH_SWAPPED = 1u << 5,     /* an operand is byte-swapped or unaligned
+                                       (guf_launch_operand_flag) */
+  GUF_LAUNCH_ERROR = 1u << 6        /* with GUF_LAUNCH_STATUS: the loop is a guf_loop_error */
 };
 
 enum guf_launch_operand_flag {
-  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* bytes of each (real) element are reversed */
-  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* addresses or strides break the dtype's alignment */
+  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* the bytes of each element are reversed; of a complex
+                                             element, those of each part */
+  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* address or strides do not have the dtype's alignment */
   GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand */
   GUF_LAUNCH_OPERAND_READ = 1u << 3,      /* an input or inout operand */
   GUF_LAUNCH_OPERAND_IMMEDIATE = 1u << 4  /* an input of one element, which the host can read at
-                                             `address` during the call: aligned, all steps are 0 */
+                                             `address` during the call; it is aligned and all steps
+                                             are 0 */
 };
 
 enum guf_backend_stream_flag {
-  GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's own stream, the one that NULL stands for */
+  GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's default stream, which a NULL stream means */
 };
 
-/** Geometry of one launch: what every backend's loops over items are made of. Plain data.
- * Loop dimension 0 is the innermost. `nloop` may be 0: one item. Operand order: inputs, then
- * outputs. Addresses belong to the launch, not to the block's owner: a plan copies the block and
- * sets `address`.
+/** Geometry of one launch. Plain data. Loop dimension 0 is the innermost. `nloop` 0 means one item.
+ * Operands are in the order inputs, outputs. The addresses belong to the launch and not to the
+ * plan: a plan copies the block and sets `address`.
  *
- * `size[0]` is dimension 0's extent (1 when nloop is 0), `size[1..ncore]` the distinct core
- * dimensions: so `size` is what a host loop takes as `dims`. `step[0..noperands)` is dimension 0's
- * stride of each operand, followed by `ncorestrides` core strides: what a host loop takes as
- * `steps`. Dimension d >= 1 has `outer_size[d-1]` and `outer_step[d-1][operand]`. */
+ * `size[0]` is the extent of dimension 0 (1 if nloop is 0), and `size[1..ncore]` are the distinct
+ * core dimensions: a host loop receives `size` as `dims`. `step[0..noperands)` is each operand's
+ * stride along dimension 0, followed by `ncorestrides` core strides: a host loop receives `step` as
+ * `steps`. Dimension d >= 1 has the extent `outer_size[d-1]` and the strides
+ * `outer_step[d-1][operand]`. All strides are in bytes. */
 typedef struct guf_launch_block {
   int32_t noperands, nin;
   int32_t nloop; /* 0..GUF_MAX_LOOP_NDIM */
-  int32_t ncore; /* distinct core dimensions */
+  int32_t ncore; /* number of distinct core dimensions */
   int32_t ncorestrides;
   uint32_t flags; /* guf_launch_flag */
-  uint64_t items; /* product of the loop extents */
+  uint64_t items; /* product of the extents of the loop dimensions */
   int64_t size[1 + GUF_MAX_CORE_NAMES];
   int64_t step[GUF_MAX_OPERANDS + GUF_MAX_CORE_STRIDES];
   int64_t outer_size[GUF_MAX_LOOP_NDIM - 1];
@@ -73,31 +78,36 @@ typedef struct guf_launch_block {
   uint64_t address[GUF_MAX_OPERANDS];
   uint64_t mask; /* address of the mask's first byte, or 0 */
   int64_t mask_step[GUF_MAX_LOOP_NDIM];
-  guf_dtype dtype[GUF_MAX_OPERANDS];      /* of the operand in memory */
+  guf_dtype dtype[GUF_MAX_OPERANDS];      /* of the operands in memory */
   guf_dtype loop_dtype[GUF_MAX_OPERANDS]; /* of the loop */
   uint32_t operand_flags[GUF_MAX_OPERANDS];
-  int32_t core_ndim[GUF_MAX_OPERANDS]; /* core dimensions of each operand */
-  uint8_t
-      core_name[GUF_MAX_CORE_STRIDES]; /* index into size[1..] of each core stride's dimension */
+  int32_t core_ndim[GUF_MAX_OPERANDS];     /* number of core dimensions of each operand */
+  uint8_t core_name[GUF_MAX_CORE_STRIDES]; /* for each core stride, the index of its dimension in
+                                              size[1..] */
 } guf_launch_block;
 
 /* ------------------------------------------------------------------ floating-point events */
 
-/** Floating-point events that a launch looks for, in the loop's dtypes. Sent only to a backend with
- * GUF_BACKEND_FP_EVENTS, with a method to one with GUF_BACKEND_METHOD_FP_EVENTS. */
+/** Floating-point flags that a launch computes, in the dtypes of the loop. Launches have this only
+ * for a backend with GUF_BACKEND_FP_EVENTS, methods only for one with
+ * GUF_BACKEND_METHOD_FP_EVENTS. */
 typedef struct guf_launch_watch {
-  const char *name;        /* of the ufunc, for messages */
+  const char *name;        /* name of the ufunc, for messages */
   uint32_t function_flags; /* guf_function_flag */
-  uint32_t report;         /* guf_fp_event: or-ed into *events, atomically, when the work is done */
-  uint32_t fail;           /* guf_fp_event: these make the launch GUF_E_FLOATING_POINT */
+  uint32_t report;         /* guf_fp_event: ORed atomically into *events when the work is
+                              complete */
+  uint32_t fail;           /* guf_fp_event: flags that make the launch fail with
+                              GUF_E_FLOATING_POINT */
   uint32_t reserved;
-  uint32_t *events; /* host memory; NULL when `report` is 0 */
+  uint32_t *events; /* in host memory; NULL if `report` is 0 */
 } guf_launch_watch;
 
 enum guf_backend_feature {
-  GUF_BACKEND_FP_EVENTS = 1u << 0,        /* of launches */
-  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1, /* of methods: of every step of the fold */
-  GUF_BACKEND_METHOD_RECORDS = 1u << 2    /* methods take records (dtype 0x82) of every size */
+  GUF_BACKEND_FP_EVENTS = 1u << 0,        /* computes flags of launches */
+  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1, /* computes flags of methods, for every step of a
+                                             reduction */
+  GUF_BACKEND_METHOD_RECORDS = 1u << 2    /* methods support structured dtypes (0x82) of every
+                                             size */
 };
 
 /* ------------------------------------------------------------------ methods (kernel_abi 1) */
@@ -110,41 +120,47 @@ enum guf_method {
 };
 
 enum guf_method_flag {
-  GUF_METHOD_TREE = 1u << 0, /* fold by the tree and the scan of docs/reductions.md; else left */
-  GUF_METHOD_ANY_THREAD = 1u << 1, /* the loop may run on threads of the backend */
-  GUF_METHOD_STATUS = 1u << 2,     /* the loop, and its fold entry, may fail */
+  GUF_METHOD_TREE = 1u << 0, /* reduce by the tree and the scan of docs/reductions.md; else from
+                                left to right */
+  GUF_METHOD_ANY_THREAD = 1u << 1, /* the loop may run on the backend's threads */
+  GUF_METHOD_STATUS = 1u << 2,     /* the loop and its fold entry may fail */
   GUF_METHOD_MASKED = 1u << 3,     /* reduce: `mask` holds one bool per element of the input */
-  GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root */
-  GUF_METHOD_EXACT = 1u << 5,      /* integers: any order gives the same bits */
-  GUF_METHOD_MIXED = 1u << 6,      /* reduce: the loop is X, Y -> X, its elements are Y's */
+  GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root of the
+                                      tree */
+  GUF_METHOD_EXACT = 1u << 5,      /* integers: every order gives the same bits */
+  GUF_METHOD_MIXED = 1u << 6,      /* reduce: the loop is X, Y -> X and the elements are of dtype
+                                      Y */
   GUF_METHOD_ERROR = 1u << 7       /* with GUF_METHOD_STATUS: the loop is a guf_loop_error */
 };
 
-/** Geometry of reduce, accumulate, reduceat and at along explicit axes. Plain data; the core has
- * checked every index, shape and overlap, and given every result a loop X, X -> X, or with
- * GUF_METHOD_MIXED X, Y -> X.
+/** Geometry of reduce, accumulate, reduceat and at along explicit axes. Plain data. The core has
+ * checked all indices, shapes and overlaps, and has chosen a loop X, X -> X, or X, Y -> X with
+ * GUF_METHOD_MIXED.
  *
- * Kept dimensions are walked item by item, dimension 0 the innermost, coalesced; `fold` dimensions
- * are not, since the tree is one per axis: dimension 0 is folded first, into the results of which
- * dimension 1 is folded, and so on. accumulate and reduceat have one.
- *   reduce      one result per kept item. Without elements: `initial`; the core refuses the rest.
- *               A kept item whose elements are all masked off gives `initial`, which is then there.
- *               GUF_METHOD_MIXED: from the left over all fold dimensions, dimension 0 fastest: X =
- *               X op Y. It begins with `initial`, or with the first element, cast to the output's
- *               dtype and that to X. There is no tree and no fold entry.
+ * The kept dimensions are coalesced and visited item by item; dimension 0 is the innermost. The
+ * reduced dimensions (`fold`) are not coalesced, because each axis has its own tree: dimension 0 is
+ * reduced first, dimension 1 reduces those results, and so on. accumulate and reduceat have one
+ * reduced dimension.
+ *   reduce      one result per kept item. Without elements the result is `initial`; the core
+ *               refuses an empty reduction without it. A kept item whose elements are all masked
+ *               also yields `initial`, which is then present.
+ *               GUF_METHOD_MIXED: from left to right over all reduced dimensions, dimension 0
+ *               fastest: X = X op Y. It begins with `initial`, or with the first element, cast to
+ *               the output's dtype and from there to X. There is no tree and no fold entry.
  *   accumulate  as many results as elements, along `fold_output_step`.
- *   reduceat    `nindices` results along `fold_output_step`: result k folds the elements from
- *               indices[k] up to indices[k + 1] (the axis' end for the last), and is the element
- *               indices[k] alone where that is not greater.
+ *   reduceat    `nindices` results along `fold_output_step`: result k reduces the elements from
+ *               indices[k] up to indices[k + 1] (for the last one the end of the axis). If
+ *               indices[k + 1] is not greater, the result is the element indices[k].
  *   at          for k = 0 .. nindices - 1 in order, and for every kept item: output = output op
- *               operand, at `output` + indices[k] and `input` + operand_indices[k] bytes. With
- *               `input` 0 the loop is unary: output = op output. No fold dimension. */
+ *               operand, at the byte offsets `output` + indices[k] and `input` +
+ *               operand_indices[k]. `input` 0 means a unary loop: output = op output. There is no
+ *               reduced dimension. */
 typedef struct guf_method_block {
   int32_t method;
   uint32_t flags; /* guf_method_flag */
   int32_t nkept;  /* 0..GUF_MAX_LOOP_NDIM */
   int32_t nfold;  /* 0..GUF_MAX_LOOP_NDIM */
-  uint64_t items; /* product of the kept extents */
+  uint64_t items; /* product of the extents of the kept dimensions */
   int64_t kept_size[GUF_MAX_LOOP_NDIM];
   int64_t kept_input_step[GUF_MAX_LOOP_NDIM];
   int64_t kept_output_step[GUF_MAX_LOOP_NDIM];
@@ -153,39 +169,39 @@ typedef struct guf_method_block {
   int64_t fold_input_step[GUF_MAX_LOOP_NDIM];
   int64_t fold_mask_step[GUF_MAX_LOOP_NDIM];
   int64_t fold_output_step;
-  uint64_t input; /* address; may be anywhere in relation to `output` only where both are the same
-                      view (accumulate), else apart */
+  uint64_t input; /* address; overlaps `output` only if both are the same view (accumulate) */
   uint64_t output;
   uint64_t mask;
-  const int64_t *indices;         /* host memory; reduceat: elements, at: bytes */
-  const int64_t *operand_indices; /* at: bytes */
+  const int64_t *indices;         /* in host memory; element indices for reduceat, byte offsets for
+                                     at */
+  const int64_t *operand_indices; /* byte offsets for at */
   int64_t nindices;
-  guf_dtype input_dtype, output_dtype; /* in memory */
+  guf_dtype input_dtype, output_dtype; /* of the operands in memory */
   guf_dtype loop_dtype;                /* X */
   uint32_t input_flags, output_flags;  /* guf_launch_operand_flag */
   guf_dtype element_dtype;             /* Y with GUF_METHOD_MIXED, else 0 */
-  unsigned char initial[16];           /* in the loop's dtype; not of a record */
+  unsigned char initial[16];           /* in the loop's dtype; unused for a structured dtype */
 } guf_method_block;
 
-/** One launch of a method. `fold` is NULL where the loop has no fold entry: the backend folds with
- * the loop alone, to the same bits (in X: a loop of f16 then rounds every step). Without
- * GUF_METHOD_TREE it may know GUF_FOLD_SCAN and GUF_FOLD_AT only.
+/** One launch of a method. `fold` is NULL if the loop has no fold entry. The backend then reduces
+ * with the loop alone, with the same bits (in X: a loop of f16 then rounds at every step). Without
+ * GUF_METHOD_TREE, `fold` may support only GUF_FOLD_SCAN and GUF_FOLD_AT.
  *
- * A loop with a record among its types is sent only to a backend with GUF_BACKEND_METHOD_RECORDS.
- * It has no fold entry, and sees no element but those it is given to fold: none that is masked off,
- * and no bytes that are not a record's. */
+ * A loop with a structured dtype is sent only to a backend with GUF_BACKEND_METHOD_RECORDS. It has
+ * no fold entry. It must be called only with elements to reduce: not with masked elements, and not
+ * with bytes that are no element. */
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;
-  void *kernel; /* of the loop X, X -> X or X, Y -> X; at with a unary function: X -> X */
+  void *kernel; /* of the loop X, X -> X or X, Y -> X; X -> X for at with a unary function */
   void *fold;
   void *stream;
   void *user;
   const guf_method_block *block;
   const char *failure;
-  const guf_launch_watch *watch; /* NULL, or the events to look for; borrowed for the call */
-  const void *initial; /* with GUF_METHOD_INITIAL, of a record: its bytes, aligned, borrowed for the
-                          call; else NULL */
+  const guf_launch_watch *watch; /* NULL, or the flags to compute; borrowed for the call */
+  const void *initial; /* bytes of the initial value of a structured dtype (GUF_METHOD_INITIAL),
+                          aligned, borrowed for the call; else NULL */
 } guf_backend_method;
 
 /* ------------------------------------------------------------------ what slots exchange */
@@ -196,15 +212,15 @@ typedef struct guf_backend_device_info {
   uint64_t memory_bytes; /* 0: unknown */
   char name[128];
   char target[64];      /* "x86-64-v4", "sm_90", "gfx942:sramecc+:xnack-" */
-  char driver[64];      /* driver and its version */
-  uint32_t host_memory; /* 1: the host may read and write the device's memory */
+  char driver[64];      /* name and version of the driver */
+  uint32_t host_memory; /* 1: the host can read and write the device's memory */
   uint32_t reserved;
 } guf_backend_device_info;
 
 enum guf_memory_kind {
   GUF_MEMORY_DEVICE = 0, /* the device's own memory; host memory for cpu */
   GUF_MEMORY_PINNED = 1, /* page-locked host memory */
-  GUF_MEMORY_MAPPED = 2, /* host memory that the device addresses */
+  GUF_MEMORY_MAPPED = 2, /* host memory that the device can access */
   GUF_MEMORY_MANAGED = 3
 };
 
@@ -214,49 +230,52 @@ enum guf_copy_kind {
   GUF_COPY_DEVICE_TO_DEVICE = 2
 };
 
-/** One launch. `kernel` came from kernel_get; `stream` is NULL for the device's default order: on a
- * device with host_memory the work is then complete on return. The block is borrowed for the call.
- * `max_threads` 0: the backend's choice. */
+/** One launch. `kernel` is from kernel_get. A NULL `stream` means the device's default order; if
+ * the device has host_memory, the work is then complete on return. `block` is borrowed for the
+ * call. `max_threads` 0 lets the backend decide. */
 typedef struct guf_backend_launch {
   uint32_t struct_size;
   uint32_t max_threads;
   void *kernel;
   void *stream;
-  void *user; /* the loop's user pointer (registered host loops) */
+  void *user; /* user pointer of a loop that the program added */
   const guf_launch_block *block;
-  const char *failure;           /* NULL, or what a failing GUF_LAUNCH_STATUS loop says; immortal */
-  const guf_launch_watch *watch; /* NULL, or the events to look for; borrowed for the call */
+  const char *failure;           /* NULL, or the error message if a GUF_LAUNCH_STATUS loop fails;
+                                    never freed */
+  const guf_launch_watch *watch; /* NULL, or the flags to compute; borrowed for the call */
 } guf_backend_launch;
 
-/** Services of the host. Valid for the life of the process. */
+/** Services of the host, valid for the life of the process. */
 typedef struct guf_host_api {
   uint32_t struct_size;
   uint32_t abi_minor;
   void *context;
-  /* level 0 error, 1 warning, 2 information; goes to a ring that the program reads with
-   * guf_log_read. */
+  /* Adds a line to the log, which the program reads with guf_log_read. level: 0 error, 1 warning, 2
+   * information. */
   void (*log)(void *context, int32_t level, const char *message);
-  void *(*alloc)(void *context, size_t size, size_t alignment); /* NULL when memory is out */
+  void *(*alloc)(void *context, size_t size, size_t alignment); /* NULL if out of memory */
   void (*free)(void *context, void *pointer);
-  /* Value of an environment variable, or NULL when unset or the process is privileged. */
+  /* Returns the value of an environment variable. NULL if it is unset or the process is
+   * privileged. */
   const char *(*config)(void *context, const char *name);
 } guf_host_api;
 
 /* ------------------------------------------------------------------ the table */
 
-/** All slots are required but those marked optional; the host fills optional gaps with "not
- * supported". void *device, *stream, *event, *module, *kernel are the plugin's own objects. */
+/** The slots of a backend. All are required except those marked optional; for a missing optional
+ * slot the host installs a function that reports "not supported". void *device, *stream, *event,
+ * *module and *kernel are objects of the plugin. */
 typedef struct guf_backend_api {
   uint32_t struct_size;
   uint32_t abi_minor;
-  const char *name;    /* equal to the note's name */
-  const char *version; /* of the plugin */
+  const char *name;    /* the name in the backend note */
+  const char *version; /* version of the plugin */
   uint64_t features;   /* guf_backend_feature */
 
-  /* Opens the driver (the first driver call happens here) and counts devices. */
+  /* Opens the driver and counts devices. This slot makes the first call of the driver. */
   guf_status (*probe)(int32_t *out_ndevices, char *out_driver, size_t driver_size,
                       guf_error *error);
-  /* `native` 0: the device's own context; else adopt the caller's. */
+  /* Opens a device. `native` 0: over the device's own context; else over the caller's context. */
   guf_status (*device_open)(int32_t index, uint64_t native, void **out_device,
                             guf_backend_device_info *out_info, guf_error *error);
   void (*device_close)(void *device);
@@ -270,73 +289,80 @@ typedef struct guf_backend_api {
   guf_status (*fill)(void *device, void *stream, uint64_t dst, const void *pattern,
                      uint32_t pattern_size, uint64_t count, guf_error *error);
 
-  /* `native` 0: a new stream; else adopt. `flags`: guf_backend_stream_flag; a device with
-   * host_memory has no stream of its own and knows none. */
+  /* Opens a stream. `native` 0: a new stream; else adopts a native one. `flags`:
+   * guf_backend_stream_flag; a device with host_memory has no default stream and supports no
+   * flag. */
   guf_status (*stream_open)(void *device, uint64_t native, uint32_t flags, void **out_stream,
                             guf_error *error);
   void (*stream_close)(void *stream); /* pending work still completes */
-  /* GUF_OK: idle; GUF_NOT_READY: busy. Reports no failure of the work: events do. */
+  /* Returns GUF_OK if the stream is idle, GUF_NOT_READY if it is busy. Failures of the work are
+   * reported by events, not here. */
   guf_status (*stream_query)(void *stream, guf_error *error);
-  /* Waits for all work queued so far. GUF_TIMEOUT when it lasts longer. Reports the stream's first
-   * failure since the last report, once, and clears it. UINT64_MAX: no limit. */
+  /* Waits for all work queued so far, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit);
+   * returns GUF_TIMEOUT if it takes longer. Reports the stream's first failure since the last
+   * report, once, and clears it. */
   guf_status (*stream_synchronize)(void *stream, uint64_t timeout_ns, guf_error *error);
   guf_status (*stream_wait_event)(void *stream, void *event, guf_error *error);
 
   guf_status (*event_open)(void *device, void **out_event, guf_error *error);
   void (*event_close)(void *event);
   guf_status (*event_record)(void *event, void *stream, guf_error *error);
-  /* GUF_OK: complete; GUF_NOT_READY; an error: the stream had failed before the record. */
+  /* Returns GUF_OK if the event is complete, GUF_NOT_READY if not, or an error if the stream had
+   * failed before the event was recorded. */
   guf_status (*event_query)(void *event, guf_error *error);
   guf_status (*event_synchronize)(void *event, uint64_t timeout_ns, guf_error *error);
 
-  /* The standard library's kernels; NULL table: the backend has none. */
+  /* Returns the table of the standard library's kernels, or NULL if the backend has none. */
   const guf_module_v1 *(*builtins)(void);
-  /* 0: cannot run here; higher is better. */
+  /* Ranks an image for a device: 0 means that it cannot run there; higher is better. */
   int32_t (*image_score)(void *device, const guf_module_image *image);
   guf_status (*module_load)(void *device, const guf_module_image *image, void **out_module,
                             guf_error *error);
   void (*module_unload)(void *module);
-  /* `index` is guf_module_loop.kernel, `name` its symbol stem. */
+  /* Returns the kernel of a loop. `index` is guf_module_loop.kernel, `name` the stem of its
+   * symbols. */
   guf_status (*kernel_get)(void *module, uint32_t index, const char *name, void **out_kernel,
                            guf_error *error);
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
 
-  /* Copies elements between dtypes and strides: operand 0 of the block is read, operand 1 written,
-   * both may be swapped or unaligned; no core dimensions, no loop. Casts are those of guf::cast;
-   * between two times of one class and different units those of guf::time::conversion
-   * (gufunc/kernel/time.hpp), between the classes and to and from numbers those of int64, but that
-   * floating-point numbers beyond int64 become not-a-time. Records (dtype 0x82) are only moved.
-   * Operands that overlap are the host's affair: it stages them. NULL stream: complete on
-   * return. */
+  /* Copies elements between dtypes and strides: reads operand 0 of the block and writes operand 1.
+   * Both may be swapped or unaligned. The block has no core dimensions and no loop. Casts are those
+   * of guf::cast, except for datetime types: between two of one class with different units, those
+   * of guf::time::conversion (gufunc/kernel/time.hpp); between the classes and between numbers and
+   * datetime types, those of int64, but floating-point numbers outside int64 become NaT. Structured
+   * dtypes (0x82) are only copied. The operands do not overlap: the host stages them if necessary.
+   * With a NULL stream the work is complete on return. */
   guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,
                         guf_error *error);
 
-  /* Runs a method of a ufunc. The block and its indices are borrowed for the call. NULL stream:
-   * complete on return where the device has host memory. Casts are those of guf::cast. */
+  /* Runs a method of a ufunc. The block and its indices are borrowed for the call. With a NULL
+   * stream the work is complete on return if the device has host memory. Casts are those of
+   * guf::cast. */
   guf_status (*method)(void *device, const guf_backend_method *method, guf_error *error);
 
-  /* Stops the plugin's threads and frees caches; the table stays callable. */
+  /* Stops the plugin's threads and frees caches. The table must stay callable. */
   guf_status (*shutdown)(uint64_t timeout_ns, guf_error *error);
-  /* Optional: a named table of further slots. */
+  /* Optional. Returns a named table of further slots. */
   guf_status (*extension)(const char *name, uint32_t version, const void **out_table,
                           guf_error *error);
 
-  /* Minor 1 */
+  /* Since minor version 1 */
 
-  /* Optional. How the slot `launch` would run this, for people: lines "word: text", each with its
-   * newline, NUL-terminated, cut off at `text_size`. Runs and queues nothing, reads and writes no
-   * operand; `kernel` may be NULL. */
+  /* Optional. Describes for people how the slot `launch` would run this launch: lines "word: text",
+   * each with its newline. The text is NUL-terminated and truncated to `text_size` bytes. Runs and
+   * queues nothing, and accesses no operand; `kernel` may be NULL. */
   guf_status (*describe_launch)(void *device, const guf_backend_launch *launch, char *out_text,
                                 size_t text_size, guf_error *error);
-  /* Optional. The same of the slot `method`. Indices that are not known are NULL where `nindices`
-   * is not 0. */
+  /* Optional. Describes the slot `method` in the same way. The indices may be NULL, meaning
+   * unknown, even if `nindices` is not 0. */
   guf_status (*describe_method)(void *device, const guf_backend_method *method, char *out_text,
                                 size_t text_size, guf_error *error);
 } guf_backend_api;
 
-/** The plugin's one exported symbol. `api` is zeroed, its struct_size set to the host's size; the
- * plugin fills what fits and sets struct_size to what it knows.
- * Errors  GUF_E_ABI <= the host's minor is older than the plugin needs */
+/** Type of the plugin's only exported symbol. The host passes `api` zeroed with struct_size set to
+ * the host's size. The plugin fills the slots that fit and sets struct_size to the size that it
+ * knows.
+ * Errors  GUF_E_ABI <= the host's minor version is older than the plugin requires */
 typedef guf_status (*guf_backend_open_fn)(const guf_host_api *host, uint32_t host_minor,
                                           guf_backend_api *api, guf_error *error);
 
@@ -345,10 +371,10 @@ GUF_API guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t hos
                                           guf_backend_api *api, guf_error *error);
 #endif
 
-/** Identity note: section .note.gufunc, owner "gufunc", type 0x6201, descriptor a text of
- * `key=value` pairs separated by ';' -- name, abi (lowest-highest minor), priority, isa (baseline
- * the code needs).
- * Example: GUF_BACKEND_NOTE("name=null;abi=0-0;priority=10;isa=x86-64") at file scope. */
+/** Defines the identity note of a plugin: section .note.gufunc, owner "gufunc", type 0x6201. The
+ * descriptor is a text of `key=value` pairs separated by ';': name, abi (lowest-highest minor
+ * version), priority, isa (baseline that the code requires).
+ * Example, at file scope: GUF_BACKEND_NOTE("name=null;abi=0-0;priority=10;isa=x86-64"). */
 #define GUF_BACKEND_NOTE(text)                                                     \
   __attribute__((section(".note.gufunc"), used, aligned(4))) static const struct { \
     uint32_t owner_size, descriptor_size, type;                                    \

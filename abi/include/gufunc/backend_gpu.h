@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The extension "gufunc.gpu" of backends for GPUs: what a host may want beyond the table of
- * gufunc/backend.h. Asked for with the slot `extension`; constant, and valid for the life of the
+ * The extension "gufunc.gpu" of GPU backends: slots beyond those of gufunc/backend.h. The host
+ * requests it with the slot `extension`. The table is constant and valid for the life of the
  * process.
  *
- * The rules of backend.h hold: fallible functions return a guf_status and take a non-NULL guf_error
- * last; any thread; devices, streams and events are the plugin's own objects; a NULL stream is the
- * device's own default stream. Every function may answer GUF_E_FORKED and GUF_E_DEVICE_LOST. */
+ * The rules of backend.h apply: fallible functions return a guf_status and take a non-NULL
+ * guf_error last; any thread may call them; devices, streams and events are objects of the plugin;
+ * a NULL stream is the device's default stream. Every function may return GUF_E_FORKED and
+ * GUF_E_DEVICE_LOST. */
 #ifndef GUFUNC_BACKEND_GPU_H
 #define GUFUNC_BACKEND_GPU_H
 
@@ -15,81 +16,86 @@ GUF_BEGIN_DECLS
 
 enum guf_gpu_extension { GUF_GPU_EXTENSION_VERSION = 1 };
 
-/** Memory of one kind on one device. */
+/** Memory of one kind on one device, in bytes unless stated otherwise. */
 typedef struct guf_gpu_memory {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t live_bytes;         /* handed out, as rounded */
-  uint64_t peak_bytes;         /* the most there ever were of these */
-  uint64_t cached_bytes;       /* freed, kept for the next allocation */
-  uint64_t limit_bytes;        /* of both together; UINT64_MAX: none */
-  uint64_t allocations;        /* since the device was opened */
-  uint64_t driver_allocations; /* those of them that reached the driver */
-  uint64_t device_free_bytes;  /* of the whole device, as its driver sees it */
+  uint64_t live_bytes;         /* in use, including rounding */
+  uint64_t peak_bytes;         /* maximum of live_bytes so far */
+  uint64_t cached_bytes;       /* freed, and kept for later allocations */
+  uint64_t limit_bytes;        /* limit of live_bytes + cached_bytes; UINT64_MAX: none */
+  uint64_t allocations;        /* number since the device was opened */
+  uint64_t driver_allocations; /* number of allocations that called the driver */
+  uint64_t device_free_bytes;  /* free memory of the whole device, as reported by its driver */
   uint64_t device_total_bytes;
 } guf_gpu_memory;
 
 enum guf_gpu_capture {
-  GUF_GPU_CAPTURE_GLOBAL = 0, /* unsafe calls of any thread are refused meanwhile */
-  GUF_GPU_CAPTURE_THREAD = 1, /* those of this thread */
-  GUF_GPU_CAPTURE_RELAXED = 2 /* none */
+  GUF_GPU_CAPTURE_GLOBAL = 0, /* refuses unsafe calls of all threads during the capture */
+  GUF_GPU_CAPTURE_THREAD = 1, /* refuses unsafe calls of this thread */
+  GUF_GPU_CAPTURE_RELAXED = 2 /* refuses no calls */
 };
 
 typedef struct guf_gpu_api {
   uint32_t struct_size;
   uint32_t version; /* GUF_GPU_EXTENSION_VERSION of the plugin */
 
-  /* `kind` is a guf_memory_kind. */
+  /* Returns the statistics of one kind of memory. `kind` is a guf_memory_kind. */
   guf_status (*memory_statistics)(void *device, int32_t kind, guf_gpu_memory *out_memory,
                                   guf_error *error);
-  /* Gives cached memory back to the driver until at most `keep_bytes` are left, as far as no queued
-   * work needs it. A failure of the driver is told after all else went back. */
+  /* Returns cached memory to the driver until at most `keep_bytes` remain cached; memory that
+   * queued work needs is kept. A failure of the driver is reported after all other memory was
+   * returned. */
   guf_status (*memory_trim)(void *device, int32_t kind, uint64_t keep_bytes, guf_error *error);
-  /* Allocations beyond it fail with GUF_E_DEVICE_MEMORY (GUF_E_NO_MEMORY for host memory). */
+  /* Allocations beyond the limit fail with GUF_E_DEVICE_MEMORY (GUF_E_NO_MEMORY for host
+   * memory). */
   guf_status (*memory_limit)(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error);
 
-  /* Makes memory of the host page-locked, so that copies need no staging, and lets it be.
-   * Errors  GUF_E_EXISTS <= it is registered already;  GUF_E_ARG <= it was not */
+  /* Page-locks host memory, so that copies need no staging, and releases it again.
+   * Errors  GUF_E_EXISTS <= host_register: the memory is already registered
+   *         GUF_E_ARG    <= host_unregister: the memory is not registered */
   guf_status (*host_register)(void *device, uint64_t address, uint64_t size, guf_error *error);
   guf_status (*host_unregister)(void *device, uint64_t address, guf_error *error);
 
-  /* The vendor's handles: CUcontext (0 with HIP, which has none), CUstream, hipStream_t, CUevent,
-   * hipEvent_t. Borrowed. */
+  /* Return the vendor's handles, borrowed: CUcontext (0 for HIP, which has none), CUstream,
+   * hipStream_t, CUevent, hipEvent_t. */
   guf_status (*device_native)(void *device, uint64_t *out_context, int32_t *out_index,
                               guf_error *error);
   guf_status (*stream_native)(void *device, void *stream, uint64_t *out_native, guf_error *error);
   guf_status (*event_native)(void *event, uint64_t *out_native, guf_error *error);
 
-  /* Lets kernels and copies of `device` address the memory of `peer`, that of its pool too; once is
-   * enough.
-   * Errors  GUF_E_UNSUPPORTED <= the two cannot */
+  /* Lets kernels and copies of `device` access the memory of `peer`, including its pool. One call
+   * is enough.
+   * Errors  GUF_E_UNSUPPORTED <= the devices have no peer access */
   guf_status (*peer_enable)(void *device, void *peer, guf_error *error);
-  /* Copies between two devices in the order of a stream of `device`; through the host where they
-   * are no peers. */
+  /* Copies between two devices in the order of a stream of `device`; through the host if the
+   * devices have no peer access. */
   guf_status (*peer_copy)(void *device, void *stream, uint64_t dst, void *dst_device, uint64_t src,
                           void *src_device, uint64_t size, guf_error *error);
 
-  /* Time between two recorded events of one device, in milliseconds.
-   * Errors  GUF_NOT_READY <= one of them is not complete;  GUF_E_ARG <= one was never recorded */
+  /* Returns the time between two recorded events of one device, in milliseconds.
+   * Errors  GUF_NOT_READY <= an event is not complete
+   *         GUF_E_ARG     <= an event was never recorded */
   guf_status (*event_elapsed)(void *from, void *to, double *out_milliseconds, guf_error *error);
 
-  /* Captures what is queued on the stream from now on (a guf_gpu_capture) instead of running it.
-   * Meanwhile no memory can be allocated for the stream, ordinary host memory cannot be copied, and
-   * work with a status word is refused: GUF_E_CAPTURE. */
+  /* Begins a capture: work on the stream is recorded instead of run. `mode` is a guf_gpu_capture.
+   * During the capture, allocations for the stream, copies of pageable host memory, and work with a
+   * status word fail with GUF_E_CAPTURE. */
   guf_status (*capture_begin)(void *device, void *stream, int32_t mode, guf_error *error);
-  /* Errors  GUF_E_CAPTURE <= the capture was broken by one of its calls */
+  /* Ends a capture and returns its graph.
+   * Errors  GUF_E_CAPTURE <= a call during the capture invalidated it */
   guf_status (*capture_end)(void *device, void *stream, void **out_graph, guf_error *error);
-  /* Makes it runnable; graph_launch does so too, where it was not done. */
+  /* Makes the graph launchable. graph_launch does this itself if necessary. */
   guf_status (*graph_instantiate)(void *graph, guf_error *error);
-  /* Puts the work of `newer` in the place of the graph's; `newer` stays the caller's. */
+  /* Replaces the work of the graph by that of `newer`, which stays the caller's. */
   guf_status (*graph_update)(void *graph, void *newer, guf_error *error);
   guf_status (*graph_launch)(void *graph, void *stream, guf_error *error);
-  /* NULL is allowed. Runs that are under way complete. Memory that was freed under the capture is
-   * anybody's from then on. */
+  /* NULL is allowed. Launches in progress complete. Memory that was freed during the capture
+   * becomes available for other allocations. */
   void (*graph_destroy)(void *graph);
 
-  /* Which device the memory at an address is of, as the driver says, among the backend's; -1: it
-   * knows no memory there. */
+  /* Returns the index, among the backend's devices, of the device to which the memory at an address
+   * belongs, as reported by the driver; -1 if the driver knows no memory there. */
   guf_status (*memory_device)(void *device, uint64_t address, int32_t *out_index, guf_error *error);
 } guf_gpu_api;
 

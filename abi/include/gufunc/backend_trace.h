@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The extension "gufunc.trace" of backends: what their devices did and when, for the file that
- * GUFUNC_TRACE names (docs/tracing.md). The host asks for it with the slot `extension` only where a
- * trace is written, before it probes the backend. A backend without it appears in traces by the
- * calls of its slots alone.
+ * The extension "gufunc.trace" of backends: reports what the devices did and when, for the file
+ * that GUFUNC_TRACE names (docs/tracing.md). The host requests it with the slot `extension`, before
+ * it probes the backend, and only if a trace is written. Traces of a backend without it contain
+ * only the calls of its slots.
  *
- * The rules of backend.h hold. Off is the common case: a plugin that was not started should pay no
- * more than a branch for a piece of work. */
+ * The rules of backend.h apply. Tracing is usually off: a plugin that was not started should spend
+ * at most one branch per piece of work. */
 #ifndef GUFUNC_BACKEND_TRACE_H
 #define GUFUNC_BACKEND_TRACE_H
 
@@ -16,68 +16,72 @@ GUF_BEGIN_DECLS
 enum guf_trace_extension { GUF_TRACE_EXTENSION_VERSION = 1 };
 
 enum guf_trace_kind {
-  GUF_TRACE_LAUNCH = 1, /* a kernel, or a loop of the host */
+  GUF_TRACE_LAUNCH = 1, /* a kernel, or a host loop */
   GUF_TRACE_METHOD = 2, /* a whole method */
   GUF_TRACE_CONVERT = 3,
   GUF_TRACE_COPY = 4,
   GUF_TRACE_FILL = 5,
   GUF_TRACE_GRAPH = 6,
-  GUF_TRACE_WAIT = 7, /* of a stream for an event */
+  GUF_TRACE_WAIT = 7, /* a stream waits for an event */
   GUF_TRACE_OTHER = 8
 };
 
 enum guf_trace_flag {
-  GUF_TRACE_HOST_TIME = 1u << 0,  /* the times are the host's, of queueing the work */
-  GUF_TRACE_FUNCTION = 1u << 1,   /* `registers`, `static_shared_bytes`, `local_bytes` are known */
-  GUF_TRACE_GRID = 1u << 2,       /* `grid`, `block`, `shared_bytes` are known */
-  GUF_TRACE_OWN_STREAM = 1u << 3, /* of the stream that NULL stands for */
+  GUF_TRACE_HOST_TIME = 1u << 0,  /* the times are those at which the host queued the work */
+  GUF_TRACE_FUNCTION = 1u << 1,   /* `registers`, `static_shared_bytes` and `local_bytes` are
+                                     valid */
+  GUF_TRACE_GRID = 1u << 2,       /* `grid`, `block` and `shared_bytes` are valid */
+  GUF_TRACE_OWN_STREAM = 1u << 3, /* on the default stream, which a NULL stream means */
   GUF_TRACE_PEER = 1u << 4        /* a copy from or to another device */
 };
 
-/** One piece of work on a stream. Plain data; times are of CLOCK_MONOTONIC, in nanoseconds. */
+/** One piece of work on a stream. Plain data; times are in nanoseconds of CLOCK_MONOTONIC. */
 typedef struct guf_trace_work {
   uint32_t struct_size;
-  int32_t kind;      /* guf_trace_kind; 0: that of the call it is part of */
+  int32_t kind;      /* guf_trace_kind; 0: the kind of the call that it belongs to */
   uint32_t flags;    /* guf_trace_flag */
-  int32_t direction; /* of a copy: guf_copy_kind */
+  int32_t direction; /* guf_copy_kind of a copy */
   int32_t device;    /* index among the backend's devices */
-  uint32_t stream;   /* the plugin's number of it; never of two streams of one device */
+  uint32_t stream;   /* number of the stream, unique on its device */
   uint64_t begin_ns, end_ns;
-  uint64_t bytes; /* moved; 0: what the call moves */
+  uint64_t bytes; /* bytes moved; 0: the bytes that the call moves */
   uint32_t grid[3], block[3];
-  uint32_t shared_bytes;                                /* given at the launch */
-  uint32_t static_shared_bytes, registers, local_bytes; /* of the function, per work-item */
-  /* Written by `queued`, kept for `done`. */
-  uint64_t call;  /* the slot's call that it is part of; 0: of none */
-  uint64_t items; /* of that call */
+  uint32_t shared_bytes;                                /* requested by the launch */
+  uint32_t static_shared_bytes, registers, local_bytes; /* of the function; registers and
+                                                           local_bytes per thread */
+  /* Written by `queued` and kept until `done`. */
+  uint64_t call;  /* number of the slot call that it belongs to; 0: none */
+  uint64_t items; /* items of that call */
   uint64_t queued_ns;
-  uint32_t thread; /* that queued it */
-  uint32_t chunk;  /* of guf_call_chunked, from 1 on; 0: none */
-  char name[96];   /* "": the call's */
-  char kernel[96]; /* of a launch: the function's own name; "": it has none */
+  uint32_t thread; /* thread that queued it */
+  uint32_t chunk;  /* chunk of guf_call_chunked, from 1; 0: none */
+  char name[96];   /* "": the name of the call */
+  char kernel[96]; /* of a launch: name of the kernel function; "": it has none */
 } guf_trace_work;
 
-/** What the host gives. Its functions: any thread, wait for nothing, allocate nothing. */
+/** Functions of the host. They may be called from any thread, do not block and do not allocate. */
 typedef struct guf_trace_sink {
   uint32_t struct_size;
   uint32_t reserved;
   void *context;
-  /* On the thread inside a slot, when the work is queued: fills in what only the host knows. */
+  /* Called inside a slot, on its thread, when the work is queued. Fills the fields that only the
+   * host knows. */
   void (*queued)(void *context, guf_trace_work *work);
-  /* When its times are known. The work is copied. */
+  /* Called when the times of the work are known. The work is copied. */
   void (*done)(void *context, const guf_trace_work *work);
-  /* Instead of both, of a piece of work on a stream of device `device` for which there is no room
-   * or memory. The trace says how many there were. A sink of an older host ends before this. */
+  /* Called instead of both for work on device `device` that cannot be recorded because buffer space
+   * or memory is exhausted. The trace reports how many there were. The sink of an older host ends
+   * before this field. */
   void (*left_out)(void *context, int32_t device);
 } guf_trace_sink;
 
 typedef struct guf_trace_api {
   uint32_t struct_size;
   uint32_t version; /* GUF_TRACE_EXTENSION_VERSION of the plugin */
-  /* From now on for devices that are opened later; NULL: those are not traced. The sink lives as
+  /* Starts tracing for devices that are opened later. NULL: they are not traced. The sink lives as
    * long as the process. Calls no driver. */
   void (*start)(const guf_trace_sink *sink);
-  /* Gives the sink all that is complete by now. Waits for no work. */
+  /* Passes all work that is complete to the sink. Waits for no work. */
   void (*collect)(void);
 } guf_trace_api;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point control of a thread: rounding mode, flush-to-zero, exception masks, x87
-// precision. Kernels are compiled for the default, which every thread starts with. For the library
-// and for plugins; docs/plugin_contract.md says who sets what.
+// precision. Kernels are compiled for the default control, with which every thread starts. For the
+// library and for plugins; docs/plugin_contract.md specifies which side sets it.
 #ifndef GUFUNC_FLOAT_CONTROL_HPP
 #define GUFUNC_FLOAT_CONTROL_HPP
 
@@ -22,16 +22,16 @@ class FloatControl {
 
   bool is_default() const { return (sse_ & ~kFlags) == kDefaultSse && x87_ == kDefaultX87; }
 
-  /** Makes the default the thread's control. */
+  /** Sets the thread's control to the default. */
   static void set_default() { FloatControl().write(); }
 
-  /** Makes this the thread's control. Flags that were raised since stay raised, but for those of
-   * the x87 that this control would trap on. */
+  /** Sets the thread's control to this one. Exception flags that were raised meanwhile stay raised,
+   * except x87 flags on which this control would trap. */
   void write() const {
     __builtin_ia32_ldmxcsr(sse_ | (__builtin_ia32_stmxcsr() & kFlags));
     write_x87();
   }
-  /** The same, and the flags as they were. */
+  /** Like write, and also restores the exception flags. */
   void restore() const {
     __builtin_ia32_ldmxcsr(sse_);
     write_x87();
@@ -72,13 +72,14 @@ class FloatControl {
 #endif
 };
 
-/** Puts the thread back to the default after code that may have left another control. */
+/** Restores the default control of the thread after code that may have changed it. */
 inline void ensure_default_float_control() {
   if (__builtin_expect(!FloatControl::read().is_default(), 0)) FloatControl::set_default();
 }
 
-/** The default control until the end of the scope, then what the thread had before. Costs a read
- * where the thread has the default already; code in the scope must leave the control alone. */
+/** Sets the default control until the end of the scope, then restores the thread's control. If the
+ * thread already has the default, the cost is one read. Code in the scope must not change the
+ * control. */
 class DefaultFloatControl {
  public:
   DefaultFloatControl() : before_(FloatControl::read()) {
@@ -94,8 +95,9 @@ class DefaultFloatControl {
   const FloatControl before_;
 };
 
-/** Restores what the thread had, flags included, whatever code in the scope did: the constructor of
- * a library that was linked with -ffast-math sets flush-to-zero. */
+/** Restores the thread's control, including exception flags, at the end of the scope, whatever code
+ * in the scope did. For example, the constructor of a library that was linked with -ffast-math sets
+ * flush-to-zero. */
 class KeepFloatControl {
  public:
   KeepFloatControl() : before_(FloatControl::read()) {}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libgufunc: NumPy's universal functions on every device, through one C ABI. Include this. */
+ * libgufunc: NumPy's universal functions on every device, through one C ABI. Programs include only
+ * this header. */
 #ifndef GUFUNC_GUFUNC_H
 #define GUFUNC_GUFUNC_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI as C++17: handles that release themselves, operands made from containers, failures as
-// exceptions or, with GUFUNC_NO_EXCEPTIONS, as values (gufunc/cpp/error.hpp). What a function does
-// and how it fails stands in the C header of its noun.
+// The C ABI for C++17: handles that release themselves, operands made from containers, and failures
+// as exceptions or, with GUFUNC_NO_EXCEPTIONS, as values (gufunc/cpp/error.hpp). The C headers
+// specify what each function does and how it fails.
 #ifndef GUFUNC_GUFUNC_HPP
 #define GUFUNC_GUFUNC_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel dialect: everything that the author of a ufunc includes. gufcc compiles the source for
-// the cpu's ISA levels and for devices; see docs/kernels.md.
+// The kernel dialect: the header that sources of ufuncs include. gufcc compiles them for the cpu's
+// ISA levels and for devices; see docs/kernels.md.
 //
 //   #include <gufunc/kernel.hpp>
 //
@@ -10,48 +10,50 @@
 //   }
 //   GUF_UFUNC(discriminant, "fff->f ddd->d");
 //
-// Registrations stand at the end of the function's file, outside of any namespace:
+// Registrations are at the end of the function's file, outside of any namespace:
 //   GUF_UFUNC(function, types, options...)
-//     elementwise; several outputs: void f(T a, T b, guf::out<T> q, guf::out<T> r)
+//     elementwise; with several outputs: void f(T a, T b, guf::out<T> q, guf::out<T> r)
 //   GUF_GUFUNC(function, signature, types, options...)
-//     inputs without core dimensions arrive as values, operands with core dimensions as views
+//     inputs without core dimensions are passed as values, operands with core dimensions as views
 //   GUF_KERNEL(function)
 //     raw kernel with an explicit grid; its source includes gufunc/raw_kernel.hpp
-// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D, E for bfloat16; l is q;
-// M and m for datetime64 and timedelta64 of any unit, all of one call in the same.
-// The function receives bool for ?, float for e and E (rounded once when stored), guf::datetime and
-// guf::timedelta for M and m, the type itself otherwise.
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D; E is bfloat16; l is q. M
+// and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
+// unit.
+// The function receives bool for ?, float for e and E (rounded once, when stored), guf::datetime
+// and guf::timedelta for M and m, and the type itself otherwise.
 // Options are string literals, "key" or "key=value":
-//   "name=add"       the ufunc's name, if not the function's
+//   "name=add"       the ufunc's name, if it differs from the function's
 //   "doc=..."        one line
 //   "rule=p=n+1"     a rule for an output's dimension
-//   "roles=in,inout" of a function that reads its outputs
-//   "inplace_safe"   may write the view it reads
+//   "roles=in,inout" for a function that reads its outputs
+//   "inplace_safe"   the function may write to the view that it reads
 //   "group"          the first parameter is a group
-//   "fp=fast"        contraction (fma) allowed
+//   "fp=fast"        contraction (fma) is allowed
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
-//   "underflows"     a tiny result is a rounded one (floating-point events)
-//   "divides"        the last input is a divisor (events of integers)
-//   "merge=f"        a reduction whose states the function f of the same module merges,
-//   "finish=f"       and makes results of
-//   "takes_none"     the leaf of a reduction that also makes a state of no element
-//   "failure=text"   the function takes a last parameter `bool &failed`; a call in which an element
-//                    set it fails with GUF_E_VALUE and this text
-// Registrations of one name are one function and agree in their options, except in "group"; "doc"
-// and "failure" may be left out.
+//   "underflows"     a tiny result is a rounded one (floating-point flags)
+//   "divides"        the last input is a divisor (flag of integer division)
+//   "merge=f"        a reduction with a user-defined accumulator: function f of the same module
+//                    merges two accumulators
+//   "finish=f"       function f of the same module computes the results from the accumulator
+//   "takes_none"     the function also computes an accumulator of no elements
+//   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
+//                    call fails with GUF_E_VALUE and this text
+// Registrations with the same name are one function. They must have equal options, except "group";
+// "doc" and "failure" may be omitted in all but one.
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 
 #include "kernel/config.hpp"
 
 #if defined(GUF_SCAN)
-// gufcc reads the registrations out of the preprocessed source.
+// gufcc reads the registrations from the preprocessed source.
 #define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
 #define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
 #define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
-// A device entry of a backend's own: void function(const Block &[, char *shared]), registered with
-// "Block", "threads" and perhaps "shared".
+// A device entry that a backend registers itself: void function(const Block &[, char *shared]),
+// with "Block", "threads" and optionally "shared".
 #define GUF_ENTRY(function, ...) __guf_register__(entry, function, __VA_ARGS__)
 #else
 #define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")

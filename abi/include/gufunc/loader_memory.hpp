@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the dynamic loader lacked memory: it tells neither by a code. For the library and for
-// plugins, which open their vendor's driver: GUF_E_NO_MEMORY may pass, GUF_E_NO_DRIVER does not.
+// Detects whether the dynamic loader failed for lack of memory, which it does not report by a code.
+// For the library and for plugins, which open their vendor's driver: GUF_E_NO_MEMORY may be
+// temporary, GUF_E_NO_DRIVER is permanent.
 #ifndef GUFUNC_LOADER_MEMORY_HPP
 #define GUFUNC_LOADER_MEMORY_HPP
 
@@ -10,11 +11,11 @@
 
 namespace gufunc {
 
-/** Whether a failed call of the dynamic loader lacked memory. `code` is errno after the call, which
- * had been 0 before it; `reason` is the text of dlerror, or NULL. */
+/** Returns whether a failed call of the dynamic loader lacked memory. `code` is errno after the
+ * call, which the caller set to 0 before; `reason` is the text of dlerror, or NULL. */
 inline bool loader_lacked_memory(int code, const char *reason) {
   if (code == ENOMEM) return true;
-  // The loader appends the system's text, in the process's language, to most of its own.
+  // The loader appends the system's text, in the language of the process, to most of its messages.
   const std::string_view text(reason == nullptr ? "" : reason);
   const auto ends_with = [text](std::string_view end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Type loops of the standard operations, one string literal per operation: "in->out" letter
- * strings, separated by spaces, in the order in which they are tried. NumPy 2's loops and order,
- * with bfloat16 (E) after float16; kernels are compiled from these lines and the core resolves by
- * them, so the two cannot differ. Letters: ? bool; b h i q int8..int64; B H I Q uint8..uint64; e
- * float16; E bfloat16; f d float32/64; F D complex; M m datetime64 and timedelta64 of any unit,
- * which core/resolve settles. */
+ * Loops of the standard operations: one string literal per operation, with "in->out" strings of
+ * dtype letters separated by spaces, in the order in which they are tried. Loops and order are
+ * those of NumPy 2, with bfloat16 (E) after float16. Kernels are compiled from these lines and the
+ * core resolves calls with them, so the two cannot differ. Letters: ? bool; b h i q int8..int64; B
+ * H I Q uint8..uint64; e float16; E bfloat16; f d float32/64; F D complex; M m datetime64 and
+ * timedelta64 of any unit, which core/resolve determines. */
 #ifndef GUFUNC_OPS_LOOPS_H
 #define GUFUNC_OPS_LOOPS_H
 
-/* Parts that many operations share. "?\?" keeps a C compiler from reading a trigraph. */
+/* Building blocks. "?\?" prevents a C compiler from reading a trigraph. */
 #define GUF_LOOPS_INTEGER_1 "b->b B->B h->h H->H i->i I->I q->q Q->Q"
 #define GUF_LOOPS_INTEGER_2 "bb->b BB->B hh->h HH->H ii->i II->I qq->q QQ->Q"
 #define GUF_LOOPS_FLOAT_1 "e->e E->E f->f d->d"
@@ -19,7 +19,7 @@
 #define GUF_LOOPS_INEXACT_TEST_2 "ee->? EE->? ff->? dd->? FF->? DD->?"
 #define GUF_LOOPS_TIME_2 "MM->M mm->m"
 
-/* Families. Mixed signs compare exactly: qQ and Qq. */
+/* Families of loops. qQ and Qq compare integers of different signedness exactly. */
 #define GUF_LOOPS_ARITHMETIC_1 GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
 #define GUF_LOOPS_ARITHMETIC_2 GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2
 #define GUF_LOOPS_ALL_2 "?\?->? " GUF_LOOPS_ARITHMETIC_2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels: functions with a grid of their own, launched by guf_kernel_launch. What a source
-// with GUF_KERNEL includes instead of kernel.hpp; see docs/kernels.md, "Raw kernels".
+// Raw kernels: functions that guf_kernel_launch runs on an explicit grid. A source with GUF_KERNEL
+// includes this header instead of kernel.hpp; see docs/kernels.md, "Raw kernels".
 //
 //   #include <gufunc/raw_kernel.hpp>
 //
@@ -10,13 +10,14 @@
 //   }
 //   GUF_KERNEL(scale);
 //
-// A kernel is a function void (guf::block, ...) whose further parameters are
+// A kernel is a function void (guf::block, ...). Its further parameters are
 //   numbers             bool, integers, f32, f64, guf::f16, bf16, c64, c128, datetime, timedelta
 //   T *, const T *      the elements of a C-contiguous array of any shape
-//   guf::view<T, N>     an array of N dimensions and any strides; const T: it is only read
+//   guf::view<T, N>     an array with N dimensions and any strides; read-only for const T
 // Options of GUF_KERNEL: "name=...", "doc=...", "fp=fast", and
-//   "threads=256"       of a block at most; 1024 if it is not said
-//   "shared=4096"       bytes of shared memory that every launch gives, besides its own
+//   "threads=256"       maximum number of threads per block; the default is 1024
+//   "shared=4096"       bytes of shared memory per block of every launch, in addition to those that
+//                       the launch requests
 #ifndef GUFUNC_RAW_KERNEL_HPP
 #define GUFUNC_RAW_KERNEL_HPP
 
