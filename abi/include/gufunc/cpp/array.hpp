@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted arrays of host or device memory: of any dtype, and of a C++ type.
+// Reference-counted arrays in host or device memory: of any dtype, and of a C++ type. The C headers
+// (gufunc/array.h) list the errors of each function.
 #ifndef GUFUNC_CPP_ARRAY_HPP
 #define GUFUNC_CPP_ARRAY_HPP
 
@@ -13,25 +14,25 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// One axis of a slice, Python's start:stop:step.
+// One axis of a slice, like Python's start:stop:step.
 struct Slice {
   static constexpr int64_t kOmitted = INT64_MIN;
   int64_t start = kOmitted, stop = kOmitted, step = 1;
 };
 
-// An n-dimensional array, or a view of one. A counted handle: a copy is the same array.
+// An n-dimensional array or view. It is a counted handle: a copy refers to the same array.
 class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
  public:
   using Handle::Handle;
   operator Operand() const { return Operand(get()); }
 
-  // Of unspecified values, on `device` (none: the cpu). `order` C or F.
+  // Allocates an array with unspecified values on `device` (default: cpu). `order` is C or F.
   static Result<Array> alloc(DType dtype, const Ints &shape, Device device = {},
                              int32_t order = GUF_ORDER_C) {
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 static_cast<const int64_t *>(nullptr), order);
   }
-  // With strides in bytes: negative ones, gaps.
+  // Allocates an array with strides in bytes, which may be negative or leave gaps.
   static Result<Array> alloc_strided(DType dtype, const Ints &shape, const Ints &strides,
                                      Device device = {}) {
     if (strides.size() != shape.size())
@@ -39,19 +40,20 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 strides.data(), int32_t{GUF_ORDER_C});
   }
-  // In host memory that `device` copies or reads directly: guf_host_memory.
+  // Allocates an array in host memory that `device` copies or accesses directly. `memory` is a
+  // guf_host_memory.
   static Result<Array> alloc_host(Device device, int32_t memory, DType dtype, const Ints &shape,
                                   int32_t order = GUF_ORDER_C) {
     return make(guf_array_alloc_host, device.get(), memory, dtype.get(), shape.count(),
                 shape.data(), static_cast<const int64_t *>(nullptr), order);
   }
-  // Memory of the program's, without a copy; it has to outlive the array and its views.
+  // Wraps memory of the program without a copy. The memory must outlive the array and its views.
   static Result<Array> wrap(const Operand &elements) {
     return make(guf_array_wrap, elements.tensor_or_null(), static_cast<guf_release_fn>(nullptr),
                 static_cast<void *>(nullptr), 0U);
   }
-  // `release` runs when the last array or view of it is gone: inside a call of the program's, or
-  // with `any_thread` at once on whatever thread that is. It must not throw.
+  // Also calls `release` after the last array or view is released: during a call of the library by
+  // the program, or with `any_thread` immediately and on any thread. `release` must not throw.
   static Result<Array> wrap(const Operand &elements, std::function<void()> release,
                             bool any_thread = false) {
     auto *const kept = new std::function<void()>(std::move(release));
@@ -64,8 +66,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return detail::result(status, told, [&] { return Array(made); });
   }
 
-  // Takes the tensor, in a failure too: its deleter runs when the last array or view is gone. Work
-  // without a stream comes behind what is queued on `ready_on` so far.
+  // Takes the tensor, even if the function fails: its deleter runs when the last array or view is
+  // released. Later work without a stream runs after the work that is on `ready_on` now.
   static Result<Array> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
     if (tensor.unversioned() != nullptr) {
       return make(guf_array_from_dlpack_unversioned, tensor.release_unversioned(), ready_on.get(),
@@ -74,17 +76,18 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_from_dlpack, tensor.release_versioned(), ready_on.get(),
                 ready_on.flags());
   }
-  // A tensor of this memory. `consumer` waits for work without a stream so far, and has to live as
-  // long as the tensor.
+  // Exports this memory as a tensor. `consumer` waits for the work that was queued without a stream
+  // so far, and must live as long as the tensor.
   Result<DlpackTensor> to_dlpack(DlpackStream consumer = {}) const {
     return give<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
   }
-  // For libraries that know DLPack 0.x; of a read-only array there is none.
+  // Exports for libraries that use DLPack 0.x. Fails for a read-only array, because the structure
+  // has no flag for it.
   Result<DlpackTensor> to_dlpack_unversioned(DlpackStream consumer = {}) const {
     return give<guf_dlpack_unversioned>(guf_array_to_dlpack_unversioned, consumer,
                                         consumer.flags());
   }
-  // Of a copy that nobody else sees, which the tensor tells.
+  // Exports a copy that only the consumer uses; the tensor is marked as copied.
   Result<DlpackTensor> copy_to_dlpack(DlpackStream consumer = {}) const {
     detail::Record told;
     guf_array made = nullptr;
@@ -94,7 +97,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                                         consumer.flags() | GUF_DLPACK_COPIED);
   }
 
-  // ---- what it is
+  // ---- description
 
   Result<guf_array_info> info() const {
     detail::Record told;
@@ -103,7 +106,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     const guf_status status = guf_array_get_info(get(), &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Of an empty handle: nothing, 0, "".
+  // On an empty handle these functions return DType(), 0 and empty objects.
   DType dtype() const { return known().dtype; }
   int32_t ndim() const { return known().ndim; }
   uint64_t size() const { return known().size; }
@@ -121,7 +124,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   bool is_c_contiguous() const { return (known().flags & GUF_ARRAY_C_CONTIGUOUS) != 0; }
   bool is_f_contiguous() const { return (known().flags & GUF_ARRAY_F_CONTIGUOUS) != 0; }
   bool is_read_only() const { return (known().flags & GUF_ARRAY_READ_ONLY) != 0; }
-  // Values as NumPy prints them, then shape, dtype and device.
+  // Returns the values as NumPy prints them, then shape, dtype and device.
   std::string str() const {
     uint64_t length = 0;
     guf_array_print(get(), nullptr, &length, nullptr);
@@ -131,7 +134,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return text;
   }
 
-  // ---- views, which share the memory and keep it
+  // ---- views, which share the memory and keep it alive
 
   Result<Array> slice(std::initializer_list<Slice> axes) const {
     std::vector<int64_t> bounds;
@@ -142,36 +145,36 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_slice, get(), static_cast<int32_t>(axes.size()), starts,
                 starts + axes.size(), starts + 2 * axes.size());
   }
-  // One extent may be -1. Fails with GUF_E_UNSUPPORTED where a copy would be needed.
+  // One extent may be -1. Fails with GUF_E_UNSUPPORTED if a copy would be required.
   Result<Array> reshape(const Ints &shape, int32_t order = GUF_ORDER_C) const {
     return make(guf_array_reshape, get(), shape.count(), shape.data(), order);
   }
   Result<Array> ravel(int32_t order = GUF_ORDER_C) const {
     return make(guf_array_ravel, get(), order);
   }
-  // Without axes: reversed.
+  // Without axes, reverses them.
   Result<Array> transpose(const Ints &axes = {}) const {
     return make(guf_array_transpose, get(), axes.count(), axes.data_or_null());
   }
-  // Read-only.
+  // The result is read-only.
   Result<Array> broadcast_to(const Ints &shape) const {
     return make(guf_array_broadcast_to, get(), shape.count(), shape.data());
   }
-  // Without axes: all of extent 1.
+  // Without axes, removes all axes of extent 1.
   Result<Array> squeeze(const Ints &axes = {}) const {
     return make(guf_array_squeeze, get(), axes.count(), axes.data_or_null());
   }
   Result<Array> expand_dims(const Ints &axes) const {
     return make(guf_array_expand_dims, get(), axes.count(), axes.data());
   }
-  // Read-only: each axis shrinks, and has its windows as a new last axis.
+  // The result is read-only. Each axis shrinks, and its window is appended as a last axis.
   Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
     if (windows.size() != axes.size())
       return detail::refuse<Array>(GUF_E_ARG, "there have to be as many windows as axes");
     return make(guf_array_sliding_window, get(), axes.count(), axes.data(), windows.data());
   }
 
-  // ---- contents. Without a stream complete on return where host memory takes part.
+  // ---- contents. Without a stream, a function that involves host memory is complete on return.
 
   Result<void> fill(const Operand &value, guf_stream stream = nullptr) const {
     return check(guf_array_fill, get(), &value.c_operand(), stream);
@@ -179,7 +182,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<Array> copy(int32_t order = GUF_ORDER_KEEP, guf_stream stream = nullptr) const {
     return make(guf_array_copy, get(), order, stream);
   }
-  // Copies `source` into this one, broadcasting and casting.
+  // Copies `source` into this array, with broadcasting and casts.
   Result<void> assign(const Array &source, int32_t casting = GUF_CASTING_DEFAULT,
                       guf_stream stream = nullptr) const {
     return check(guf_array_assign, get(), source.get(), casting, stream);
@@ -188,29 +191,31 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                        int32_t order = GUF_ORDER_KEEP, guf_stream stream = nullptr) const {
     return make(guf_array_astype, get(), dtype.get(), casting, order, stream);
   }
-  // A copy there.
+  // Returns a copy on `device`.
   Result<Array> to_device(Device device, guf_stream stream = nullptr) const {
     return make(guf_array_to_device, get(), device.get(), stream);
   }
-  // Into an array that is there, of this dtype and shape.
+  // Copies into an existing array on `device` with the same dtype and shape.
   Result<void> to_device(Device device, const Array &into, guf_stream stream = nullptr) const {
     guf_array target = into.get();
     return check(guf_array_to_device, get(), device.get(), stream, &target);
   }
-  // Waits for all work with the array: then the host may touch memory that it reaches. False: work
-  // still ran after `timeout_ns`.
+  // Waits for all work on the array; afterwards the host may access the memory if it is
+  // host-accessible. Returns false if work was still running after `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record told;
     const guf_status status = guf_array_synchronize(get(), timeout_ns, told);
     return detail::answer(status, told, GUF_TIMEOUT);
   }
-  // Into memory of the program's, in C or F order. With a stream it has to live until that is done.
+  // Copies into memory of the program in C or F order; `nbytes` is its size. With a stream, the
+  // memory must stay valid until the copy is complete.
   Result<void> copy_to_host(void *destination, uint64_t nbytes, int32_t order = GUF_ORDER_C,
                             guf_stream stream = nullptr) const {
     return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
   }
-  // Into elements as an operand's: of a container, a span, a C array. GUF_E_DTYPE where the array
-  // has others; uint8_t takes the bytes of any, int64_t times.
+  // Copies into the elements of a container, span or C array. Fails with GUF_E_DTYPE if its element
+  // type is not the array's. uint8_t accepts the bytes of every dtype, int64_t accepts datetime
+  // types.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
     const DType wanted = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
@@ -224,7 +229,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
 
  protected:
-  // A C function that gives an array as the last thing before the error.
+  // Calls a C function whose last parameters are an output array and the error.
   template <class Function, class... Arguments>
   static Result<Array> make(Function function, Arguments... arguments) {
     detail::Record told;
@@ -263,7 +268,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
 };
 
-// An array whose elements are T.
+// An array with elements of type T.
 template <class T>
 class TypedArray : public Array {
  public:
@@ -275,7 +280,7 @@ class TypedArray : public Array {
   static Result<TypedArray> wrap(T *data, const Ints &shape) {
     return trusted(Array::wrap(Operand(data, shape)));
   }
-  // Fails with GUF_E_DTYPE where the elements are others.
+  // Fails with GUF_E_DTYPE if the array's elements are not of type T.
   static Result<TypedArray> from(Array array) {
     if (array.dtype() != dtype_of<T>()) {
       const std::string text = detail::other_elements(array.dtype(), DType::of<T>());
@@ -283,7 +288,7 @@ class TypedArray : public Array {
     }
     return TypedArray(std::move(array));
   }
-  // Fails with GUF_E_DTYPE where the tensor's elements are others; it is taken nonetheless.
+  // Fails with GUF_E_DTYPE if the tensor's elements are not of type T; the tensor is taken even so.
   static Result<TypedArray> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
 #ifdef GUFUNC_NO_EXCEPTIONS
     Expected<Array> made = Array::from_dlpack(std::move(tensor), ready_on);
@@ -293,9 +298,9 @@ class TypedArray : public Array {
     return from(Array::from_dlpack(std::move(tensor), ready_on));
 #endif
   }
-  // Where element (0, ..., 0) lies; to be followed on the host only where the memory is the host's.
+  // Address of element (0, ..., 0). It can be dereferenced only if the memory is host-accessible.
   T *data() const { return reinterpret_cast<T *>(address()); }
-  // All elements in C order, wherever they lie. Of bools bytes.
+  // Copies all elements to the host in C order, from any device. Elements of bool become bytes.
   using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   Result<std::vector<Element>> to_vector() const {
     std::vector<Element> values(size());

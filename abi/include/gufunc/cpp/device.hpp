@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a whole, contexts, backends, devices and their memory.
+// The library as a whole, contexts, backends, and devices with their memory.
 #ifndef GUFUNC_CPP_DEVICE_HPP
 #define GUFUNC_CPP_DEVICE_HPP
 
@@ -19,8 +19,8 @@ inline const char *version() noexcept {
   return guf_version_string();
 }
 
-// A registry of ufuncs and modules over the standard library. Most programs need none: a null
-// guf_context is the process's own.
+// A registry of ufuncs and modules that also contains the standard library. Most programs do not
+// need one: a null guf_context means the default context of the process.
 class Context : public Handle<guf_context, guf_context_retain, guf_context_release> {
  public:
   using Handle::Handle;
@@ -33,7 +33,7 @@ class Context : public Handle<guf_context, guf_context_retain, guf_context_relea
   }
 };
 
-// Frees what releases left behind and runs queued callbacks; how many ran.
+// Frees released objects and runs queued callbacks. Returns the number of callbacks that ran.
 inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
   detail::Record told;
   uint32_t ran = 0;
@@ -42,10 +42,10 @@ inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
 }
 
 struct LogLine {
-  int32_t level = -1;  // 0 error, 1 warning, 2 information; -1: there is no line
+  int32_t level = -1;  // 0 error, 1 warning, 2 information; -1: no line
   std::string text;
 };
-// Takes the oldest line of the library's log.
+// Removes and returns the oldest line of the library's log.
 inline Result<LogLine> read_log() {
   detail::Record told;
   char text[1024];
@@ -55,7 +55,8 @@ inline Result<LogLine> read_log() {
   return detail::result(status, told, [&] { return line; });
 }
 
-// Waits for all work and stops the library. False: work still ran after `timeout_ns`.
+// Waits for all work and stops the library. Returns false if work was still running after
+// `timeout_ns` nanoseconds.
 inline Result<bool> shutdown(uint64_t timeout_ns = kForever) {
   detail::Record told;
   const guf_status status = guf_shutdown(timeout_ns, told);
@@ -70,7 +71,7 @@ inline Result<uint32_t> backend_count() {
   const guf_status status = guf_backend_count(&count, told);
   return detail::result(status, told, [&] { return count; });
 }
-// `probe` opens the backend and its driver first, so that its state is final.
+// With `probe`, opens the backend and its driver first, so that its state is final.
 inline Result<guf_backend_info> backend_info(uint32_t index, bool probe = false) {
   detail::Record told;
   guf_backend_info info = {};
@@ -84,13 +85,14 @@ inline Result<void> load_backend(const std::string &path) {
 
 // ---- devices
 
-// A device. Immortal, and a value: equal handles are equal devices. An empty one lets calls choose.
+// A device. Devices are immortal values: equal handles are equal devices. With an empty device,
+// calls choose the device by their operands.
 class Device {
  public:
   constexpr Device() = default;
   constexpr Device(guf_device handle) noexcept : handle_(handle) {}
 #ifndef GUFUNC_NO_EXCEPTIONS
-  // "cpu", "cuda:0", "auto".
+  // `spec`: "cpu", "cuda:0", "auto".
   explicit Device(const std::string &spec, guf_context context = nullptr)
       : Device(find(spec, context)) {}
 #endif
@@ -100,7 +102,7 @@ class Device {
     const guf_status status = guf_device_get(context, spec.c_str(), &found, told);
     return detail::result(status, told, [&] { return Device(found); });
   }
-  // Over a CUcontext of the program's own.
+  // Opens a device over the program's own CUcontext.
   static Result<Device> adopt(const std::string &spec, uint64_t native) {
     detail::Record told;
     guf_device found = nullptr;
@@ -117,7 +119,8 @@ class Device {
     const guf_status status = guf_device_get_info(handle_, &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Waits for work that was given without a stream. False: it still runs.
+  // Waits for work that was queued without a stream. Returns false if it is still running after
+  // `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record told;
     const guf_status status = guf_device_synchronize(handle_, timeout_ns, told);
@@ -145,7 +148,7 @@ class Device {
   guf_device handle_ = nullptr;
 };
 
-// Memory of the program's that is page-locked for a device as long as this lives.
+// Memory of the program that is page-locked for a device during the lifetime of this object.
 class HostRegistration {
  public:
   HostRegistration() = default;

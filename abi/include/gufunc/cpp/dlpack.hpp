@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of DLPack's: who may delete one, and whose work an exchange is ordered by.
+// DLPack tensors with their ownership, and the streams that order an exchange.
 #ifndef GUFUNC_CPP_DLPACK_HPP
 #define GUFUNC_CPP_DLPACK_HPP
 
@@ -11,9 +11,10 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// A tensor, and the one right to delete it: when this dies, by Array::from_dlpack, which takes it,
-// or by whom its pointer was released to. Other libraries' pointers to DLManagedTensorVersioned and
-// DLManagedTensor are cast. Its deleter may run on any thread.
+// A tensor and the right to delete it. The tensor is deleted by this object's destructor, by
+// Array::from_dlpack, which takes it, or by the owner of the released pointer. Pointers to
+// DLManagedTensorVersioned and DLManagedTensor of other libraries can be cast to these types. The
+// tensor's deleter may run on any thread.
 class DlpackTensor {
  public:
   DlpackTensor() = default;
@@ -38,17 +39,17 @@ class DlpackTensor {
   explicit operator bool() const noexcept {
     return versioned_ != nullptr || unversioned_ != nullptr;
   }
-  // NULL where it is of the other kind, or nothing.
+  // NULL if the tensor is of the other kind, or there is none.
   const guf_dlpack *versioned() const noexcept { return versioned_; }
   const guf_dlpack_unversioned *unversioned() const noexcept { return unversioned_; }
-  // The same, with the right to delete it.
+  // Returns the pointer and passes the right to delete the tensor to the caller.
   guf_dlpack *release_versioned() noexcept { return std::exchange(versioned_, nullptr); }
   guf_dlpack_unversioned *release_unversioned() noexcept {
     return std::exchange(unversioned_, nullptr);
   }
-  // An unversioned tensor cannot tell.
+  // Always false for an unversioned tensor, which has no flags.
   bool is_read_only() const noexcept { return has(GUF_DLPACK_READ_ONLY); }
-  // Made for the consumer: nobody else sees the memory.
+  // Whether the memory is a copy for the consumer, which nobody else uses.
   bool is_copied() const noexcept { return has(GUF_DLPACK_IS_COPIED); }
 
  private:
@@ -59,8 +60,8 @@ class DlpackTensor {
   guf_dlpack_unversioned *unversioned_ = nullptr;
 };
 
-// A stream of the array's device, or one of those that have no handle. Without one nobody waits,
-// as it has to be for host memory.
+// A stream of the array's device, or a default stream without a handle. Default-constructed, it
+// means that no stream waits, which is required for host memory.
 class DlpackStream {
  public:
   DlpackStream() = default;
@@ -68,7 +69,7 @@ class DlpackStream {
   DlpackStream(const Stream &stream) noexcept : stream_(stream.get()) {}
   // The vendor's default stream.
   static DlpackStream legacy() noexcept { return DlpackStream(GUF_DLPACK_LEGACY_STREAM); }
-  // The vendor's default stream of this thread.
+  // The vendor's default stream of the calling thread.
   static DlpackStream per_thread() noexcept { return DlpackStream(GUF_DLPACK_PER_THREAD_STREAM); }
   guf_stream get() const noexcept { return stream_; }
   uint32_t flags() const noexcept { return flags_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: of C++ types, by name, and NumPy's tables.
+// Element types: from C++ types, by name, and NumPy's rules for casts and promotion.
 #ifndef GUFUNC_CPP_DTYPE_HPP
 #define GUFUNC_CPP_DTYPE_HPP
 
@@ -14,7 +14,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// Elements that C++17 has no type for: their bits.
+// The bits of elements for which C++17 has no type.
 struct Float16 {
   uint16_t bits;
 };
@@ -22,7 +22,8 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-// The dtype of a C++ type: bool, integers, float, double, std::complex of these, Float16, BFloat16.
+// Returns the dtype of a C++ type: bool, integers, float, double, std::complex of these, Float16,
+// BFloat16.
 template <class T>
 constexpr guf_dtype dtype_of() {
   if constexpr (std::is_same_v<T, bool>)
@@ -47,7 +48,7 @@ constexpr guf_dtype dtype_of() {
   }
 }
 
-// A dtype. A value: made of guf_dtype and equal to it.
+// A dtype: a value that converts from and to guf_dtype and compares like it.
 class DType {
  public:
   constexpr DType() = default;
@@ -58,21 +59,24 @@ class DType {
     return dtype_of<T>();
   }
 
-  // "float32", "f4", "datetime64[25s]", a record's name. Fails with GUF_E_DTYPE.
+  // Parses "float32", "f4", "datetime64[25s]" or the name of a structured dtype. Fails with
+  // GUF_E_DTYPE for other texts.
   static Result<DType> parse(const std::string &spelling) {
     detail::Record told;
     guf_dtype found = 0;
     const guf_status status = guf_dtype_parse(spelling.c_str(), &found, told);
     return detail::result(status, told, [&] { return DType(found); });
   }
-  // GUF_DATETIME64 or GUF_TIMEDELTA64 with a unit: guf_time_unit.
+  // Returns a datetime dtype with a unit. `kind` is GUF_DATETIME64 or GUF_TIMEDELTA64, `unit` a
+  // guf_time_unit.
   static Result<DType> time(DType kind, int32_t unit, uint32_t multiple = 1) {
     detail::Record told;
     guf_dtype made = 0;
     const guf_status status = guf_dtype_make_time(kind.value_, unit, multiple, &made, told);
     return detail::result(status, told, [&] { return DType(made); });
   }
-  // A record of the program's own: elements that only its loops look into.
+  // Registers a structured dtype: an opaque element type whose bytes only the program's own loops
+  // interpret. `itemsize` and `alignment` are in bytes.
   static Result<DType> register_record(const std::string &name, uint32_t itemsize,
                                        uint32_t alignment) {
     detail::Record told;
@@ -83,7 +87,7 @@ class DType {
 
   constexpr guf_dtype get() const noexcept { return value_; }
   constexpr operator guf_dtype() const noexcept { return value_; }
-  // "float32"; "" of what is no dtype.
+  // "float32"; "" if the value is not a dtype.
   const char *name() const noexcept {
     const char *text = guf_dtype_name(value_);
     return text == nullptr ? "" : text;
@@ -99,7 +103,7 @@ class DType {
     int32_t unit;  // guf_time_unit
     uint32_t multiple;
   };
-  // Of a datetime64 or timedelta64.
+  // Returns the unit of a datetime64 or timedelta64. Fails with GUF_E_DTYPE for other dtypes.
   Result<Unit> unit() const {
     detail::Record told;
     Unit found = {};

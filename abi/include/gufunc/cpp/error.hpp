@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-// The two forms are different types of different mangled names: one program may have both, each in
-// translation units of its own. Only C handles go from one form to the other.
+// The two forms are different types with different mangled names. One program may therefore use
+// both, in different translation units. Only C handles can be passed from one form to the other.
 #ifdef GUFUNC_NO_EXCEPTIONS
 #define GUFUNC_CPP_FORM without_exceptions
 #else
@@ -21,7 +21,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// A failed call: its status and where it points, with the library's message as what().
+// A failed call: its status and details, with the library's message as what().
 class Error : public std::runtime_error {
  public:
   Error(guf_status status, const guf_error &record)
@@ -30,7 +30,7 @@ class Error : public std::runtime_error {
         argument_(record.argument),
         axis_(record.axis),
         native_code_(record.native_code) {}
-  // The program's own, thrown by a host loop or a core_dims hook.
+  // Made by the program and thrown by a host loop or a core_dims hook.
   Error(guf_status status, const char *message, int argument = -1, int axis = -1,
         int native_code = 0)
       : std::runtime_error(message),
@@ -40,10 +40,11 @@ class Error : public std::runtime_error {
         native_code_(native_code) {}
   guf_status status() const noexcept { return status_; }
   const char *name() const noexcept { return guf_status_name(status_); }
-  // The operand or parameter at fault, from 0; the axis; -1 where there is none.
+  // Index of the operand or parameter that caused the failure, from 0, and the axis; -1 if there is
+  // none.
   int argument() const noexcept { return argument_; }
   int axis() const noexcept { return axis_; }
-  // The operating system's or vendor's code; 0 where there is none.
+  // Error code of the operating system or the vendor's driver; 0 if there is none.
   int native_code() const noexcept { return native_code_; }
 
  private:
@@ -51,7 +52,7 @@ class Error : public std::runtime_error {
   int argument_ = -1, axis_ = -1, native_code_ = 0;
 };
 
-// A value or why there is none. To ask for the one that is not there ends the program.
+// A value, or the Error why there is none. Reading the one that is not present aborts the program.
 template <class T>
 class [[nodiscard]] Expected {
  public:
@@ -105,7 +106,7 @@ class [[nodiscard]] Expected<void> {
   std::variant<std::monostate, Error> state_;
 };
 
-// What fallible functions here return: T, or with GUFUNC_NO_EXCEPTIONS an Expected<T>.
+// Return type of fallible functions: T, or with GUFUNC_NO_EXCEPTIONS an Expected<T>.
 #ifdef GUFUNC_NO_EXCEPTIONS
 template <class T>
 using Result = Expected<T>;
@@ -116,7 +117,8 @@ using Result = T;
 
 namespace detail {
 
-// A record for one call, on the stack; only what is read before a failure is set.
+// Error structure for one call, on the stack. Only the fields that are read before a failure are
+// set.
 struct Record {
   Record() {
     error.struct_size = sizeof error;
@@ -170,7 +172,7 @@ inline bool answer(guf_status status, const Record &told, guf_status not_yet) {
 
 }  // namespace detail
 
-// Calls `function(arguments..., &error)`: a failure, unless it returns GUF_OK.
+// Calls `function(arguments..., &error)`. Any status except GUF_OK is a failure.
 template <class Function, class... Arguments>
 Result<void> check(Function function, Arguments... arguments) {
   detail::Record told;

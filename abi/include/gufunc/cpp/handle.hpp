@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles that release themselves, and lists of numbers that are mostly short.
+// Handles that release themselves, and lists of numbers that are usually short.
 #ifndef GUFUNC_CPP_HANDLE_HPP
 #define GUFUNC_CPP_HANDLE_HPP
 
@@ -15,8 +15,8 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// One reference to a library object. Copies retain, the last one releases. To release never blocks
-// and may happen on any thread. Empty after it was moved from.
+// One reference to an object of the library. Copying retains it, destroying releases it. Releasing
+// never blocks and may happen on any thread. A handle is empty after it was moved from.
 template <class T, guf_status (*Retain)(T, guf_error *), guf_status (*Release)(T, guf_error *)>
 class Handle {
  public:
@@ -34,7 +34,7 @@ class Handle {
     if (value_ != nullptr) Release(value_, nullptr);
   }
   T get() const noexcept { return value_; }
-  // Hands the reference to the caller.
+  // Passes ownership of the reference to the caller.
   T release() noexcept { return std::exchange(value_, nullptr); }
   explicit operator bool() const noexcept { return value_ != nullptr; }
   friend bool operator==(const Handle &a, const Handle &b) noexcept { return a.value_ == b.value_; }
@@ -44,7 +44,7 @@ class Handle {
   T value_ = nullptr;
 };
 
-// Extents, strides, axes: up to 6 numbers without an allocation.
+// Extents, strides or axes. Up to 6 numbers are stored without an allocation.
 class Ints {
  public:
   Ints() = default;
@@ -73,7 +73,7 @@ class Ints {
   }
   int64_t *data() noexcept { return more_ ? more_.get() : inside_; }
   const int64_t *data() const noexcept { return more_ ? more_.get() : inside_; }
-  // For the C functions, which take NULL for no list at all.
+  // For C functions, which take NULL for an absent list.
   const int64_t *data_or_null() const noexcept { return count_ == 0 ? nullptr : data(); }
   size_t size() const noexcept { return count_; }
   int32_t count() const noexcept { return static_cast<int32_t>(count_); }

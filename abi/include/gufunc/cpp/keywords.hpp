@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keywords of calls and methods: NumPy's, and where and how the work is done.
+// Keywords of calls and methods: NumPy's, and those that select device, stream and threads.
 #ifndef GUFUNC_CPP_KEYWORDS_HPP
 #define GUFUNC_CPP_KEYWORDS_HPP
 
@@ -16,7 +16,7 @@ inline namespace GUFUNC_CPP_FORM {
 constexpr uint32_t kAllEvents =
     GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
 
-// What calls and all methods take. Each function sets one keyword and gives the keywords again:
+// Keywords of calls and of all methods. Each function sets one keyword and returns the object:
 // `CallKeywords().on(device).casting(GUF_CASTING_UNSAFE)`.
 template <class Self>
 class CommonKeywords {
@@ -25,24 +25,24 @@ class CommonKeywords {
     device_ = device;
     return self();
   }
-  // Work is queued there; see Stream::synchronize.
+  // Queues the work on the stream; see Stream::synchronize.
   Self &on(const Stream &stream) {
     stream_ = stream;
     return self();
   }
-  // At most so many (cpu); 0: the backend's choice.
+  // Maximum number of threads (cpu); 0: the backend decides.
   Self &threads(uint32_t count) {
     threads_ = count;
     return self();
   }
-  // Floating-point events that `events` receives: guf_fp_event. It has to live until the work is
-  // done.
+  // ORs the floating-point flags (guf_fp_event) of `which` that were raised into `events`, which
+  // must stay valid until the work is complete.
   Self &report_events(uint32_t *events, uint32_t which = kAllEvents) {
     events_ = events;
     report_ = which;
     return self();
   }
-  // Events that fail the call with GUF_E_FLOATING_POINT.
+  // Floating-point flags that make the call fail with GUF_E_FLOATING_POINT.
   Self &fail_on(uint32_t which) {
     fail_ = which;
     return self();
@@ -79,17 +79,17 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     casting_ = rule;
     return *this;
   }
-  // The layout of allocated outputs: guf_order.
+  // Layout of allocated outputs: guf_order.
   CallKeywords &order(int32_t order) {
     order_ = order;
     return *this;
   }
-  // The type of the outputs that the loop must have.
+  // The dtype that the loop's outputs must have.
   CallKeywords &dtype(DType dtype) {
     dtype_ = dtype;
     return *this;
   }
-  // Types of all inputs and outputs; DType() for any.
+  // Dtypes of all inputs and outputs; DType() means any.
   CallKeywords &signature(std::initializer_list<DType> types) {
     return signature(std::vector<DType>(types));
   }
@@ -97,7 +97,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     signature_.assign(types.begin(), types.end());
     return *this;
   }
-  // Of each operand with core dimensions, where they are.
+  // The axes of the core dimensions of each operand that has core dimensions.
   CallKeywords &axes(std::initializer_list<Ints> groups) { return axes(std::vector<Ints>(groups)); }
   CallKeywords &axes(const std::vector<Ints> &groups) {
     axes_.clear();
@@ -126,8 +126,8 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     return *this;
   }
 
-  // Fills in all but the operands; valid while these keywords live and stay where they are. Calls
-  // of several threads at once may share them.
+  // Sets all fields except the operands. The fields are valid while this object lives and is not
+  // moved. Concurrent calls of several threads may share one object.
   void write(guf_call_args &args) const {
     write_common(args);
     if (!where_.is_none()) args.where = &where_.c_operand();
@@ -154,7 +154,8 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
   int64_t axis_ = 0;
   std::vector<guf_dtype> signature_;
   std::vector<int64_t> axes_;
-  std::vector<std::shared_ptr<const std::string>> names_;  // of dims_, of copies' too
+  std::vector<std::shared_ptr<const std::string>> names_;  // the strings to which dims_ points;
+                                                           // shared with copies of this object
   std::vector<guf_dim> dims_;
 };
 
@@ -162,7 +163,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
 class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
  public:
   ReduceKeywords &axis(int64_t axis) { return axes({axis}); }
-  // An empty list folds nothing.
+  // With an empty list no axis is reduced.
   ReduceKeywords &axes(Ints axes) {
     axes_ = std::move(axes);
     how_ = How::kGiven;
@@ -172,7 +173,7 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     how_ = How::kAll;
     return *this;
   }
-  // The left operand of every result: a number or a 0-d operand; Operand() for none at all.
+  // The left operand of every result: a number or a 0-d operand. Operand() means no initial value.
   ReduceKeywords &initial(Operand value) {
     initial_ = std::move(value);
     has_initial_ = true;
@@ -194,7 +195,7 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     keepdims_ = yes;
     return *this;
   }
-  // Fills in all but the operands, as CallKeywords::write does.
+  // Sets all fields except the operands, as CallKeywords::write does.
   void write(guf_reduce_args &args) const {
     write_common(args);
     if (how_ == How::kGiven) args.axis = axes_.data(), args.naxis = axes_.count();

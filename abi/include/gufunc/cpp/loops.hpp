@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host loops and other callbacks made of C++ functions. What they throw never leaves them.
+// Host loops and other callbacks from C++ functions. No exception leaves the callbacks.
 #ifndef GUFUNC_CPP_LOOPS_HPP
 #define GUFUNC_CPP_LOOPS_HPP
 
@@ -19,8 +19,8 @@ inline namespace GUFUNC_CPP_FORM {
 
 namespace detail {
 
-// Fills a record in; `text` is cut where a character begins. What is no error becomes GUF_E_LOOP:
-// it would be taken for success.
+// Fills in an error structure; `text` is truncated at the boundary of a UTF-8 character. A status
+// that is not an error becomes GUF_E_LOOP, because the call would take it for success.
 inline guf_status tell(guf_error *error, guf_status status, const char *text, int argument = -1,
                        int axis = -1, int native_code = 0) noexcept {
   if (status < GUF_E_ARG) status = GUF_E_LOOP;
@@ -39,15 +39,16 @@ inline guf_status tell(guf_error *error, guf_status status, const char *text, in
 
 }  // namespace detail
 
-// What a host loop gets: the operands' first elements, dims[0] items and then the sizes of core
-// dimensions, and bytes from one item to the next, then along core dimensions (guf_loop_error).
+// Arguments of a host loop (guf_loop_error). `args` are the addresses of the operands' first
+// elements; `dims` is the number of items, then the sizes of the core dimensions; `steps` are the
+// byte strides from one item to the next, then along the core dimensions.
 struct Loop {
   char **args;
   const int64_t *dims;
   const int64_t *steps;
   guf_error *error = nullptr;
   int64_t items() const { return dims[0]; }
-  // Operand k of an item; elements may be unaligned only where the caller's were.
+  // Reads operand k of an item. Elements may be unaligned only if the caller's were.
   template <class T>
   T load(int k, int64_t item) const {
     T value;
@@ -58,23 +59,25 @@ struct Loop {
   void store(int k, int64_t item, const T &value) const {
     std::memcpy(args[k] + item * steps[k], &value, sizeof value);
   }
-  // What the call fails with, for a loop to return: `return loop.fail(GUF_E_VALUE, "negative")`.
+  // Sets the failure of the call, for a loop to return: `return loop.fail(GUF_E_VALUE,
+  // "negative")`.
   guf_status fail(guf_status status, const char *text, int argument = -1,
                   int native_code = 0) const noexcept {
     return detail::tell(error, status, text, argument, -1, native_code);
   }
 };
 
-// A loop that may fail: GUF_OK or the status that the call fails with.
+// A loop that may fail. Returns GUF_OK or the status with which the call fails.
 using HostLoop = std::function<guf_status(const Loop &)>;
-// Sees the core dimensions of each call, fills in those that are -1, and may refuse.
+// Checks the core dimensions of each call, may fill in those that are -1, and may reject the call.
 using CoreDims = std::function<guf_status(int32_t count, int64_t *sizes)>;
-// Behind each chunk: the first `done` of `items` are there. False stops the call.
+// Called after each chunk: the first `done` of `items` outer items are complete. Return false to
+// stop the call.
 using Progress = std::function<bool(int64_t done, int64_t items)>;
 
 namespace detail {
 
-// Runs a callback; what it throws becomes the record's.
+// Runs a callback. An exception is reported in `error`.
 template <class Callback>
 guf_status guarded(Callback callback, guf_error *error) noexcept {
 #ifdef GUFUNC_NO_EXCEPTIONS
@@ -96,7 +99,7 @@ guf_status guarded(Callback callback, guf_error *error) noexcept {
 #endif
 }
 
-// Calls what gives a status or nothing.
+// Calls a function that returns a status or void.
 template <class Function, class... Arguments>
 guf_status status_of(const Function &function, Arguments &&...arguments) {
   using Given = decltype(function(std::forward<Arguments>(arguments)...));
@@ -122,7 +125,7 @@ void destroy(void *user) noexcept {
   delete static_cast<T *>(user);
 }
 
-// An elementwise loop of a plain function.
+// An elementwise loop from a plain function.
 template <class>
 struct Elementwise;
 template <class R, class... A>
@@ -147,13 +150,13 @@ struct Elementwise<R(A...)> {
 
 }  // namespace detail
 
-// How a chunked call is cut; see guf_chunk_options.
+// Options of a chunked call; see guf_chunk_options.
 struct ChunkOptions {
   uint64_t chunk_bytes = 0;
   int32_t depth = 0;
   int64_t first_item = 0;
   Progress progress;
-  int64_t *out_items = nullptr;  // how many are done, also of a call that fails
+  int64_t *out_items = nullptr;  // receives the number of complete items, even if the call fails
 };
 
 }  // namespace GUFUNC_CPP_FORM

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that gufcc made, and their raw kernels.
+// Modules that gufcc compiled, and their raw kernels.
 #ifndef GUFUNC_CPP_MODULE_HPP
 #define GUFUNC_CPP_MODULE_HPP
 
@@ -12,12 +12,12 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// Blocks of a grid, threads of a block.
+// Blocks of a grid, or threads of a block.
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
 };
 
-// A function of a module that is launched with a grid of blocks of the program's choice.
+// A function of a module that is launched on a grid of blocks of the program's choice.
 class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> {
  public:
   using Handle::Handle;
@@ -34,14 +34,14 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     const guf_status status = guf_kernel_get_info(get(), &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Parameter `index`, counted behind the block.
+  // Parameter `index`; 0 is the first one after the block.
   Result<guf_module_parameter> parameter(uint32_t index) const {
     detail::Record told;
     guf_module_parameter found = {};
     const guf_status status = guf_kernel_get_parameter(get(), index, &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // What a launch there may ask for. Loads the code.
+  // Limits and resources of the kernel on a device. Loads the kernel's code there.
   Result<guf_kernel_device_info> device_info(Device device = {}) const {
     detail::Record told;
     guf_kernel_device_info found = {};
@@ -49,8 +49,8 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     const guf_status status = guf_kernel_get_device_info(get(), device.get(), &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Runs on the stream's device, else on that of its arrays, else on the cpu. Complete on return
-  // on the cpu without a stream.
+  // Launches the kernel on the stream's device; without a stream on the device of its arrays, or on
+  // the cpu. On the cpu without a stream the launch is complete on return.
   Result<void> launch(Dim3 grid, Dim3 block, Operands arguments, guf_stream stream = nullptr,
                       uint32_t shared_bytes = 0) const {
     detail::COperands operands(arguments);
@@ -80,7 +80,7 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
     const guf_status status = guf_module_load(context, path.c_str(), flags, &made, told);
     return detail::result(status, told, [&] { return Module(made); });
   }
-  // One that is linked into the program: its table, which lives for ever.
+  // Registers a module that is linked into the program. Its table must never be freed.
   static Result<Module> link(const guf_module_v1 &table, guf_context context = nullptr) {
     detail::Record told;
     guf_module made = nullptr;
@@ -94,7 +94,7 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
     const guf_status status = guf_module_get_info(get(), &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Full names of its functions, short ones of its raw kernels.
+  // Full names of its functions, and names of its raw kernels without the module's name.
   Result<std::string> function_at(uint32_t index) const {
     return named(guf_module_function_at, index);
   }

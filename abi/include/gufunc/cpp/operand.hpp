@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls take: elements of the program's own, arrays, numbers.
+// Operands of calls: elements in the program's memory, arrays, numbers.
 #ifndef GUFUNC_CPP_OPERAND_HPP
 #define GUFUNC_CPP_OPERAND_HPP
 
@@ -19,7 +19,7 @@ class Array;
 
 namespace detail {
 
-// What an operand may be made of: of a C, or with C = D & of an lvalue.
+// Whether an operand can be made from a C, or, with C = D &, from an lvalue of D.
 template <class C, class = void>
 constexpr bool kHasElements = false;
 template <class C>
@@ -30,7 +30,7 @@ constexpr bool kHasElements<C, std::void_t<decltype(std::data(std::declval<C &>(
                     char> &&
     !std::is_base_of_v<Array, std::remove_reference_t<C>>;
 
-// Like std::span: it names its elements' type as spans do, and has nothing to destroy.
+// Whether C is like std::span: it names its element type as spans do, and is trivially copyable.
 template <class C, class = void>
 constexpr bool kIsSpan = false;
 template <class C>
@@ -41,9 +41,9 @@ constexpr bool kMayBorrow = std::is_lvalue_reference_v<C> || kIsSpan<std::remove
 
 }  // namespace detail
 
-// An operand of a call: borrows a container's elements, an array or a number for the call's
-// duration. Nothing is copied. Of elements in memory: a C-contiguous block, or any strides in
-// bytes.
+// An operand of a call. It borrows the elements of a container, an array or a number for the
+// duration of the call and copies no elements. Elements in memory are C-contiguous or have strides
+// in bytes.
 class Operand {
  public:
   // An output to allocate, or no mask.
@@ -69,9 +69,10 @@ class Operand {
     point();
     return *this;
   }
-  // What std::data and std::size take, contiguous elements: containers, spans, C arrays but texts.
-  // As one dimension; read-only if the elements are const. A temporary may only be what owns none
-  // of its elements, as a span: others' would be gone before what keeps the operand.
+  // Contiguous elements of anything that std::data and std::size accept: containers, spans and C
+  // arrays, but not arrays of char. The operand has one dimension, and is read-only if the elements
+  // are const. A temporary is accepted only if it does not own its elements, like a span; the
+  // elements of other temporaries would be destroyed before the operand is used.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Operand(C &&elements)
       : Operand(std::data(elements), {static_cast<int64_t>(std::size(elements))}) {}
@@ -86,18 +87,19 @@ class Operand {
       : Operand(dtype_of<std::remove_const_t<T>>(), data, shape, strides) {
     if (std::is_const_v<T>) read_only();
   }
-  // Elements of a type that C++ does not have: times, records, float16.
+  // Elements of a dtype that C++ has no type for: datetime types, structured dtypes, float16.
   Operand(DType dtype, const void *data, const Ints &shape) {
     place(dtype, data, shape, shape.size());
   }
-  // There have to be as many strides as extents: else whatever takes it fails with GUF_E_ARG.
+  // `strides` must have as many elements as `shape`. Otherwise functions that receive the operand
+  // fail with GUF_E_ARG.
   Operand(DType dtype, const void *data, const Ints &shape, const Ints &strides) {
     int64_t *const behind = place(dtype, data, shape, 2 * shape.size());
     std::copy_n(strides.data(), std::min(strides.size(), shape.size()), behind);
     strides_at_ = tensor_.ndim;
     if (strides.size() != shape.size()) {
       std::fill_n(behind, shape.size(), 0);
-      tensor_.flags = ~0U;  // of which there are not so many
+      tensor_.flags = ~0U;  // unknown flags, which make every function fail with GUF_E_ARG
     }
     point();
   }
@@ -105,7 +107,8 @@ class Operand {
     made_.kind = GUF_OPERAND_ARRAY;
     made_.array = array;
   }
-  // Python-like scalars: numbers take the type of the other operands, a bool is one.
+  // Weak scalars, like Python's: a number adopts the dtype of the other operands. A bool is a
+  // scalar of dtype bool.
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Operand(T value) {
     static_assert(!std::is_same_v<T, long double>, "no dtype of libgufunc is long double");
@@ -127,7 +130,7 @@ class Operand {
     static_assert(sizeof(T) <= sizeof(double), "no dtype of libgufunc is complex long double");
     set_parts(GUF_OPERAND_WEAK_COMPLEX, value.real(), value.imag());
   }
-  // A number that keeps its type: a 0-d array of it, without memory.
+  // A scalar that keeps its dtype, like a 0-d array.
   template <class T>
   static Operand scalar(T value) {
     Operand made;
@@ -144,7 +147,7 @@ class Operand {
     __builtin_memcpy(made.made_.value, element, itemsize < 16 ? itemsize : 16);
     return made;
   }
-  // A Python-like int of any size: its magnitude, or that it is beyond 64 bits.
+  // A Python int of any size: its magnitude, or `beyond` for a magnitude of more than 64 bits.
   static Operand weak_int(uint64_t magnitude, bool negative, bool beyond = false) {
     Operand made;
     const uint64_t least = uint64_t{1} << 63U;
@@ -160,17 +163,18 @@ class Operand {
   }
 
   Operand &read_only(bool yes = true) { return set_flag(GUF_TENSOR_READ_ONLY, yes); }
-  // The elements are in the other byte order.
+  // Whether the elements are in non-native byte order.
   Operand &swapped(bool yes = true) { return set_flag(GUF_TENSOR_SWAPPED, yes); }
-  // The device whose memory the elements lie in.
+  // Sets the device in whose memory the elements are.
   Operand &on(guf_device device) {
     if (is_tensor()) tensor_.device = device;
     return *this;
   }
 
-  // The C operand; valid, copies of it too, while this Operand lives and stays where it is.
+  // The C operand. It and copies of it are valid while this Operand lives and is not moved.
   const guf_operand &c_operand() const noexcept { return made_; }
-  // Field by field: of a copy whole, the loads would wait for the stores of its parts.
+  // Copies field by field: if the whole structure were copied, its wide loads would have to wait
+  // for the preceding narrow stores (no store forwarding).
   void write(guf_operand &operand) const {
     operand.kind = made_.kind;
     operand.dtype = made_.dtype;
@@ -181,9 +185,9 @@ class Operand {
     operand.value[0] = made_.value[0];
     operand.value[1] = made_.value[1];
   }
-  // Of elements in memory.
+  // Only valid for elements in memory.
   const guf_tensor &tensor() const noexcept { return tensor_; }
-  // NULL of what is no elements in memory.
+  // NULL if the operand is not elements in memory.
   const guf_tensor *tensor_or_null() const noexcept { return is_tensor() ? &tensor_ : nullptr; }
   bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
   bool is_tensor() const noexcept { return made_.kind == GUF_OPERAND_TENSOR; }
@@ -198,7 +202,8 @@ class Operand {
     if (is_tensor()) tensor_.flags = yes ? tensor_.flags | flag : tensor_.flags & ~flag;
     return *this;
   }
-  // Room for `count` numbers, of which the first are the shape; where the others begin.
+  // Allocates space for `count` numbers and stores the shape at its beginning. Returns the address
+  // after the shape.
   int64_t *place(DType dtype, const void *data, const Ints &shape, size_t count) {
     made_.kind = GUF_OPERAND_TENSOR;
     tensor_.struct_size = sizeof(guf_tensor);
@@ -211,7 +216,7 @@ class Operand {
     point();
     return std::copy_n(shape.data(), shape.size(), more_ ? more_.get() : inside_);
   }
-  // What is here refers to itself: once more where that is another place.
+  // Updates the pointers into this object after its members were written or copied.
   void point() noexcept {
     made_.tensor = &tensor_;
     tensor_.shape = more_ ? more_.get() : inside_;
@@ -221,8 +226,8 @@ class Operand {
   static constexpr size_t kInside = 8;
   guf_operand made_ = {};
   std::unique_ptr<int64_t[]> more_;
-  int32_t strides_at_ = 0;  // the number of dimensions where there are strides
-  // Of elements in memory only: their tensor, its shape and strides.
+  int32_t strides_at_ = 0;  // the number of dimensions if there are strides; else 0
+  // Of elements in memory only: the tensor, its shape and its strides.
   guf_tensor tensor_;
   int64_t inside_[kInside];
 };
@@ -231,7 +236,7 @@ using Operands = std::initializer_list<Operand>;
 
 namespace detail {
 
-// Nobody would own what a call allocates there.
+// Message for outputs that the caller has to pass because nothing would own an allocated one.
 constexpr char kNoOutput[] = "an output is not given, and the call gives no array";
 
 // The C operands of a call, on the stack.
@@ -259,7 +264,8 @@ class COperands {
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:
-  static constexpr int32_t kRoom = GUF_MAX_OPERANDS + 1;  // one more than any has: refused
+  static constexpr int32_t kRoom = GUF_MAX_OPERANDS + 1;  // one more than the maximum, so that the
+                                                          // library refuses too many
   int32_t count_ = 0;
   guf_operand list_[kRoom];
 };

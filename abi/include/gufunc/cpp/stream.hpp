@@ -11,15 +11,15 @@ inline namespace GUFUNC_CPP_FORM {
 
 class Event;
 
-// Work of a stream, captured once and launched many times.
+// Work of a stream that is captured once and can be launched many times.
 class Graph : public Handle<guf_graph, guf_graph_retain, guf_graph_release> {
  public:
   using Handle::Handle;
   Result<void> launch(guf_stream stream) const { return check(guf_graph_launch, get(), stream); }
 };
 
-// An in-order queue of a device's work. What is given to it is queued; `synchronize` waits, and
-// reports the first failure of what was queued.
+// A queue of work on a device, which runs in order. `synchronize` waits for the queued work and
+// reports its first failure.
 class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> {
  public:
   using Handle::Handle;
@@ -33,7 +33,7 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
     const guf_status status = guf_stream_create(device, 0, &made, told);
     return detail::result(status, told, [&] { return Stream(made); });
   }
-  // A CUstream or hipStream_t, which stays the program's.
+  // Adopts a CUstream or hipStream_t, which stays the program's and must outlive this object.
   static Result<Stream> adopt(Device device, uint64_t native) {
     detail::Record told;
     guf_stream made = nullptr;
@@ -52,24 +52,26 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
     const guf_status status = guf_stream_get_native(nullptr, get(), &found, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // Whether all queued work is done. Does not block, and reports no failure of the work.
+  // Returns whether all queued work is complete. Does not block and does not report failures of the
+  // work.
   Result<bool> query() const {
     detail::Record told;
     const guf_status status = guf_stream_query(get(), told);
     return detail::answer(status, told, GUF_NOT_READY);
   }
-  // False: work still ran after `timeout_ns`.
+  // Waits for all queued work. Returns false if work was still running after `timeout_ns`
+  // nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record told;
     const guf_status status = guf_stream_synchronize(get(), timeout_ns, told);
     return detail::answer(status, told, GUF_TIMEOUT);
   }
-  // Makes later work wait for the event. Does not block.
+  // Makes work that is queued later wait for the event. Does not block.
   inline Result<void> wait_event(const Event &event) const;
 
-  // What is queued from now on is recorded, until end_capture.
+  // Records work that is queued from now on instead of running it, until end_capture.
   Result<void> begin_capture() const { return check(guf_stream_begin_capture, get()); }
-  // A new graph, or `replaced` with its work exchanged.
+  // Returns a new graph, or `replaced` with its work replaced.
   Result<Graph> end_capture(Graph replaced = Graph()) const {
     detail::Record told;
     guf_graph made = replaced.get();
@@ -79,7 +81,7 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
   }
 };
 
-// A mark in a stream.
+// A point in a stream that other streams and the host can wait for.
 class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
  public:
   using Handle::Handle;
@@ -99,13 +101,13 @@ class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
     const guf_status status = guf_event_query(get(), told);
     return detail::answer(status, told, GUF_NOT_READY);
   }
-  // False: the mark was not reached within `timeout_ns`.
+  // Returns false if the event was not reached within `timeout_ns` nanoseconds.
   Result<bool> wait(uint64_t timeout_ns = kForever) const {
     detail::Record told;
     const guf_status status = guf_event_wait(get(), timeout_ns, told);
     return detail::answer(status, told, GUF_TIMEOUT);
   }
-  // Milliseconds from `earlier` to this one, both reached.
+  // Returns the milliseconds from `earlier` to this event. Both must be complete.
   Result<double> elapsed_since(const Event &earlier) const {
     detail::Record told;
     double milliseconds = 0;
@@ -118,7 +120,7 @@ inline Result<void> Stream::wait_event(const Event &event) const {
   return check(guf_stream_wait_event, get(), event.get());
 }
 
-// Waits for a stream when it goes out of scope, whatever happened; reports no failure.
+// Waits for a stream at the end of the scope, also if an exception is thrown; reports no failure.
 class AutoSynchronize {
  public:
   explicit AutoSynchronize(const Stream &stream) : stream_(stream) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ufuncs: finding, making, calling, their methods, plans.
+// Ufuncs: find, create, call; methods and plans. The C headers (gufunc/ufunc.h, call.h, methods.h)
+// list the errors of each function.
 #ifndef GUFUNC_CPP_UFUNC_HPP
 #define GUFUNC_CPP_UFUNC_HPP
 
@@ -13,7 +14,8 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// A call prepared once and launched many times, on operands that lie as those it was made of.
+// A call that is prepared once and launched many times, on operands with the layout of those that
+// it was made for.
 class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
  public:
   using Handle::Handle;
@@ -26,10 +28,12 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
     const guf_status status = guf_plan_workspace(get(), &found.nbytes, &found.alignment, told);
     return detail::result(status, told, [&] { return found; });
   }
-  // One address per operand: inputs, outputs, the mask. `workspace` is scratch memory's address.
+  // Launches the plan. `operands` are addresses: inputs, outputs, then the mask if there is one.
+  // `workspace` is the address of scratch memory, see workspace().
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
-    constexpr int32_t kRoom = GUF_MAX_OPERANDS + 2;  // one more than any has: refused
+    constexpr int32_t kRoom = GUF_MAX_OPERANDS + 2;  // one more than the maximum, so that the
+                                                     // library refuses too many
     uint64_t addresses[kRoom];
     int32_t count = 0;
     for (const void *operand : operands) {
@@ -48,7 +52,7 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
   }
 };
 
-// What a new ufunc is, beside its name and its operands.
+// Properties of a new ufunc besides its name and its operands.
 struct UfuncOptions {
   std::string signature;  // "": elementwise
   std::string rules, doc;
@@ -67,11 +71,11 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
       : Ufunc(find(name, context)) {}
 #endif
   static inline Result<Ufunc> find(const std::string &name, guf_context context = nullptr);
-  // Without loops: see add_loop. With a signature nin and nout may be 0.
+  // Creates a ufunc without loops: see add_loop. With a signature, nin and nout may be 0.
   static inline Result<Ufunc> create(const std::string &name, int32_t nin, int32_t nout,
                                      const UfuncOptions &options = {},
                                      guf_context context = nullptr);
-  // How many there are, and the name of one.
+  // The number of ufuncs in the context, and the name of one.
   static inline Result<uint32_t> count(guf_context context = nullptr);
   static inline Result<std::string> name_at(uint32_t index, guf_context context = nullptr);
 
@@ -80,16 +84,17 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
 
   // ---- loops
 
-  // `loop` takes a const Loop & and gives nothing or a guf_status (Loop::fail). What it throws
-  // fails the call with its text: an Error with its status, anything else with GUF_E_LOOP. With
-  // GUF_LOOP_ANY_THREAD it may run on any thread, on several at once. It is destroyed when the
-  // library will not touch it again.
+  // Adds a host loop. `loop` takes a const Loop & and returns nothing or a guf_status (Loop::fail).
+  // If it throws, the call fails with the exception's text: an Error with its status, any other
+  // exception with GUF_E_LOOP (std::bad_alloc with GUF_E_NO_MEMORY). With GUF_LOOP_ANY_THREAD it
+  // may run on any thread and on several at once. The library destroys it when it will not use it
+  // again.
   template <class Function>
   Result<void> add_loop(const std::vector<DType> &types, Function loop, uint32_t flags = 0) const {
     const std::vector<guf_dtype> plain(types.begin(), types.end());
     return add(plain, [loop](const Loop &items) { return detail::status_of(loop, items); }, flags);
   }
-  // An elementwise loop: add_function<double(double, double)>([](double x, double y) { ... }).
+  // Adds an elementwise loop: add_function<double(double, double)>([](double x, double y) { ... }).
   template <class Signature, class Function>
   Result<void> add_function(Function function, uint32_t flags = 0) const {
     using Made = detail::Elementwise<Signature>;
@@ -97,12 +102,12 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   inline Result<void> add_module_loop(guf_module module, const std::string &function,
                                       const std::vector<DType> &types) const;
-  // Makes it a reduction with a state: guf_reduction_desc.
+  // Makes this ufunc a reduction with a user-defined accumulator: guf_reduction_desc.
   inline Result<void> set_reduction(const Ufunc &merge, const Ufunc &finish = Ufunc()) const;
 
   // ---- calls
 
-  // Into `outputs`, which are all given (GUF_E_ARG).
+  // Writes into `outputs`. All of them must be given (else GUF_E_ARG).
   Result<void> operator()(Operands inputs, Operands outputs) const {
     detail::COperands in(inputs), out(outputs);
     guf_call_args args = {};
@@ -114,28 +119,32 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
     keywords.write(args);
     return run(guf_call, in, out, args);
   }
-  // Allocates the one output: where the inputs lie.
+  // Allocates the only output, on the device of the inputs.
   Result<Array> operator()(Operands inputs) const { return one(guf_call, inputs, nullptr); }
   Result<Array> operator()(Operands inputs, const CallKeywords &keywords) const {
     return one(guf_call, inputs, &keywords);
   }
-  // Any ranges of Operand. Allocates the outputs that are Operand(), and returns these in order.
+  // Accepts any ranges of Operand. Allocates the outputs that are Operand() and returns them in
+  // order.
   template <class Inputs = Operands, class Outputs = Operands>
   Result<std::vector<Array>> call(const Inputs &inputs, const Outputs &outputs,
                                   const CallKeywords &keywords = {}) const {
     return several(guf_call, inputs, outputs, keywords);
   }
-  // In chunks, of operands in host memory; all outputs are given. How many outer items are done.
+  // Calls in chunks, on operands in host memory; all outputs are given. Returns the number of
+  // complete outer items.
   inline Result<int64_t> call_chunked(Operands inputs, Operands outputs,
                                       const ChunkOptions &options = {},
                                       const CallKeywords &keywords = {}) const;
 
-  // ---- methods. Without an output the result is allocated; those that have one need it given.
+  // ---- methods. The functions without an output parameter allocate the result; in the others the
+  // output must be given.
 
   inline Result<Array> reduce(const Operand &input, const ReduceKeywords &keywords = {}) const;
   inline Result<void> reduce_into(const Operand &input, const Operand &output,
                                   const ReduceKeywords &keywords = {}) const;
-  // Of a reduction with a state: all results, those allocated that are Operand().
+  // A reduction with a user-defined accumulator. Allocates the outputs that are Operand() and
+  // returns them in order.
   inline Result<std::vector<Array>> reduce_several(const Operand &input,
                                                    const std::vector<Operand> &outputs,
                                                    const ReduceKeywords &keywords = {}) const;
@@ -156,8 +165,8 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
                                         const CallKeywords &keywords = {}) const {
     return several(guf_outer, Operands{a, b}, outputs, keywords);
   }
-  // array[indices] = op(array[indices], operand), every occurrence counts. Of a unary ufunc the
-  // operand is Operand().
+  // Computes array[indices] = op(array[indices], operand); every occurrence of an index takes
+  // effect. For a unary ufunc, operand is Operand().
   template <class Indices = Operands>
   Result<void> at(const Operand &array, const Indices &indices, const Operand &operand = {},
                   const AtKeywords &keywords = {}) const {
@@ -168,7 +177,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
     });
   }
 
-  // ---- what would be done, and why; plans
+  // ---- what a call would do, and why; plans
 
   inline Result<Plan> plan(Operands inputs, Operands outputs,
                            const CallKeywords &keywords = {}) const;
@@ -212,7 +221,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   Result<void> run(CallFunction function, detail::COperands &inputs, detail::COperands &outputs,
                    guf_call_args &args) const {
-    // For an empty list the library would allocate outputs, which nobody would own.
+    // With an empty list the library would allocate outputs, which nothing would own.
     if (outputs.has_none() || (outputs.count() == 0 && output_count() > 0))
       return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
     put(args, inputs, outputs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ufuncs are found, described and made. Included by ufunc.hpp.
+// Finding, describing and creating ufuncs. Included by ufunc.hpp.
 #ifndef GUFUNC_CPP_UFUNC_MAKE_HPP
 #define GUFUNC_CPP_UFUNC_MAKE_HPP
 
@@ -76,7 +76,7 @@ inline Result<std::vector<DType>> Ufunc::loop_types(uint32_t index) const {
   return detail::result(status, told, [&] { return std::vector<DType>(types, types + count); });
 }
 
-// What is destroyed by the library is given to it; what it does not take stays ours.
+// If the library accepts the loop, it also destroys it; else the loop is deleted here.
 inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loop,
                                uint32_t flags) const {
   auto *const kept = new HostLoop(std::move(loop));

@@ -10,7 +10,7 @@ inline namespace GUFUNC_CPP_FORM {
 
 namespace detail {
 
-// Arguments of reduce, and what they point to.
+// Arguments of reduce and the operands to which they point.
 struct ReduceCall {
   ReduceCall(const Operand &source, const Operand &destination, const ReduceKeywords &keywords) {
     source.write(input);
@@ -24,7 +24,7 @@ struct ReduceCall {
   guf_reduce_args args = {};
 };
 
-// Of accumulate, and with indices of reduceat.
+// Arguments of accumulate, and with indices those of reduceat.
 struct AccumulateCall {
   AccumulateCall(const Operand &source, const Operand *places, const Operand &destination,
                  const AccumulateKeywords &keywords) {
@@ -125,7 +125,7 @@ auto Ufunc::with_at(const Operand &array, const Indices &indices, const Operand 
   return act(args);
 }
 
-// ---- what they would do
+// ---- what the methods would do
 
 inline Result<Resolution> Ufunc::resolve_reduce(const Operand &input,
                                                 const ReduceKeywords &keywords) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls and methods give beside failures: texts, resolutions, arrays that were allocated.
+// Results of calls and methods: texts, resolutions, allocated arrays.
 #ifndef GUFUNC_CPP_UFUNC_RESULTS_HPP
 #define GUFUNC_CPP_UFUNC_RESULTS_HPP
 
@@ -16,13 +16,13 @@ inline namespace GUFUNC_CPP_FORM {
 // What a call or method would do.
 struct Resolution {
   uint32_t loop = 0;
-  std::vector<DType> loop_types, types;  // operand by operand
+  std::vector<DType> loop_types, types;  // one per operand
   std::vector<Ints> output_shapes;
 };
 
 namespace detail {
 
-// A text of a C function that takes (text, inout_length, error).
+// Returns the text of a C function with the parameters (text, inout_length, error).
 template <class Write>
 Result<std::string> text_of(Write write) {
   Record told;
@@ -37,7 +37,7 @@ Result<std::string> text_of(Write write) {
   return result(status, told, [&] { return std::move(text); });
 }
 
-// The arrays that were allocated for operands of no kind, in order.
+// Returns the arrays that were allocated for outputs of kind GUF_OPERAND_NONE, in order.
 template <class Outputs>
 std::vector<Array> allocated(const Outputs &given, COperands &results) {
   std::vector<Array> made;
@@ -60,7 +60,7 @@ inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
   return made;
 }
 
-// The answer of a C function that takes (ufunc, args, out_resolution, error).
+// Returns the result of a C function with the parameters (ufunc, args, out_resolution, error).
 template <class Function, class Args>
 Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
                             int32_t noutputs) {
