@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions whose usual arguments need less work than the others. A branch per element would keep a
-// host loop from vectorising, and to compute both ways and select costs every element the longer
-// one; so host loops ask a block at a time. F has, as static templates over the arguments,
-//   usual(x...)    whether the short way serves them
-//   usually(x...)  the short way
-//   always(x...)   for all arguments; the bits of `usually` wherever that serves, so that no result
-//                  depends on its neighbours
-// On a device only `always` is used, which the hardware may branch in.
+// Functions with a short path for usual arguments. In a host loop a branch per element would
+// prevent vectorisation, and computing both paths and selecting would cost every element the long
+// path. Host loops therefore choose the path for a block of elements. F has these static templates
+// over the arguments:
+//   usual(x...)    whether the short path is valid for them
+//   usually(x...)  the short path
+//   always(x...)   for all arguments; has the same bits as `usually` where that is valid, so that
+//                  no result depends on neighbouring elements
+// On a device only `always` is used, in which the hardware may branch.
 #ifndef GUFUNC_KERNEL_BY_RANGE_HPP
 #define GUFUNC_KERNEL_BY_RANGE_HPP
 
@@ -14,7 +15,7 @@
 
 namespace guf {
 
-// What a function that is nothing but by_range returns to a host loop: the loop applies F.
+// Result type, for a host loop, of a function that consists of by_range alone: the loop applies F.
 template <class F>
 struct ranged {
   typedef F function;
@@ -28,8 +29,8 @@ struct ranged_of<ranged<F>> {
   static constexpr bool value = true;
 };
 
-// The whole body of a kernel's function: `return guf::by_range<F>(x);`. Complex numbers have one
-// way.
+// The whole body of a kernel's function: `return guf::by_range<F>(x);`. Complex numbers always take
+// the long path.
 template <class F, class T, class... More>
 GUF_FN auto by_range(T x, More... more) {
 #if defined(GUF_HOST) && !defined(GUF_ITEMS)

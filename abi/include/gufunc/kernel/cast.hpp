@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::cast: the one conversion between element types, the same bits on every ISA and device.
-//   float -> integer   truncates and saturates; NaN gives 0
+// guf::cast: the only conversion between element types, with the same bits on every ISA and device.
+//   float -> integer   truncates and saturates; NaN becomes 0
 //   anything -> bool   x != 0 (NaN is true)
 //   complex -> real    drops the imaginary part
 //   integer -> integer keeps the low bits
-//   to f16 and bf16    rounds once, to nearest even, whatever the source
+//   to f16 and bf16    rounds once to nearest even, from every source type
 #ifndef GUFUNC_KERNEL_CAST_HPP
 #define GUFUNC_KERNEL_CAST_HPP
 
@@ -16,7 +16,7 @@ namespace detail {
 template <class To, class From>
 struct caster;
 
-// The exclusive upper bound of an integer type as a float: 2^bits, exact.
+// The exclusive upper bound of an integer type as a float: 2^bits, exactly.
 template <class To, class From>
 GUF_FN constexpr From past_max() {
   return (From)(limits<To>::max / 2 + 1) * From(2);
@@ -32,7 +32,8 @@ GUF_FN To float_to_integer(From x) {
   return x <= lowest ? limits<To>::lowest : upper;
 }
 
-// A number that rounds as `x` does to types of up to 24 bits of precision, and is exact in f64.
+// Returns a number that is exact in f64 and rounds like `x` to types with at most 24 bits of
+// precision.
 template <class From>
 GUF_FN f64 integer_to_sticky_f64(From x) {
   if constexpr (sizeof(From) < 8) {
@@ -47,7 +48,7 @@ GUF_FN f64 integer_to_sticky_f64(From x) {
   }
 }
 
-// From an arithmetic type (bool, integers, f32, f64) to a real type.
+// Converts an arithmetic type (bool, integers, f32, f64) to a real type.
 template <class To, class From>
 struct real_caster {
   static GUF_FN To go(From x) {
@@ -93,7 +94,7 @@ struct real_caster<bf16, From> {
   static GUF_FN bf16 go(From x) { return to_bf16(to_odd_f32<From>(x)); }
 };
 
-// Unpacks the storage types on the way in and handles complex numbers.
+// Unpacks storage types on the source side and handles complex numbers.
 template <class To, class From>
 struct caster {
   static GUF_FN To go(From x) { return real_caster<To, From>::go(x); }
@@ -144,7 +145,7 @@ template <class R>
 struct caster<complex<R>, bf16> {
   static GUF_FN complex<R> go(bf16 x) { return complex<R>((R)to_f32(x)); }
 };
-// The storage types keep their bits, NaN payloads included.
+// Casts from a storage type to itself keep the bits, including NaN payloads.
 template <>
 struct caster<f16, f16> {
   static GUF_FN f16 go(f16 x) { return x; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex numbers: a plain pair with NumPy's formulas, each operation rounded on its own.
-// Never `_Complex`: its multiplication calls a library function that repairs infinities.
+// Complex numbers: a pair of reals with NumPy's formulas, where each operation rounds. `_Complex`
+// is not used, because its multiplication calls a library function that repairs infinities.
 #ifndef GUFUNC_KERNEL_COMPLEX_HPP
 #define GUFUNC_KERNEL_COMPLEX_HPP
 
@@ -13,7 +13,7 @@ struct complex {
   T re, im;
 
   complex() = default;
-  // From a real number, without a word: `2 * z` and `z + x` read as in mathematics.
+  // Converts implicitly from a real number, so that `2 * z` and `z + x` can be written.
   GUF_FN constexpr complex(T real, T imaginary = T(0)) : re(real), im(imaginary) {}
 
   friend GUF_FN complex operator+(complex a) { return a; }
@@ -37,9 +37,9 @@ struct complex {
   GUF_FN complex &operator/=(complex b) { return *this = *this / b; }
 
  private:
-  // Smith's method as NumPy writes it: scale by the larger part of b. Selects, not branches, so it
-  // vectorises. Division by zero is NumPy's a.re / 0, a.im / 0, which multiplying by infinity
-  // equals.
+  // Smith's method as in NumPy: scales by the larger part of b. Selects instead of branches, so
+  // that it vectorises. Division by zero gives NumPy's a.re / 0, a.im / 0, which equals
+  // multiplication by infinity.
   static GUF_FN complex divide(complex a, complex b) {
     const T size_re = b.re < T(0) ? -b.re : b.re;
     const T size_im = b.im < T(0) ? -b.im : b.im;
@@ -82,7 +82,7 @@ struct is_complex<complex<T>> {
   static constexpr bool value = true;
 };
 
-// The real type of a number type: f32 for f32 and complex<f32>.
+// The real type of a number type: f32 for f32 and for complex<f32>.
 template <class T>
 struct real_of {
   typedef T type;

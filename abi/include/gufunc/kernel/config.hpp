@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which compiler reads a kernel, and the few spellings that differ between them. Freestanding
-// C++17: no header of the system, of CUDA or of HIP is read anywhere in the dialect.
-// GUF_ITEMS, given on the command line, asks a host compiler for device entries (work_item.hpp).
+// Detects the compiler of a kernel and defines the spellings that differ between compilers. The
+// dialect is freestanding C++17: it includes no header of the system, of CUDA or of HIP. GUF_ITEMS,
+// defined on the command line, makes a host compiler compile device entries (work_item.hpp).
 #ifndef GUFUNC_KERNEL_CONFIG_HPP
 #define GUFUNC_KERNEL_CONFIG_HPP
 
@@ -15,12 +15,13 @@
 #define GUF_HOST 1
 #endif
 
-// GUF_FN: a function of the dialect itself, inlined everywhere.
-// GUF_DEVICE: a function of the kernel's author; inlined too, because a loop vectorises only over
-// what it can see. GUF_DEVICE_NOINLINE is for bodies so large that copies of them hurt.
-// GUF_HEAVY: a function of the dialect that is more than a root and calls nothing: the vendors'
-// mathematics. On a device it is a function, so that entries do not carry copies of it; one that
-// called others would want a stack there.
+// GUF_FN: a function of the dialect itself, always inlined.
+// GUF_DEVICE: a function of the kernel's author; also inlined, because a loop vectorises only over
+// code that the compiler can see. GUF_DEVICE_NOINLINE is for bodies that are too large to copy.
+// GUF_HEAVY: a function of the dialect that takes more instructions than a square root and calls no
+// other function, such as the vendors' mathematics. On a device it is not inlined, so that entries
+// do not contain copies of it. It must not call other functions, because it would then need a
+// stack.
 #if defined(GUF_OPENCL)
 #define GUF_FN inline __attribute__((always_inline))
 #define GUF_HEAVY GUF_FN
@@ -43,8 +44,8 @@
 #define GUF_DEVICE_NOINLINE __attribute__((noinline)) inline
 #endif
 
-// A constant table, at namespace scope: `GUF_TABLE float kSteps[4] = {1, 2, 4, 8};`. Index it
-// directly; a pointer to it does not exist on every backend.
+// A constant table at namespace scope: `GUF_TABLE float kSteps[4] = {1, 2, 4, 8};`. Index it
+// directly; not every backend supports a pointer to it.
 #if defined(GUF_OPENCL)
 #define GUF_TABLE __constant const
 #elif defined(GUF_HIP) || (defined(GUF_CUDA) && defined(__clang__))
@@ -55,8 +56,8 @@
 #define GUF_TABLE static __attribute__((unused)) constexpr const
 #endif
 
-// Loops of the device entries. llvm-spirv-15 writes invalid SPIR-V for either pragma; the host
-// vectoriser decides better alone.
+// Unrolling of loops in device entries. Not for OpenCL, because llvm-spirv-15 writes invalid SPIR-V
+// for either pragma, and not on the host, whose vectoriser decides better alone.
 #if defined(GUF_HIP) || defined(GUF_CUDA)
 #define GUF_UNROLL _Pragma("unroll")
 #define GUF_NO_UNROLL _Pragma("unroll 1")
@@ -65,8 +66,8 @@
 #define GUF_NO_UNROLL
 #endif
 
-// A host loop whose iterations do not depend on each other: an output is disjoint from each input
-// or exactly the same view, so iteration i alone touches element i.
+// Marks a host loop whose iterations are independent: an output is disjoint from each input or is
+// exactly the same view, so only iteration i accesses element i.
 #if defined(GUF_HOST) && defined(__clang__)
 #define GUF_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define GUF_SCALAR_LOOP _Pragma("clang loop vectorize(disable)")

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: the threads that work on one item of a cooperative function. A group of one is the serial
-// program, so one body serves the cpu and every mapping of a device.
-//   g.rank() g.size()          this thread, and how many: for (i = g.rank(); i < n; i += g.size())
-//   g.sync()                   all threads of the group have come here and see each other's writes
-//   g.sum(n, f) min max        over f(0) .. f(n-1), by the one tree; every thread gets it
-//   g.reduce(n, f, op, empty)  the same with another operation
-//   g.shared<T>(n)             memory of the group, uninitialised; null beyond kSharedBytes in all
-//   g.broadcast(x, rank)       the x of that thread, of at most 16 bytes; all threads call it
-//   g.subgroup()               the 32 threads around this one, without memory of their own; of it
-//                              also s.shuffle(x, rank), where each thread may name another
+// Groups: the threads that work together on one item of a cooperative function. A group may consist
+// of one thread and is then serial code, so that one body works on the cpu and for every mapping to
+// a device.
+//   g.rank() g.size()          index of this thread, and number of threads:
+//                              for (i = g.rank(); i < n; i += g.size())
+//   g.sync()                   barrier: all threads of the group have reached it, and each sees
+//                              what the others wrote before
+//   g.sum(n, f) min max        reduction of f(0) .. f(n-1) by the tree of reduce_tree.hpp; every
+//                              thread receives the result
+//   g.reduce(n, f, op, empty)  reduction with another operation
+//   g.shared<T>(n)             memory of the group, uninitialised; null if the calls together
+//                              exceed kSharedBytes
+//   g.broadcast(x, rank)       the x of that thread, at most 16 bytes; all threads must call it
+//   g.subgroup()               the 32 threads around this one, without their own memory. It also
+//                              has s.shuffle(x, rank), where each thread may name another rank
 #ifndef GUFUNC_KERNEL_GROUP_HPP
 #define GUFUNC_KERNEL_GROUP_HPP
 
@@ -20,7 +25,7 @@ enum { kSharedBytes = 48 * 1024 };
 
 namespace detail {
 
-// Hands out pieces of the group's memory, 16-byte aligned.
+// Allocates pieces of the group's memory, aligned to 16 bytes.
 GUF_FN char *take_shared(char *base, u32 *used, i64 bytes) {
   if (base == nullptr || bytes < 0 || bytes > (i64)kSharedBytes - (i64)*used) return nullptr;
   char *piece = base + *used;
@@ -28,7 +33,7 @@ GUF_FN char *take_shared(char *base, u32 *used, i64 bytes) {
   return piece;
 }
 
-// What all groups share; Self supplies reduce().
+// Functions of all groups; Self provides reduce().
 template <class Self>
 struct group_reductions {
   template <class F>
@@ -53,7 +58,7 @@ struct group_reductions {
 
 }  // namespace detail
 
-// One thread is the whole group: the cpu, and one device thread per item.
+// A group of one thread: on the cpu, and on a device with one thread per item.
 class one : public detail::group_reductions<one> {
  public:
   GUF_FN explicit one(char *shared = nullptr) : shared_(shared), used_(0) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of mathematics of the dialect, guf::exp and the others: own branch-free code on the
-// host, where a loop over them vectorises, and the vendor's library on a device. Largest errors:
-// docs/accuracy.md.
+// The mathematical functions of the dialect, such as guf::exp. On the host they are branch-free, so
+// that loops over them vectorise; on a device they call the vendor's library. docs/accuracy.md
+// lists the largest errors.
 #ifndef GUFUNC_KERNEL_MATH_HPP
 #define GUFUNC_KERNEL_MATH_HPP
 
@@ -30,14 +30,14 @@
 
 namespace guf {
 
-// Python's constants, in f64; guf::limits<T> has infinity and nan of each type.
+// Python's constants, in f64. guf::limits<T> has infinity and nan of each type.
 GUF_TABLE f64 pi = 0x1.921fb54442d18p+1;
 GUF_TABLE f64 tau = 0x1.921fb54442d18p+2;
 GUF_TABLE f64 e = 0x1.5bf0a8b145769p+1;
 GUF_TABLE f64 inf = __builtin_huge_val();
 GUF_TABLE f64 nan = __builtin_nan("");
 
-// The distance from |x| to the next larger number; of the largest, to the next smaller one.
+// The distance from |x| to the next larger number; for the largest number, to the next smaller one.
 template <class T>
 GUF_FN T ulp(T x) {
   static_assert(is_float<T>::value, "ulp takes f32 or f64");
@@ -47,7 +47,7 @@ GUF_FN T ulp(T x) {
                                 : nextafter(size, limits<T>::infinity) - size;
 }
 
-// Python's name for it.
+// The name in Python.
 GUF_FN f32 gamma(f32 x) {
   return tgamma(x);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes `sin(x)`, `std::sin(x)`, `sinf(x)` in a kernel an error at its own line that names
-// guf::sin. The C library's mathematics does not vectorise, differs between machines and does not
-// exist on devices; <cmath> itself is refused by gufcc. Not a part of the dialect's use: kernel.hpp
-// includes it last.
+// Makes `sin(x)`, `std::sin(x)` or `sinf(x)` in a kernel a compile error at its own line that names
+// guf::sin. The C library's functions do not vectorise, differ between machines and do not exist on
+// devices; gufcc refuses <cmath> itself. kernel.hpp includes this header last; kernels do not
+// include it.
 #ifndef GUFUNC_KERNEL_NO_STD_MATH_HPP
 #define GUFUNC_KERNEL_NO_STD_MATH_HPP
 
 #if !defined(GUF_OPENCL) && !defined(GUF_ALLOW_STD_MATH)
 
-// A template takes any arguments and loses against every real function, so guf::sin found through
-// its arguments or `using namespace guf` stays callable.
+// A template that accepts any arguments loses overload resolution against every real function, so
+// guf::sin stays callable when it is found by argument-dependent lookup or by `using namespace
+// guf`.
 #define GUF_REFUSED(name, instead) \
   template <class... A>            \
   __attribute__((unavailable("use " instead " in a kernel"))) auto name(A...) -> int;

@@ -6,7 +6,7 @@
 
 namespace guf {
 
-// What partial results are kept in: storage types widen, so that a sum is rounded once.
+// The type of partial results: storage types are widened, so that a sum is rounded only once.
 template <class T>
 struct partial_of {
   typedef T type;

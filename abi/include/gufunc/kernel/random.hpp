@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers that are functions of a counter: Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). No state is shared: thread i takes
-// guf::random(seed, i), or the number at any position directly. Words and uniform numbers have the
-// same bits on every backend; normal ones are within 5 ULP of their formula.
+// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). There is no shared state: thread i uses
+// guf::random(seed, i), or reads the number at any position directly. Words and uniform numbers
+// have the same bits on every backend; normal numbers are within 5 ULP of their formula.
 #ifndef GUFUNC_KERNEL_RANDOM_HPP
 #define GUFUNC_KERNEL_RANDOM_HPP
 
@@ -11,7 +11,7 @@
 
 namespace guf {
 
-// What one counter gives under one key.
+// The result for one counter and one key.
 struct random_words {
   u32 word[4];
 };
@@ -33,7 +33,7 @@ GUF_FN random_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
 
 namespace detail {
 
-// cos(2 pi t) and sin(2 pi t) of 0 <= t < 1. The reduction to an eighth of a turn is exact.
+// cos(2 pi t) and sin(2 pi t) for 0 <= t < 1. The reduction to an eighth of a turn is exact.
 template <class T>
 struct turned {
   T cosine, sine;
@@ -57,14 +57,14 @@ GUF_FN turned<T> turn(T t) {
 
 }  // namespace detail
 
-// Two normal numbers of the method of Box and Muller.
+// Two normal numbers by the method of Box and Muller.
 template <class T>
 struct normal_pair {
   T first, second;
 };
 
-// A sequence of 2^64 blocks of four words; 2^64 sequences of each seed. Every call takes one block:
-// the key is the seed, the counter (position, sequence), low words first.
+// A sequence of 2^64 blocks of four words; each seed has 2^64 sequences. Every call consumes one
+// block: the key is the seed and the counter is (position, sequence), low words first.
 class random {
  public:
   GUF_FN explicit random(u64 seed, u64 sequence = 0, u64 position = 0)
@@ -84,16 +84,16 @@ class random {
     return (u64)w.word[1] << 32 | w.word[0];
   }
 
-  // In [0, 1), a multiple of 2^-24: the upper bits of the first word.
+  // Uniform in [0, 1), a multiple of 2^-24: the upper bits of the first word.
   GUF_FN f32 uniform_f32() { return fraction_f32(words().word[0]); }
-  // In [0, 1), a multiple of 2^-53: 27 bits of the first word above 26 of the second.
+  // Uniform in [0, 1), a multiple of 2^-53: 27 bits of the first word above 26 bits of the second.
   GUF_FN f64 uniform_f64() {
     const random_words w = words();
     return fraction_f64(w.word[0], w.word[1]);
   }
 
-  // sqrt(-2 log(1 - u)) times cos(2 pi v) and sin(2 pi v), where u and v are uniform numbers: of
-  // f32 from words 0 and 1, of f64 from words 0, 1 and 2, 3.
+  // sqrt(-2 log(1 - u)) times cos(2 pi v) and sin(2 pi v), where u and v are uniform numbers: for
+  // f32 from words 0 and 1, for f64 from words 0, 1 and 2, 3.
   GUF_FN normal_pair<f32> normals_f32() {
     const random_words w = words();
     return normals(fraction_f32(w.word[0]), fraction_f32(w.word[1]));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations of raw kernels, on elements of arrays and of shared memory: i32, u32, i64, u64,
-// and sums of f32 and f64. Each gives what was there before. They are atomic towards all threads of
-// one device and of the host's threads where the device is the cpu, and order nothing else: relaxed
-// in C++'s words. Sums of floats are taken in the order in which threads come: their last bits are
-// not the same in every run.
+// and sums of f32 and f64. Each returns the previous value. They are atomic for all threads of one
+// device (on the cpu, for the host's threads) and order no other access: relaxed in C++'s terms.
+// Sums of floats depend on the order in which threads arrive, so their last bits differ between
+// runs.
 #ifndef GUFUNC_KERNEL_RAW_ATOMIC_HPP
 #define GUFUNC_KERNEL_RAW_ATOMIC_HPP
 
@@ -20,7 +20,7 @@ struct is_atomic_integer {
       (sizeof(T) == 8 && (is_same<T, long long>::value || is_same<T, unsigned long long>::value));
 };
 
-// The value argument takes the element's type and plays no part in finding it.
+// The value argument has the element's type and takes no part in its deduction.
 template <class T>
 struct same {
   typedef T type;
@@ -39,7 +39,7 @@ GUF_DEVICE_ONLY bool compare_exchange(T *at, T *expected, T desired) {
 #endif
 }
 
-// Until nobody else came between.
+// Repeats until no other thread intervened.
 template <class T, class F>
 GUF_DEVICE_ONLY T update(T *at, F next) {
   T seen = *(volatile T *)at;
@@ -132,7 +132,7 @@ GUF_ATOMIC(max, GUF_ATOMIC_FETCH(max, at, value))
 #undef GUF_ATOMIC_FETCH
 #undef GUF_ATOMIC_EXCHANGE
 
-// Writes `desired` where `expected` stands.
+// Stores `desired` if the element equals `expected`.
 template <class T>
 GUF_DEVICE_ONLY T atomic_compare_exchange(T *at, raw::same_t<T> expected, raw::same_t<T> desired) {
   static_assert(raw::is_atomic_integer<T>::value, "this atomic takes i32, u32, i64 and u64");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a raw kernel learns of its launch: guf::block, the threads that run together and the place
-// of this one. Dimension 0 is the fastest; indices and sizes are 64 bits wide.
-//   g.global_id(d)  g.global_size(d)   of this thread in the whole grid; of all threads
-//   g.local_id(d)   g.local_size(d)    within the block
-//   g.group_id(d)   g.grid(d)          of the block; of all blocks
-//   g.rank() g.size()                  within the block, all dimensions counted through
+// The parameter guf::block of a raw kernel: the position of this thread, the sizes of the launch,
+// and the threads that run together. Dimension 0 varies fastest; indices and sizes have 64 bits.
+//   g.global_id(d)  g.global_size(d)   of this thread in the grid; number of threads of the grid
+//   g.local_id(d)   g.local_size(d)    of this thread in the block; number of threads of the block
+//   g.group_id(d)   g.grid(d)          of the block; number of blocks
+//   g.rank() g.size()                  local_id and local_size, linear over all dimensions
 //   g.shared<T>(n), g.shared<T>(d0, d1, ...)  memory of the block, uninitialised, 16-byte aligned;
-//                       null where the launch gave less
-//   g.sync()            barrier: all threads of the block have come here, and each sees what the
-//                       others wrote before. g.sync(guf::local_fence), (guf::global_fence) promise
-//                       it of shared or of global memory only
-//   g.fence()           what this thread wrote before is seen by all threads of the device before
-//                       what it writes behind
+//                       null if the launch requested less
+//   g.sync()            barrier: all threads of the block have reached it, and each sees what the
+//                       others wrote before. g.sync(guf::local_fence) and (guf::global_fence)
+//                       guarantee it only for shared or only for global memory
+//   g.fence()           all threads of the device see what this thread wrote before it, before they
+//                       see what it writes after it
 //   g.subgroup()        the 32 threads around this one, on every device
 #ifndef GUFUNC_KERNEL_RAW_BLOCK_HPP
 #define GUFUNC_KERNEL_RAW_BLOCK_HPP
@@ -28,7 +28,7 @@ enum memory_fence : u32 { local_fence = 1, global_fence = 2 };
 
 namespace raw {
 
-// What stands before the arguments of every launch.
+// Header of the arguments of every launch.
 struct head {
   u32 grid[3], threads[3];
   u32 shared_bytes, reserved;
@@ -38,7 +38,7 @@ GUF_FN u32 pick(const u32 *of, int d) {
   return d == 0 ? of[0] : d == 1 ? of[1] : of[2];
 }
 
-// Which thread this is. On a device registers tell; on the host the executor's record does.
+// Position of this thread: from registers on a device, from the executor's work_item on the host.
 #if defined(GUF_HOST)
 typedef device::work_item *place;
 GUF_DEVICE_ONLY u32 local_id(place at, int d) {
@@ -130,7 +130,7 @@ GUF_DEVICE_ONLY void fence() {
 
 }  // namespace raw
 
-// Shared memory with an index per dimension, the last one fastest.
+// Shared memory with one index per dimension; the last one varies fastest.
 template <class T, int N>
 class shared_array {
  public:
@@ -147,15 +147,15 @@ class shared_array {
     return base_[flat];
   }
   GUF_FN i64 extent(int d) const { return extent_[d]; }
-  GUF_FN T *data() const { return base_; }  // null: the launch gave too little
+  GUF_FN T *data() const { return base_; }  // null: the launch requested too little
 
  private:
   T *base_;
   i64 extent_[N];
 };
 
-// 32 threads of a block whose ranks follow each other. All of them come to each of these calls
-// together; what a thread that does not exist would give is not defined.
+// 32 threads of a block with consecutive ranks. All of them must reach each of these calls
+// together. The value of a thread that does not exist is undefined.
 class lanes {
  public:
   GUF_DEVICE_ONLY lanes(raw::place at, u32 rank) : at_(at), rank_(rank) {}
@@ -164,12 +164,13 @@ class lanes {
   static GUF_DEVICE_ONLY constexpr u32 size() { return device::kLanes; }
   GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(at_); }
 
-  // What the thread of that rank gave; each may name another.
+  // Returns the value of the thread with that rank; each thread may name another rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return raw::from_lane(at_, value, rank & (size() - 1));
   }
-  // What the thread `by` ranks below or above gave; the own value where there is none.
+  // Returns the value of the thread `by` ranks below or above; the thread's own value if there is
+  // none.
   template <class T>
   GUF_DEVICE_ONLY T shuffle_up(T value, u32 by) const {
     const T other = shuffle(value, rank_ - by);
@@ -215,12 +216,12 @@ class block {
   }
   GUF_DEVICE_ONLY u32 size() const { return threads_[0] * threads_[1] * threads_[2]; }
 
-  // One barrier serves both kinds of memory on every device.
+  // One barrier covers both kinds of memory on every device.
   GUF_DEVICE_ONLY void sync(u32 = local_fence | global_fence) const { raw::barrier(at_); }
   GUF_DEVICE_ONLY void fence() const { raw::fence(); }
   GUF_DEVICE_ONLY lanes subgroup() const { return lanes(at_, rank() & (u32)(device::kLanes - 1)); }
 
-  // Pieces follow each other in the order of the calls: all threads make the same ones.
+  // Pieces are allocated one after another: all threads must make the same calls in the same order.
   template <class T>
   GUF_DEVICE_ONLY T *shared(i64 count) {
     const i64 left = (i64)room_ - (i64)used_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gufcc makes the entry of a raw kernel of: the function's parameters as the table describes
-// them, and as words of the one block that every launch passes by value.
+// Templates from which gufcc generates the entry of a raw kernel: the function's parameters as the
+// module's table describes them, and as words of the block that every launch passes by value.
 #ifndef GUFUNC_KERNEL_RAW_ENTRY_HPP
 #define GUFUNC_KERNEL_RAW_ENTRY_HPP
 
@@ -11,13 +11,13 @@
 namespace guf {
 namespace raw {
 
-enum { kMostParameters = 32, kMostBytes = 2048 };  // of the arguments, without the head
+enum { kMostParameters = 32, kMostBytes = 2048 };  // bytes of the arguments without the head
 
 // guf_parameter_kind of gufunc/module_table.h.
 enum : u32 { kNumber = 1, kPointer = 2, kView = 3 };
 enum : u32 { kReadOnly = 1 };  // guf_parameter_flag
 
-// guf_dtype of an element; 0: it is none.
+// guf_dtype of an element type; 0: not an element type
 template <class T>
 struct dtype_of {
   static constexpr u32 value = 0;
@@ -37,7 +37,7 @@ GUF_DTYPE_OF(u8, 0x00010801)
 GUF_DTYPE_OF(u16, 0x00011001)
 GUF_DTYPE_OF(u32, 0x00012001)
 GUF_DTYPE_OF(u64, 0x00014001)
-GUF_DTYPE_OF(long long, 0x00014000)  // beside i64, which is long
+GUF_DTYPE_OF(long long, 0x00014000)  // distinct from i64, which is long
 GUF_DTYPE_OF(unsigned long long, 0x00014001)
 GUF_DTYPE_OF(f16, 0x00011002)
 GUF_DTYPE_OF(bf16, 0x00011004)
@@ -58,8 +58,8 @@ struct is_const<const T> {
   static constexpr bool value = true;
 };
 
-// How a parameter lies in the block, in words of 8 bytes, and how it is made of them. Of an array's
-// bool an element is a byte of any value: a pointer to it is one to guf::b8.
+// The layout of a parameter in the block, in words of 8 bytes, and its conversion from these words.
+// An element of a bool array is a byte of any value, so a pointer to bool is a pointer to guf::b8.
 template <class P>
 struct parameter {
   static constexpr u32 kind = kNumber, dtype = dtype_of<P>::value, flags = 0;
@@ -102,7 +102,7 @@ struct parameter<view<T, N>> {
   }
 };
 
-// As guf_module_parameter.
+// Same layout as guf_module_parameter.
 struct parameter_row {
   i32 kind;
   u32 dtype;
@@ -110,7 +110,7 @@ struct parameter_row {
   u32 flags;
 };
 
-// No kernel.
+// F is not a kernel.
 template <class F>
 struct signature {
   static constexpr bool is_kernel = false;
@@ -123,7 +123,7 @@ struct signature<void (*)(block, P...)> {
   static constexpr int count = (int)sizeof...(P);
   static constexpr int words = (0 + ... + parameter<P>::words);
 
-  // The number of the first parameter that cannot be one, from 1 on; 0: all can.
+  // Returns the number, from 1, of the first parameter that is not allowed; 0: all are allowed.
   static constexpr int find_bad() {
     const bool good[] = {parameter<P>::dtype != 0 && parameter<P>::ndim <= 8 ..., true};
     for (int i = 0; i < count; ++i) {
@@ -172,7 +172,7 @@ struct signature<void (*)(block, P...)> {
   }
 };
 
-// The parameters of a kernel as the table has them; of a kernel without any there is one row.
+// The parameters of a kernel as rows of the table. A kernel without parameters has one row.
 template <class F>
 struct rows;
 template <class... P>

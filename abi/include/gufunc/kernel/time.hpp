@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// datetime64 and timedelta64: their elements, and the arithmetic between units, NumPy's overflow
-// included (it wraps). Units are guf_time_unit's numbers.
+// Elements of datetime64 and timedelta64, and conversions between units, with NumPy's behaviour on
+// overflow (wrapping). Units have the numbers of guf_time_unit.
 #ifndef GUFUNC_KERNEL_TIME_HPP
 #define GUFUNC_KERNEL_TIME_HPP
 
@@ -10,7 +10,7 @@ namespace guf {
 namespace time {
 
 enum unit : u32 {
-  no_unit,  // GUF_UNIT_GENERIC; OpenCL has the word "generic"
+  no_unit,  // GUF_UNIT_GENERIC; "generic" is a keyword of OpenCL
   year,
   month,
   week,
@@ -22,7 +22,7 @@ enum unit : u32 {
   last = 13
 };
 
-// Products, sums and differences that wrap.
+// Products, sums and differences that wrap on overflow.
 GUF_FN constexpr i64 times(i64 a, i64 b) {
   return (i64)((u64)a * (u64)b);
 }
@@ -32,15 +32,15 @@ GUF_FN constexpr i64 plus(i64 a, i64 b) {
 GUF_FN constexpr i64 minus(i64 a, i64 b) {
   return (i64)((u64)a - (u64)b);
 }
-// The floor, of a quotient whose divisor is positive.
+// The quotient rounded down, for a positive divisor.
 GUF_FN constexpr i64 floor_quotient(i64 a, i64 b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
 constexpr i64 days_of_400_years = 400 * 365 + 97;
 
-// How many of the finer unit are one of the coarser: 7 weeks' days, 24 hours; a year counts as one
-// month and a month as one week. 0: too many for 56 bits.
+// Number of the finer unit in one of the coarser unit: 7 days in a week, 24 hours in a day. A year
+// counts as one month, and a month as one week. 0: more than 56 bits.
 GUF_FN constexpr u64 factor(u32 coarse, u32 fine) {
   constexpr u32 next[] = {0, 1, 1, 7, 24, 60, 60, 1000, 1000, 1000, 1000, 1000, 1000, 1};
   u64 product = 1;
@@ -51,7 +51,7 @@ GUF_FN constexpr u64 factor(u32 coarse, u32 fine) {
   return product;
 }
 
-// A number of one unit times `num` over `denom` is the number of the other.
+// A count in one unit times `num` / `denom` is the count in the other unit.
 struct ratio {
   u64 num, denom;
 };
@@ -65,13 +65,13 @@ GUF_FN constexpr u64 common_divisor(u64 a, u64 b) {
   return a;
 }
 
-// Years and months have the length of the mean over 400 years. `num` is 0 when it overflows.
+// Years and months have their mean length over 400 years. `num` is 0 on overflow.
 GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_multiple) {
   const bool coarser = from <= to;
   const u32 coarse = coarser ? from : to, fine = coarser ? to : from;
   u64 num = 1, denom = 1;
   if (from == no_unit || from == to) {
-    // as it is
+    // exact
   } else if (coarse == year && fine == month) {
     num = 12;
   } else if (coarse <= month) {
@@ -99,7 +99,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
 
 struct date {
   i64 year;
-  i32 month, day;  // from 1
+  i32 month, day;  // both from 1
 };
 
 GUF_FN constexpr bool is_leap(i64 year) {
@@ -110,7 +110,7 @@ GUF_FN constexpr i32 days_of_month(i64 year, i32 month) {
   return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
 }
 
-// Days from 1970-01-01 to the first of a month.
+// Days from 1970-01-01 to the first day of a month.
 GUF_FN constexpr i64 days_to_month(i64 year, i32 month) {
   i64 years = minus(year, 1970);
   i64 days = times(years, 365);
@@ -163,13 +163,13 @@ GUF_FN constexpr date date_of_month(i64 months) {
   return {plus(1970, years), (i32)minus(months, times(12, years)) + 1, 1};
 }
 
-// ---- one value to another unit
+// ---- conversion of a value to another unit
 
-// What a conversion between two units of one class needs, worked out once.
+// Parameters of a conversion between two units of one class, computed once.
 struct conversion {
   i64 num, denom;
   u32 from, to, from_multiple, to_multiple;
-  bool by_calendar;  // datetimes to or from years and months
+  bool by_calendar;  // between datetimes, from or to years or months
 };
 
 GUF_FN constexpr conversion conversion_of(bool datetimes, u32 from, u32 from_multiple, u32 to,
@@ -213,8 +213,8 @@ GUF_FN i64 convert_by_ratio(i64 value, const conversion &c) {
 // Not a time.
 constexpr i64 nat = limits<i64>::lowest;
 
-// Elements as arrays hold them, and as functions receive them. What a step is belongs to the array:
-// a function sees operands of one unit.
+// Elements as they are in arrays and as functions receive them. The unit belongs to the array: all
+// operands that a function receives have the same unit.
 struct datetime {
   i64 value;
 };
@@ -234,7 +234,7 @@ GUF_FN constexpr bool is_nat(timedelta x) {
   return x.value == nat;
 }
 
-// Not-a-time differs from everything and has no order, as NaN.
+// NaT is unequal to everything and unordered, like NaN.
 #define GUF_TIME_ORDER(T)                        \
   GUF_FN constexpr bool operator==(T x, T y) {   \
     return x.value == y.value && x.value != nat; \

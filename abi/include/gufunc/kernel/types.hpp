@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The element types of the dialect: sized integers, the storage types b8, f16 and bf16, their
-// limits, and the few type functions the rest needs (no <type_traits> on a device).
+// limits, and the few type traits that the dialect needs (there is no <type_traits> on a device).
 #ifndef GUFUNC_KERNEL_TYPES_HPP
 #define GUFUNC_KERNEL_TYPES_HPP
 
@@ -25,7 +25,7 @@ typedef float f32;
 typedef double f64;
 static_assert(sizeof(i16) == 2 && sizeof(i32) == 4 && sizeof(i64) == 8, "sized integers");
 
-// ---- type functions
+// ---- type traits
 
 template <class A, class B>
 struct is_same {
@@ -50,9 +50,9 @@ struct enable_if<true, T> {
   typedef T type;
 };
 
-// An output of a function with several: `template <class T> void f(T a, T b, guf::out<T> q,
-// guf::out<T> r)`. T follows from the inputs alone; `T &` would not be deduced alike where pointers
-// have address spaces.
+// An output of a function with several outputs: `template <class T> void f(T a, T b, guf::out<T> q,
+// guf::out<T> r)`. T is deduced from the inputs alone; `T &` would be deduced differently where
+// pointers have address spaces.
 template <class T>
 struct out_of {
   typedef T &type;
@@ -76,17 +76,18 @@ GUF_FN To bit_cast(From from) {
 #endif
 }
 
-// ---- storage types: arrays hold them, functions see `value_t` of them
+// ---- storage types: the types of array elements; functions receive their `value_t`
 
-// One byte of a NumPy bool array. Any nonzero byte reads as true, 1 is written.
+// One byte of a NumPy bool array. Any nonzero byte reads as true; true is written as 1.
 struct b8 {
   u8 byte;
 };
-// IEEE binary16. A function receives f32; its result is rounded once.
+// IEEE binary16. A function receives f32; its result is rounded once, when it is stored.
 struct f16 {
   u16 bits;
 };
-// The upper half of a binary32. A function receives f32; its result is rounded once.
+// bfloat16: the upper half of a binary32. A function receives f32; its result is rounded once, when
+// it is stored.
 struct bf16 {
   u16 bits;
 };
@@ -98,14 +99,15 @@ GUF_FN bf16 to_bf16(f32 x);
 
 namespace detail {
 
-// The integer form, for targets without conversion instructions; branch-free, so it vectorises.
+// Conversion with integer operations, for targets without conversion instructions. Branch-free, so
+// that it vectorises.
 GUF_FN f32 f16_to_f32_by_integers(u16 bits) {
   const u32 sign = (u32)(bits & 0x8000u) << 16;
   const u32 shifted = (u32)(bits & 0x7fffu) << 13;
   const u32 exponent = shifted & 0x0f800000u;
   const u32 normal = shifted + 0x38000000u;
   const u32 special = shifted + 0x70000000u;  // inf and NaN
-  // A subnormal: put it under the leading 1 of 2^-14, subtract that 1.
+  // A subnormal: place it under the leading 1 of 2^-14, then subtract that 1.
   const u32 subnormal =
       bit_cast<u32>(bit_cast<f32>(shifted + 0x38800000u) - bit_cast<f32>(0x38800000u));
   const u32 small = exponent == 0 ? subnormal : normal;
@@ -116,10 +118,10 @@ GUF_FN u16 f32_to_f16_by_integers(f32 x) {
   const u32 all = bit_cast<u32>(x);
   const u32 sign = (all >> 16) & 0x8000u;
   const u32 magnitude = all & 0x7fffffffu;
-  // Normal results: round to nearest even on the bits; a carry runs into the exponent, up to
+  // Normal results: rounds the bits to nearest even. A carry increments the exponent, up to
   // infinity.
   const u32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
-  // Subnormal results: the unit in the last place of 0.5f is that of a binary16 subnormal.
+  // Subnormal results: the unit in the last place of 0.5f equals that of a binary16 subnormal.
   const u32 subnormal = bit_cast<u32>(bit_cast<f32>(magnitude) + 0.5f) - 0x3f000000u;
   const u32 nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);
   const u32 special = magnitude > 0x7f800000u ? nan : 0x7c00u;
@@ -127,8 +129,8 @@ GUF_FN u16 f32_to_f16_by_integers(f32 x) {
   return (u16)(sign | (magnitude >= 0x47800000u ? special : finite));
 }
 
-// f32 with the bit pattern made odd when `x` is not representable: rounding that to a narrower type
-// gives the same as rounding `x` to it directly.
+// Converts to f32 with round to odd: the last bit is set if `x` is not representable. Rounding the
+// result to a narrower type then gives the same as rounding `x` directly.
 GUF_FN f32 f64_to_odd_f32(f64 x) {
   const f32 near = (f32)x;
   const f64 back = (f64)near;
@@ -169,7 +171,7 @@ GUF_FN bf16 to_bf16(f32 x) {
   return bf16{(u16)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded)};
 }
 
-// What a function receives for an element that is stored as T.
+// The type that a function receives for an element that is stored as T.
 template <class T>
 struct value_of {
   typedef T type;
@@ -209,7 +211,7 @@ GUF_INTEGER_LIMITS(i32, -2147483647 - 1, 2147483647)
 GUF_INTEGER_LIMITS(u32, 0, 4294967295u)
 GUF_INTEGER_LIMITS(i64, -0x7fffffffffffffff - 1, 0x7fffffffffffffff)
 GUF_INTEGER_LIMITS(u64, 0, 0xffffffffffffffffu)
-#if defined(GUF_HOST)  // a type of its own beside i64, which is long
+#if defined(GUF_HOST)  // a type distinct from i64, which is long
 GUF_INTEGER_LIMITS(long long, -0x7fffffffffffffff - 1, 0x7fffffffffffffff)
 GUF_INTEGER_LIMITS(unsigned long long, 0, 0xffffffffffffffffu)
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: what a generalized function receives for an operand with core dimensions. Strides are
-// signed bytes and stay hidden: `v(i, j)`, `v[i]`, `v.extent(d)`, `v.size()`.
+// Views: the parameters of a generalized function for operands with core dimensions. Members: `v(i,
+// j)`, `v[i]`, `v.extent(d)`, `v.size()`. Strides are signed byte distances and are not visible.
 #ifndef GUFUNC_KERNEL_VIEWS_HPP
 #define GUFUNC_KERNEL_VIEWS_HPP
 
@@ -8,11 +8,11 @@
 
 namespace guf {
 
-// What a function does with an operand.
+// How a function uses an operand.
 enum class role { in, out, inout };
 
-// Stands for an element of a storage type (b8, f16, bf16): reads as its value, and is rounded once
-// when it is written.
+// A reference to an element of a storage type (b8, f16, bf16): reads as its value type, and rounds
+// once when it is written.
 template <class T>
 class stored_ref {
  public:
@@ -50,7 +50,7 @@ class stored_ref {
 
 namespace detail {
 
-// How an element is reached: inputs by value, outputs by reference.
+// How elements are accessed: inputs by value, outputs by reference.
 template <class T>
 struct access {
   typedef T &type;
@@ -85,8 +85,8 @@ struct without_const<const T> {
   typedef T type;
 };
 
-// The value of an element, whatever v[i] gives: `auto x = guf::load(v[0])` is a copy, never a
-// reference.
+// Returns the value of an element, whatever type v[i] returns: `auto x = guf::load(v[0])` is a
+// copy, never a reference.
 template <class T>
 GUF_FN T load(const T &x) {
   return x;
@@ -96,13 +96,13 @@ GUF_FN value_t<T> load(const stored_ref<T> &x) {
   return x;
 }
 
-// N core dimensions of T (const T: an input). Packed: the last dimension is contiguous, known when
-// the kernel is compiled, so its loops vectorise.
+// A view with N core dimensions and elements T (const T for an input). Packed: the last dimension
+// is known at compile time to be contiguous, so that loops over it vectorise.
 template <class T, int N, bool Packed = false>
 class view {
  public:
   typedef typename detail::access<T>::type element;
-  typedef typename without_const<T>::type type;  // what the array holds
+  typedef typename without_const<T>::type type;  // element type of the array
   static constexpr int ndim = N;
 
   GUF_FN view(char *base, const i64 *extents, const i64 *strides) : base_(base) {
@@ -126,7 +126,7 @@ class view {
     return detail::access<T>::at(base_ + offset<0>((i64)index...));
   }
 
-  // v[i] of one dimension is an element, of more a view of the rest.
+  // With one dimension v[i] is an element, with more it is a view of the remaining dimensions.
   GUF_FN decltype(auto) operator[](i64 i) const {
     if constexpr (N == 1) {
       return (*this)(i);
