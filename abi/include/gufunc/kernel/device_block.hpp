@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device entry receives: one block of plain numbers by value. Its size depends on the number
-// of operands alone. Operands stand inputs first. Geometry, which fills blocks, includes this and
-// device_move_block.hpp as plain host code.
+// Argument blocks of device entries: plain numbers, passed by value. Their size depends only on the
+// number of operands. Operands are in the order inputs, outputs. The host code that fills the
+// blocks includes this header and device_move_block.hpp.
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 
@@ -25,31 +25,31 @@ namespace guf {
 namespace device {
 
 enum {
-  kThreads = 256,      // of row, nd and the moves
-  kItemThreads = 128,  // of thread, lanes and block, and the most of staged
-  kOuter = 7,          // outer loop dimensions of row, beside the inner one
-  kDims = 8,           // loop dimensions of the others
+  kThreads = 256,      // threads per block of row, nd and the move entries
+  kItemThreads = 128,  // of thread, lanes and block, and the maximum of staged
+  kOuter = 7,          // outer loop dimensions of row, in addition to the inner one
+  kDims = 8,           // loop dimensions of the other entries
   kCoreNames = 8,      // distinct core dimensions
   kCoreStrides = 4,    // core dimensions of one operand
-  kMaxOperands = 12,   // of a loop on a device
-  kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` has in flight
-  kSubgroups = 4,      // of a block of kItemThreads
-  kGroupScratch = 128  // bytes of a group of a block before its function's own shared memory
+  kMaxOperands = 12,   // operands of a loop on a device
+  kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` loads at once
+  kSubgroups = 4,      // in a block of kItemThreads
+  kGroupScratch = 128  // bytes that a block's group uses before the shared memory of its function
 };
 
-// Elements of a thread of `nd`: fewer where many operands would not fit into registers.
+// Elements per thread of `nd`: fewer if many operands would not fit into registers.
 constexpr int nd_elements(int operands) {
   return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
 }
 
-// A bit of the status word, beside those of guf_fp_event: an element set `failed`.
+// A bit of the status word besides those of guf_fp_event: an element set `failed`.
 enum : u32 { kStatusFailed = 0x80000000u };
 
-// How an operand of `row` moves along the inner dimension: 2 bits in `kinds`.
+// How an operand of `row` advances along the inner dimension: 2 bits in `kinds`.
 enum : u32 { kStrided = 0, kContiguous = 1, kScalar = 2, kImmediate = 3 };
-enum : u32 { kVectors = 1 };  // flags: contiguous operands and rows are 16-byte aligned
+enum : u32 { kVectors = 1 };  // flags: contiguous operands and their rows are 16-byte aligned
 
-// Division by d of n < 2^31 as a multiplication: q = (mulhi(n, magic) + n) >> shift.
+// Division of n < 2^31 by d as a multiplication: q = (mulhi(n, magic) + n) >> shift.
 struct divisor {
   u32 d, magic, shift;
 };
@@ -57,11 +57,11 @@ GUF_FN u32 quotient(divisor by, u32 n) {
   return ((u32)(((u64)n * by.magic) >> 32) + n) >> by.shift;
 }
 
-// What stands before the arrays over operands: geometry on the host knows their number at run time
-// only. Macros, as OpenCL takes no derived struct as an argument. `status`: the address
-// of the status word, or 0. Dimension 0 is the innermost.
+// Fields before the arrays over operands: host code knows the number of operands only at run time.
+// These are macros because OpenCL does not accept a derived struct as an argument. `status` is the
+// address of the status word, or 0. Dimension 0 is the innermost.
 #define GUF_ROW_HEAD                                                               \
-  u64 inner; /* elements of a row; any number of them when nouter is 0 */          \
+  u64 inner; /* elements of a row; unlimited if nouter is 0 */                     \
   u64 status;                                                                      \
   u32 flags, kinds;                                                                \
   u32 nouter, lgx; /* outer dimensions; log2 of the threads along the inner one */ \
@@ -75,31 +75,31 @@ struct row_head {
 template <int N>
 struct row_block {
   GUF_ROW_HEAD
-  u64 address[N];  // bases, or immediate scalars
+  u64 address[N];  // base addresses, or immediate scalars
   i64 inner_stride[N];
   i64 outer_stride[kOuter][N];
 };
 
-// Items of any strides, and which of them count.
+// Items with any strides, and a mask that selects items.
 #define GUF_ITEMS_HEAD                                      \
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
   u32 items, ndim; /* items < 2^31 */                       \
-  u32 watch;       /* guf_fp_event that are looked for */   \
-  u32 options;     /* of the entry */                       \
+  u32 watch;       /* guf_fp_event to compute */            \
+  u32 options;     /* options of the entry */               \
   divisor dim[kDims];                                       \
   i64 mask_stride[kDims];
 struct items_head {
   GUF_ITEMS_HEAD
 };
 
-enum : u32 { kForms = 1 };  // options of nd: some operand is not the loop's own type, in order
+enum : u32 { kForms = 1 };  // options of nd: an operand is not the loop's own type in native order
 template <int N>
 struct nd_block {
   GUF_ITEMS_HEAD
   u64 address[N];
   i64 stride[kDims][N];
-  u32 form[N];  // device_form.hpp; read when kForms is set
+  u32 form[N];  // see device_form.hpp; only used if kForms is set
 };
 
 struct generalized_head {
@@ -117,11 +117,11 @@ struct generalized_block {
 #undef GUF_ROW_HEAD
 #undef GUF_ITEMS_HEAD
 
-// Operands whose rows follow each other pass through shared memory, `options` items per block.
+// Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {
-  divisor elements;  // of an item; d 0: the operand stays where it is
-  u32 pitch;         // elements from row to row in shared memory
-  u32 at;            // byte offset there, a multiple of 16
+  divisor elements;  // elements of an item; d 0: the operand is not staged
+  u32 pitch;         // elements from one row to the next in shared memory
+  u32 at;            // byte offset in shared memory, a multiple of 16
   u32 moves;         // staged_moves
 };
 enum : u32 {
@@ -198,10 +198,10 @@ inline void barrier() {
 #define GUF_DEVICE_ONLY __device__ __forceinline__
 #endif
 
-// Or-s bits into the status word, if there is one.
+// ORs bits into the status word, if there is one.
 GUF_DEVICE_ONLY void report(u64 status, u32 bits) {
 #if defined(GUF_OPENCL)
-  (void)status, (void)bits;  // an address as a number is of no use there
+  (void)status, (void)bits;  // addresses are not available as numbers
 #else
   if (bits == 0 || status == 0) return;
 #if defined(GUF_CUDA) && !defined(__clang__)

@@ -2,8 +2,8 @@
 // The two device entries of an elementwise loop.
 //   row  one row of the inner dimension per slice of a block: flat arrays, row and column
 //        broadcasts, strides
-//   nd   any strides, one division per element and dimension; operands of any type and byte order,
-//        a mask, floating-point events
+//   nd   any strides, with one division per element and dimension; operands of any type and byte
+//        order, a mask, floating-point flags
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 #define GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 
@@ -14,7 +14,7 @@
 namespace guf {
 namespace device {
 
-// Calls Op, with a place for its complaint after everything else when it may fail.
+// Calls Op; if it may fail, with a last parameter for `failed`.
 template <class Op, bool MayFail, class... Argument>
 GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   if constexpr (MayFail) {
@@ -25,8 +25,9 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   }
 }
 
-// Where the elements of a thread of `nd` stand: byte offsets from each operand's base. Those that
-// are not live (left out by the mask, beyond the end: there the last one) are read, no more.
+// Positions of the elements of one thread of `nd`: byte offsets from each operand's base. Elements
+// that are not live (masked, or beyond the end, where the last one is used) are read but not
+// written.
 template <int Count, int K>
 struct nd_place {
   bool live[K];
@@ -52,11 +53,11 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
  private:
   static constexpr int items = nd_elements(count);
 
-  // Calls the function for element k of the held values.
+  // Calls the function for element k of the loaded values.
   template <class In, class Out, int... I, int... O>
   static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, bool &any_failed, indices<I...>,
                                       indices<O...>) {
-    bool failed = false;  // a function may also clear it
+    bool failed = false;  // a function may also set it to false
     if constexpr (nout == 1) {
       ((values<O>(out)[k] =
             cast<R>(call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])...))),
@@ -69,7 +70,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     any_failed |= failed;
   }
 
-  // Adds the rest of the index, dimension by dimension, to the byte offsets.
+  // Adds the remaining index, dimension by dimension, to the byte offsets.
   static GUF_DEVICE_ONLY void add_outer(const row_type &p, u32 rest, i64 *offset) {
     GUF_NO_UNROLL
     for (u32 d = 0; d < p.nouter; ++d) {
@@ -115,7 +116,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
   }
 
-  // Elements of the thread from its number `first` on.
+  // Processes K elements of the thread from number `first` on.
   template <int K>
   static GUF_DEVICE_ONLY void find_places(const nd_type &p, u32 first, nd_place<count, K> &at) {
     u32 rest[K];
@@ -150,8 +151,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 #endif
   }
 
-  // A thread's elements: all at once where they are the loop's own types and nothing is watched,
-  // else one by one: conversions cost code and registers.
+  // Processes a thread's elements: all at once if they have the loop's own types and no flags are
+  // computed; else one by one, because conversions cost code and registers.
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
@@ -239,7 +240,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     store_raw<K>(to, raw, at.live, p.form[a]);
   }
 
-  // Events of one element, in the loop's types. The last input is the divisor.
+  // Floating-point flags of one element, in the loop's types. The last input is the divisor.
   static GUF_DEVICE_NOINLINE u32 look(A... in, R... out) {
     const u32 seen = (0u | ... | classify(in));
     bool zero = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point events of one step (docs/fp-events.md): predicates on the bits of its operands and
+// Floating-point flags of one step (docs/fp-events.md), computed from the bits of its operands and
 // result.
 #ifndef GUFUNC_KERNEL_DEVICE_EVENTS_HPP
 #define GUFUNC_KERNEL_DEVICE_EVENTS_HPP
@@ -11,8 +11,9 @@
 namespace guf {
 namespace device {
 
-// guf_fp_event, beside kStatusFailed. A block's `watch` has those that are looked for: underflow of
-// functions that round there only, integer division of those whose last input is a divisor.
+// guf_fp_event, with kStatusFailed. A block's `watch` selects the flags to compute: underflow only
+// for functions that round there, integer division only for functions whose last input is a
+// divisor.
 enum event_bit : u32 {
   kEventDivide = 1u << 0,
   kEventOverflow = 1u << 1,
@@ -25,7 +26,7 @@ enum value_class : u32 {
   kIsNaN = 1u << 0,
   kIsInfinite = 1u << 1,
   kIsZero = 1u << 2,
-  kIsTiny = 1u << 3  // below the smallest normal number, zero included; reals only
+  kIsTiny = 1u << 3  // below the smallest normal number, including zero; reals only
 };
 
 namespace detail {
@@ -39,7 +40,7 @@ GUF_FN u32 classify_bits(Bits bits, Bits infinity, Bits smallest_normal) {
 }
 
 template <class T>
-struct classifier {  // integers and truth values have no class
+struct classifier {  // integers and bool have no class
   static constexpr bool any = false;
   static GUF_FN u32 go(T) { return 0; }
 };
@@ -90,7 +91,7 @@ struct classifier<timedelta> {
 
 }  // namespace detail
 
-// Whether an element of memory type T has a class at all.
+// Whether elements of memory type T have a class.
 template <class T>
 GUF_FN constexpr bool has_class() {
   return detail::classifier<T>::any;
@@ -100,8 +101,8 @@ GUF_FN u32 classify(T x) {
   return detail::classifier<T>::go(x);
 }
 
-// What an item says whose operands have the classes `seen` together and whose result has `made`.
-// `poles`: an operand that is zero makes an infinite result one.
+// Returns the flags of an item: `seen` are the classes of its operands together, `made` is the
+// class of its result. `poles`: an infinite result of an operand that is zero is a pole.
 GUF_FN u32 events_of(u32 seen, u32 made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kEventInvalid;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
@@ -112,7 +113,7 @@ GUF_FN u32 events_of(u32 seen, u32 made, bool poles) {
   return events;
 }
 
-// Whether a divisor of memory type T is an integer 0; times count as integers.
+// Whether a divisor of memory type T is the integer 0; datetime types count as integers.
 template <class T>
 GUF_FN bool is_integer_zero(T x) {
   if constexpr (is_time<T>::value) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of methods, by what a loop is: X, X -> X with or without the tree, X, Y -> X, X -> X.
+// The entries of methods, by the form of the loop: X, X -> X with or without the tree, X, Y -> X,
+// and X -> X.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_HPP
 
@@ -10,7 +11,7 @@
 namespace guf {
 namespace device {
 
-// X, X -> X: leaves and join of functions that may be regrouped; fold, scan and at of all.
+// X, X -> X: leaves and join for functions that may be regrouped; fold, scan and at for all.
 template <class Op, class T, bool MayFail>
 struct fold {
   typedef tree_block tree;
@@ -31,14 +32,14 @@ struct fold {
   static GUF_DEVICE_ONLY void at(const targets &p) { at_fold<Op, T, MayFail, true>::at(p); }
 };
 
-// X, Y -> X: reduce alone.
+// X, Y -> X: only reduce.
 template <class Op, class X, class Y, bool MayFail>
 struct mixed_fold {
   typedef chain_block chain;
   static GUF_DEVICE_ONLY void from_left(const chain &p) { chain_fold<Op, X, Y, MayFail>::fold(p); }
 };
 
-// X -> X: at alone.
+// X -> X: only at.
 template <class Op, class T, bool MayFail>
 struct unary_fold {
   typedef at_block targets;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps the order of elements: each step waits for the one before, and is rounded to the
-// loop's type.
+// The entries that keep the order of elements: each step depends on the one before it, and is
+// rounded to the loop's type.
 //   fold  one thread per lane and piece, from the left
-//   at    one thread per lane and element that is changed, operation after operation
+//   at    one thread per lane and changed element, one operation after another
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 
@@ -12,7 +12,7 @@
 namespace guf {
 namespace device {
 
-// X op Y -> X; Y is X but where a method is mixed.
+// X op Y -> X; Y is X unless the method is mixed.
 template <class Op, class X, class Y, bool MayFail>
 struct chain_fold {
   typedef chain_block block;
@@ -74,7 +74,7 @@ struct chain_fold {
     const u64 by = (u64)p.from.step;
     u64 i = first;
     if ((p.to.flags & kFoldFast) != 0) {
-      // Some elements are on their way while others are folded.
+      // Loads some elements ahead while others are combined.
       GUF_NO_UNROLL
       for (; i + kTogether <= count; i += kTogether) {
         Y some[kTogether];
@@ -95,7 +95,7 @@ struct chain_fold {
   static GUF_DEVICE_ONLY state next(steps &step, state all, element y) {
     if (all.there) return {step(all.x, y), true};
     if constexpr (is_same<X, Y>::value) return {y, true};
-    return all;  // mixed: geometry has given a start
+    return all;  // mixed: the host code has set a start value
   }
 
   static GUF_DEVICE_ONLY void leave(const block &p, state all, u64 slot, u32 lane, u64 output) {
@@ -143,7 +143,7 @@ struct at_fold {
         y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
-      // Each operation sees what the one before it wrote.
+      // Each operation reads what the one before it wrote.
       store(to, p.output_form, p.store, x);
       if ((p.output_form & kFormOwn) == 0) x = load(to, p.output_form, p.load);
     }

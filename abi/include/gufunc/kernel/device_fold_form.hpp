@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of any form as those of a method's loop, and back. Not inlined: each stands in several
-// places of an entry.
+// Conversion of elements of any form to the types of a method's loop and back. Not inlined, because
+// an entry uses it in several places.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_FORM_HPP
 
@@ -21,7 +21,7 @@ GUF_DEVICE_NOINLINE void put_form(char *to, u32 form, T x) {
 
 }  // namespace detail
 
-// An element of memory as a T; what is a T there already is read where it stands.
+// Reads an element of memory as a T; an element that is already a T is read directly.
 template <class T>
 GUF_DEVICE_ONLY T fetch(u64 address, u32 form) {
   if ((form & kFormOwn) != 0) return *(const T *)address;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: a thread folds a tile of one lane from the left. Where the elements of a tile follow
-// each other they pass through shared memory, some of every tile of the block at a time, so that
-// memory is read and written by stretches. Nothing but totals is kept between passes: the pass that
-// writes results folds once more, which costs less than to write and read them.
+// accumulate: a thread reduces a tile of one lane from the left. If the elements of a tile are
+// contiguous they are staged in shared memory, some of every tile of the block at a time, so that
+// accesses to memory are contiguous. Only totals are stored between passes: the pass that writes
+// results computes them again, which costs less than writing and reading them.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 
@@ -33,8 +33,8 @@ struct scan_fold {
  private:
   struct row {
     u64 input, output;
-    u64 count;  // elements
-    u64 total;  // where it goes, with kScanTotals
+    u64 count;  // number of elements
+    u64 total;  // destination of the total, with kScanTotals
     value all, offset;
     bool has_offset, begun;
   };
@@ -54,7 +54,7 @@ struct scan_fold {
     }
   }
 
-  // The result of the next element.
+  // Returns the result of the next element.
   static GUF_DEVICE_ONLY value next(steps &step, row &mine, value x) {
     mine.all = mine.begun ? step(mine.all, x) : x;
     mine.begun = true;
@@ -73,7 +73,7 @@ struct scan_fold {
     if ((p.flags & kScanTotals) != 0 && mine.count != 0) *(X *)mine.total = cast<X>(mine.all);
   }
 
-  // Thread t moves element t mod kScanRun of every eighth row, and folds row t.
+  // Thread t moves element t mod kScanRun of every eighth row, and reduces row t.
   static GUF_DEVICE_ONLY void staged(steps &step, const block &p, row mine, char *shared) {
     constexpr u32 apart = kScanThreads / kScanRun;
     u64 *const input = (u64 *)shared, *const output = input + kScanThreads;
@@ -101,7 +101,8 @@ struct scan_fold {
         x = next(step, mine, x);
       }
       barrier();
-      // Each thread writes from the places that it filled: it fills them again without a barrier.
+      // Each thread writes from the places that it filled, so it can fill them again without a
+      // barrier.
       if ((p.flags & kScanTotals) != 0) continue;
       GUF_NO_UNROLL
       for (u32 r = row; r < kScanThreads; r += apart) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a fold, and how its operands are reached: what the entries of methods are made of.
+// One step of a reduction, and access to its operands: building blocks of the entries of methods.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 
@@ -14,7 +14,7 @@ namespace device {
 
 namespace detail {
 
-// The events of A op B = R.
+// The floating-point flags of A op B = R.
 template <class A, class B, class R>
 GUF_DEVICE_NOINLINE u32 step_events(A a, B b, R made) {
   u32 events = is_integer_zero(b) ? kEventIntegerDivide : 0u;
@@ -26,8 +26,8 @@ GUF_DEVICE_NOINLINE u32 step_events(A a, B b, R made) {
 
 }  // namespace detail
 
-// Steps X op Y -> X of one thread. X and Y are the types in which operands are looked at and
-// results are rounded: those of memory, or what partial results are kept in.
+// Steps X op Y -> X of one thread. X and Y are the types in which flags are computed and results
+// are rounded: the types in memory, or the type of partial results.
 template <class Op, class X, class Y, bool MayFail>
 class stepper {
  public:
@@ -41,7 +41,7 @@ class stepper {
     if (watch_ != 0) found_ |= detail::step_events<X, Y, X>(cast<X>(a), cast<Y>(b), made) & watch_;
     return cast<value>(made);
   }
-  // One that nobody looks at.
+  // A step without flags.
   GUF_DEVICE_ONLY X plain(value a, element b) {
     if constexpr (MayFail) {
       bool failed = false;
@@ -63,7 +63,7 @@ class stepper {
   u32 watch_, found_;
 };
 
-// Where a lane's elements begin.
+// Position of the first elements of a lane.
 struct lane_place {
   u64 input, mask, output;
 };
@@ -81,13 +81,13 @@ GUF_DEVICE_ONLY lane_place place_of(const lane_dims &lanes, u32 lane) {
   return at;
 }
 
-// The value that `initial` holds the bits of.
+// The value whose bits are in `initial`.
 template <class T>
 GUF_DEVICE_ONLY T initial_of(const fold_sink &to) {
   u64 bits[2] = {to.initial[0], to.initial[1]};
 #if defined(GUF_CUDA) && defined(__clang__)
-  // Else clang-19 chooses between this and another address, for which it copies the whole block to
-  // local memory.
+  // Without this, clang-19 selects between this and another address and copies the whole block to
+  // local memory for it.
   asm("" : "+l"(bits[0]), "+l"(bits[1]));
 #endif
   T x;

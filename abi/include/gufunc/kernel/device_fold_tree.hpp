@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of docs/reductions.md. A block takes a piece of the folded dimension for some lanes:
-//   leaves  `1 << log_units` leaves, of eight threads each, which are its accumulators; or of one
-//           thread, where a leaf has less than eight elements or any order is right
-//   join    `1 << log_units` runs of kJoinRun partial results, of one thread each
-// The threads' values are then joined pairwise through shared memory. The lanes of a block are
-// neighbours: where rows lie side by side, each access of a sub-group is one stretch of memory.
+// The tree of docs/reductions.md. A block of threads reduces a piece of the reduced dimension for
+// some lanes:
+//   leaves  `1 << log_units` base blocks with eight threads each, which are its accumulators; or
+//           with one thread each, if a base block has less than eight elements or any order is
+//           right
+//   join    `1 << log_units` runs of kJoinRun partial results, with one thread each
+// The values of the threads are then combined in pairs through shared memory. The lanes of a block
+// are neighbours: if rows are adjacent in memory, each access of a sub-group is contiguous.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
 
@@ -35,7 +37,7 @@ struct tree_fold {
         p.from.mask == 0 ? 0 : p.from.mask + place.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
     const bool eight = p.log_parts != 0 && n >= 8;
-    const u32 whole = eight ? n / 8 * 8 : n;  // elements that accumulators take
+    const u32 whole = eight ? n / 8 * 8 : n;  // elements of the accumulators
     const u32 parts = eight ? 8 : 1;
     maybe mine = {value(), false};
     if (at.part < parts) {
@@ -47,7 +49,7 @@ struct tree_fold {
     }
     const slots all(shared);
     mine = joined(step, all, mine, at, 0, p.log_parts, p.log_lanes);
-    if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // what is left of it
+    if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // the remaining elements
     mine = joined(step, all, mine, at, p.log_parts, p.log_parts + p.log_units, p.log_lanes);
     if (at.first && at.active) leave(step, p, mine, piece.slot, at.lane, place.output);
     report(p.status, step.found());
@@ -97,7 +99,7 @@ struct tree_fold {
   };
   enum : u32 { kAtOnce = sizeof(value) > 8 ? 8 : 16 };
 
-  // Where a thread stands: which lane, piece, unit of the piece and part of the unit are its own.
+  // Position of a thread: its lane, its piece, its unit in the piece and its part of the unit.
   struct team {
     u32 lane, piece, unit, part, number;
     bool active, first;
@@ -116,7 +118,8 @@ struct tree_fold {
     }
   };
 
-  // Shared memory: a value per thread, then a byte per thread that says whether it is there.
+  // Shared memory: one value per thread, then one byte per thread that says whether the value is
+  // present.
   struct slots {
     value *x;
     u8 *there;
@@ -143,7 +146,7 @@ struct tree_fold {
     return {step(a.x, b.x), true};
   }
 
-  // What is absent on either side is skipped: (0,1) (2,3) ..., then pairs of pairs.
+  // An absent side is skipped: (0,1) (2,3) ..., then pairs of pairs.
   static GUF_DEVICE_ONLY maybe joined(steps &step, slots all, maybe mine, const team &at, u32 level,
                                       u32 levels, u32 log_lanes) {
     if (level == levels) return mine;
@@ -168,7 +171,7 @@ struct tree_fold {
     return cast<value>(fetch<T>(address, form));
   }
 
-  // `mine`, and then elements in order.
+  // Combines `mine` with elements, in order.
   static GUF_DEVICE_ONLY maybe elements(steps &step, maybe mine, source from, u32 first, u32 apart,
                                         u32 end) {
     GUF_NO_UNROLL
@@ -179,7 +182,7 @@ struct tree_fold {
     return mine;
   }
 
-  // Where nothing has to be asked of each: many are on their way together.
+  // For elements that need no individual checks: many are loaded at once.
   static GUF_DEVICE_ONLY maybe elements_at_once(steps &step, source from, u32 first, u32 apart,
                                                 u32 end) {
     if constexpr (!is_same<T, partial>::value) {

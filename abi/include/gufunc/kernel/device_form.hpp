@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements whose type, byte order and alignment are known at run time only. They are read as raw
-// words, so that several loads are under way at once, and converted in registers by one function of
-// few instructions: every type goes through a 64-bit integer or two f64, which gives the bits of
-// guf::cast. Compilers copy the function into every entry: a cast per pair of types made each 20
-// KB larger.
+// Elements whose type, byte order and alignment are known only at run time. They are read as raw
+// words, so that several loads are in flight at once, and converted in registers by one small
+// function: every type is converted through a 64-bit integer or two f64, which gives the bits of
+// guf::cast. Compilers copy the function into every entry; a cast per pair of types made each entry
+// 20 KB larger.
 #ifndef GUFUNC_KERNEL_DEVICE_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FORM_HPP
 
@@ -13,15 +13,15 @@
 namespace guf {
 namespace device {
 
-// How an element is stored: kind | log2 of the unit's bytes << 4 | flags. A unit is what swaps as
-// one and is aligned: complex numbers are pairs.
+// How an element is stored: kind | log2 of the unit's bytes << 4 | flags. A unit is what is swapped
+// and aligned as a whole: a complex number consists of two.
 enum : u32 {
   kFormKind = 0xf,
   kFormUnit = 4,  // shift
   kFormPair = 1u << 6,
   kFormSwapped = 1u << 7,
-  kFormLoose = 1u << 8,     // not aligned
-  kFormImmediate = 1u << 9  // no address but the element itself, in the loop's type (nd)
+  kFormLoose = 1u << 8,     // unaligned
+  kFormImmediate = 1u << 9  // instead of an address the element itself, in the loop's type (nd)
 };
 
 enum element_kind : u32 {
@@ -73,7 +73,7 @@ GUF_FN u32 form_bytes(u32 form) {
   return (1u << ((form >> kFormUnit) & 3u)) << ((form & kFormPair) != 0 ? 1 : 0);
 }
 
-// An element's bytes, the first in the lowest bits.
+// The bytes of an element, the first one in the lowest bits.
 struct raw_element {
   u64 lo, hi;
 };
@@ -101,7 +101,7 @@ GUF_FN u64 raw_bits(datetime x) {
 GUF_FN u64 raw_bits(timedelta x) {
   return (u64)x.value;
 }
-// Integers; bits above the type's own are not looked at.
+// Integers; bits above the type's own are ignored.
 template <class T>
 GUF_FN u64 raw_bits(T x) {
   return (u64)x;
@@ -188,7 +188,7 @@ GUF_FN u64 swapped_unit(u64 x, u32 log2_bytes) {
   return log2_bytes == 3 ? bytes_reversed(x) : x;
 }
 
-// Reverses the bytes of each unit where the form says so.
+// Reverses the bytes of each unit if the form requires it.
 GUF_FN raw_element in_order(u32 form, raw_element x) {
   if ((form & kFormSwapped) == 0) return x;
   const u32 log2_bytes = (form >> kFormUnit) & 3u;
@@ -197,8 +197,8 @@ GUF_FN raw_element in_order(u32 form, raw_element x) {
   return {(u64)bytes_reversed((u32)x.lo) | (u64)bytes_reversed((u32)(x.lo >> 32)) << 32, 0};
 }
 
-// What every type is held in on the way: an integer (of 64 bits, maybe without a sign), or a
-// complex number of two f64.
+// Intermediate form of every type: an integer of 64 bits, signed or unsigned, or a complex number
+// of two f64.
 struct wide_element {
   bool integer, is_unsigned;
   u64 bits;
@@ -230,7 +230,7 @@ GUF_FN wide_element widened(u32 kind, raw_element x) {
   return {false, false, 0, (f64)bit_cast<f32>((u32)x.lo), (f64)im};
 }
 
-// Integers of an integer keep the low bits; of a number they saturate.
+// From an integer keeps the low bits; from a floating-point number saturates.
 GUF_FN u64 to_integer(u32 kind, wide_element x) {
   if (x.integer) return x.bits;
   if (kind == kKindU64) return cast<u64>(x.re);
@@ -242,8 +242,8 @@ GUF_FN u64 to_integer(u32 kind, wide_element x) {
   return (u64)(value < least ? least : value > most ? most : value);
 }
 
-// What is rounded once more: a number that rounds as the integer does where the type has less than
-// f64's precision.
+// For a value that is rounded once more: returns a number that rounds like the integer if the
+// target type has less precision than f64.
 GUF_FN f64 to_number(wide_element x, bool exact) {
   if (!x.integer) return x.re;
   if (x.is_unsigned) return exact ? (f64)x.bits : guf::detail::integer_to_sticky_f64<u64>(x.bits);
@@ -273,13 +273,13 @@ GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
 
 }  // namespace detail
 
-// An element of one form as one of another, as guf::cast: one function for all loops of an image.
+// Converts an element between two forms, as guf::cast does: one function for all loops of an image.
 GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
   const raw_element ordered = detail::in_order(from, x);
   return detail::in_order(to, detail::recast_kind(from & kFormKind, to & kFormKind, ordered));
 }
 
-// K elements at places of their own, as their bytes are; all loads are under way at once.
+// Loads K elements at separate addresses as raw bytes; all loads are in flight at once.
 template <int K>
 GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form) {
 #define GUF_LOAD_RAW(LO, HI)                                                  \
@@ -317,7 +317,7 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
   }
 }
 
-// The same back, of those that are live.
+// Stores the live ones of K elements.
 template <int K>
 GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const bool *live,
                                u32 form) {
@@ -358,7 +358,7 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
   }
 }
 
-// One element of any form as a T, and back.
+// Reads one element of any form as a T, and writes it.
 template <class T>
 GUF_DEVICE_ONLY T load_form(const char *from, u32 form) {
   raw_element x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device entries of a generalized loop.
-//   thread  one thread per item, events too
-//   staged  the same, with rows that follow each other brought through shared memory
+//   thread  one thread per item; also computes floating-point flags
+//   staged  like thread, with contiguous rows staged in shared memory
 //   lanes   a sub-group per item, for cooperative functions
 //   block   a whole block per item, for cooperative functions
 #ifndef GUFUNC_KERNEL_DEVICE_GENERALIZED_HPP
@@ -15,7 +15,7 @@
 namespace guf {
 namespace device {
 
-// As guf::host::operand.
+// Same as guf::host::operand.
 template <class T, role Role, int... D>
 struct operand {
   typedef T type;
@@ -35,7 +35,7 @@ struct operand {
     }
   }
 
-  // Classes of all elements of an item together.
+  // The classes of all elements of an item, ORed together.
   static GUF_DEVICE_ONLY u32 classes(const char *base, const i64 *sizes, const i64 *strides) {
     if constexpr (!has_class<T>()) {
       return 0;
@@ -99,7 +99,7 @@ struct generalized {
  private:
   static constexpr bool scalars = ((Operand::ndim == 0) && ...);
 
-  // Byte offsets of an item; false: the mask leaves it out.
+  // Sets the byte offsets of an item. Returns false if the mask excludes it.
   static GUF_DEVICE_ONLY bool find_item(const block &p, u32 item, i64 *offset) {
     i64 mask_offset = 0;
     GUF_UNROLL
@@ -120,7 +120,7 @@ struct generalized {
 #endif
   }
 
-  // One item, by all threads of the group; the first of them looks for events.
+  // Computes one item with all threads of the group; the first thread computes the flags.
   template <class G, int... K>
   static GUF_DEVICE_ONLY void all_of(G group, const block &p, char *const *base, const i64 *offset,
                                      indices<K...> all) {
@@ -151,7 +151,7 @@ struct generalized {
     return failed;
   }
 
-  // Classes of what the item reads; the event of an integer divisor is a bit above them.
+  // Classes of the item's inputs; the flag of a zero integer divisor is a bit above them.
   template <int... K>
   static GUF_DEVICE_ONLY u32 look_at_inputs(const block &p, char *const *place, indices<K...>) {
     u32 seen = 0;

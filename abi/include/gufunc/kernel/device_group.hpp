@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a device beside guf::one: a sub-group, and a whole block. Their reductions give the
-// bits of the serial tree (reduce_tree.hpp): eight lanes are the eight accumulators of a leaf, four
-// such teams of a sub-group join an aligned range of leaves by shuffles, sub-groups join theirs in
-// shared memory, and every thread joins the ranges.
+// The groups of a device besides guf::one: a sub-group, and a whole block. Their reductions have
+// the bits of the serial tree (reduce_tree.hpp): eight lanes are the eight accumulators of a base
+// block; the four such teams of a sub-group combine an aligned range of base blocks by shuffles;
+// sub-groups combine their results in shared memory; and every thread combines the ranges.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 
@@ -14,12 +14,13 @@ namespace guf {
 namespace device {
 
 enum {
-  kTeam = 8,                     // lanes that share a leaf
-  kTeams = (int)kLanes / kTeam,  // leaves that a sub-group joins at a time
+  kTeam = 8,                     // lanes that share a base block
+  kTeams = (int)kLanes / kTeam,  // base blocks that a sub-group combines at once
   kBlockLeaves = (int)kSubgroups * kTeams
 };
 
-// One leaf; all lanes of the team get it. Teams without a leaf (count 0) come along.
+// Reduces one base block; all lanes of the team receive the result. Teams without a base block
+// (count 0) take part in the calls.
 template <class T, class F, class Op>
 GUF_DEVICE_ONLY T team_leaf(i64 first, i64 count, F f, Op op, T empty) {
   const u32 lane = lane_id(), place = lane & (u32)(kTeam - 1);
@@ -42,7 +43,8 @@ GUF_DEVICE_ONLY T team_leaf(i64 first, i64 count, F f, Op op, T empty) {
   return part;
 }
 
-// Leaves [leaf, leaf + kTeams) as far as n goes, joined; every lane gets it. n > leaf * kLeafSize.
+// Combines base blocks [leaf, leaf + kTeams) up to n; every lane receives the result. n > leaf *
+// kLeafSize.
 template <class T, class F, class Op>
 GUF_DEVICE_ONLY T joined_leaves(i64 leaf, i64 n, F f, Op op, T empty) {
   const u32 lane = lane_id(), team = lane / (u32)kTeam;
@@ -61,7 +63,7 @@ GUF_DEVICE_ONLY T joined_leaves(i64 leaf, i64 n, F f, Op op, T empty) {
   return from_lane(part, 0u);
 }
 
-// 32 threads; they have no memory of their own.
+// 32 threads without their own memory.
 class lane_group : public guf::detail::group_reductions<lane_group> {
  public:
   static GUF_DEVICE_ONLY u32 rank() { return lane_id(); }
@@ -77,7 +79,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   GUF_DEVICE_ONLY T broadcast(T value, u32 rank) const {
     return from_lane(value, rank);
   }
-  // What the thread of that rank gave; each may ask for another.
+  // Returns the value of the thread with that rank; each thread may name another rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return from_lane(value, rank);
@@ -99,7 +101,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
 // A block of kItemThreads.
 class block_group : public guf::detail::group_reductions<block_group> {
  public:
-  // `scratch`: kGroupScratch bytes, then what shared() gives, kSharedBytes of it.
+  // `scratch`: kGroupScratch bytes, followed by kSharedBytes for shared().
   GUF_DEVICE_ONLY explicit block_group(char *scratch) : scratch_(scratch), used_(0), turn_(0) {}
 
   static GUF_DEVICE_ONLY u32 rank() { return thread_id(); }
@@ -132,7 +134,8 @@ class block_group : public guf::detail::group_reductions<block_group> {
   }
 
  private:
-  // Two places in turn: whoever writes into one has passed the barrier behind the other's reading.
+  // Two places alternate: a thread that writes to one has passed the barrier after the reads of the
+  // other.
   template <class T>
   GUF_DEVICE_ONLY T *turn() {
     static_assert(sizeof(T) <= 16, "a group hands on one number");
@@ -140,7 +143,7 @@ class block_group : public guf::detail::group_reductions<block_group> {
     return (T *)(scratch_ + turn_ * (u32)(kSubgroups * 16));
   }
 
-  // The sub-groups' ranges from `leaf` on.
+  // Combines the ranges of the sub-groups from `leaf` on.
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T joined(i64 leaf, i64 leaves, i64 n, F f, Op op, T empty) {
     T *const part = turn<T>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a backend's own moves (device_moves.hpp), and the conversion of one element.
+// Argument blocks of a backend's copy and cast kernels (device_moves.hpp), and the conversion of
+// one element.
 #ifndef GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
 
@@ -8,26 +9,26 @@
 namespace guf {
 namespace device {
 
-enum { kMoveElements = 4 };  // of a thread of convert, bytes and fill (there words of 16 bytes)
+enum { kMoveElements = 4 };  // per thread of convert, bytes and fill (there words of 16 bytes)
 
 // ---- convert
 
 enum convert_way : u32 {
-  kRecast,        // as guf::cast; times are i64
-  kNumberToTime,  // a floating-point number: beyond i64 it is not a time
-  kByFactor,      // between units of one class of times
+  kRecast,        // like guf::cast; datetime types are i64
+  kNumberToTime,  // a floating-point number: outside i64 it becomes NaT
+  kByFactor,      // between units of one class of datetime types
   kByRatio,
   kByCalendar
 };
 
-// Operand 0 is read, operand 1 written; `form` tells how both are stored. No events.
+// Reads operand 0 and writes operand 1; `form` says how both are stored. No floating-point flags.
 struct convert_block : nd_block<2> {
   u32 way, reserved;
   time::conversion units;
 };
 
-// One function: the calendar is long. Its arguments are plain numbers: a struct is passed by its
-// address, and one inside of a block would take all of that to the stack.
+// One function, because the calendar code is long. Its arguments are plain numbers: a struct would
+// be passed by address, which would copy the whole block that contains it to the stack.
 GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 from_unit,
                                              u32 to_unit, u32 from_multiple, u32 to_multiple,
                                              bool by_calendar, u32 from, u32 to, u64 lo, u64 hi) {
@@ -50,20 +51,20 @@ GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 fr
   return recast(kKindI64, to, to_raw<i64>(result));
 }
 
-// Geometry calls it too, for immediate operands.
+// Host code also calls it, for immediate operands.
 GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u32 to,
                              raw_element x) {
   return converted_by(way, units.num, units.denom, units.from, units.to, units.from_multiple,
                       units.to_multiple, units.by_calendar, from, to, x.lo, x.hi);
 }
 
-// ---- copy: row of the identity
+// ---- copy: row of the identity function
 
 typedef row_block<2> copy_block;
-// ---- tile: a copy whose sides run in different directions
+// ---- tile: a copy whose operands are contiguous in different dimensions
 
 enum { kTile = 32, kTileOuter = 6 };
-// Dimension x is the fast one of the side that is written, y that of the side that is read.
+// Dimension x is the fast one of the written operand, y that of the read operand.
 struct tile_block {
   u64 from, to;
   u32 size_x, size_y;  // < 2^31
@@ -74,11 +75,11 @@ struct tile_block {
   i64 from_outer[kTileOuter], to_outer[kTileOuter];
 };
 
-// ---- bytes: records, word by word
+// ---- bytes: structured dtypes, word by word
 
-// `options`: log2 of the word's bytes. Operand 0 is read, operand 1 written.
+// `options`: log2 of the word's bytes. Reads operand 0 and writes operand 1.
 struct bytes_block : nd_block<2> {
-  divisor words;  // of a record; items * words < 2^31
+  divisor words;  // per element; items * words < 2^31
   u32 reserved;
 };
 
@@ -86,7 +87,7 @@ struct bytes_block : nd_block<2> {
 
 struct fill_block {
   u64 address, bytes;
-  u64 pattern[2];  // what the 16 bytes from a multiple of 16 on are
+  u64 pattern[2];  // the 16 bytes at each multiple of 16
 };
 
 }  // namespace device

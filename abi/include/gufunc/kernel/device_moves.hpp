@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backend's own moves are made of: conversions between any two types, copies of elements by
-// size, transposing tiles, records, patterns.
+// Copy and cast kernels of a backend: conversion between any two types, copies of elements by size,
+// transposing tiles, structured dtypes, patterns.
 #ifndef GUFUNC_KERNEL_DEVICE_MOVES_HPP
 #define GUFUNC_KERNEL_DEVICE_MOVES_HPP
 
@@ -12,7 +12,7 @@ namespace device {
 
 // ---- convert
 
-// Byte offsets of K items of a thread, kThreads apart; beyond the end those of the last one.
+// Byte offsets of K items of a thread, kThreads apart; beyond the end those of the last item.
 template <int Count, int K, class Block>
 GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<Count, K> &at,
                                 u32 *extra, divisor inner) {
@@ -71,7 +71,7 @@ GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
   store_raw<K>(to, raw, at.live, p.form[1]);
 }
 
-// ---- copy: row of the identity
+// ---- copy: row of the identity function
 
 struct same_value {
   template <class T>
@@ -85,7 +85,7 @@ GUF_DEVICE_ONLY void copy_rows(const copy_block &p) {
   elementwise<same_value, types<T>, types<T>>::row(p, base);
 }
 
-// ---- tile: a copy whose sides run in different directions
+// ---- tile: a copy whose operands are contiguous in different dimensions
 
 // `shared`: kTile rows of kTile + 1 elements.
 template <class T>
@@ -126,7 +126,7 @@ GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
   }
 }
 
-// ---- bytes: records, word by word
+// ---- bytes: structured dtypes, word by word
 
 template <class T>
 GUF_DEVICE_ONLY void copy_words(const bytes_block &p) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sub-groups of 32 consecutive threads of a block, on every device: halves of a wave of 64. All of
-// a sub-group's threads call these together.
+// Sub-groups of 32 consecutive threads of a block, on every device; half of a wave of 64. All
+// threads of a sub-group must call these functions together.
 #ifndef GUFUNC_KERNEL_DEVICE_SHUFFLE_HPP
 #define GUFUNC_KERNEL_DEVICE_SHUFFLE_HPP
 
 #include "device_block.hpp"
 
-#if !defined(GUF_OPENCL)  // whose sub-groups have no fixed size
+#if !defined(GUF_OPENCL)  // sub-groups of OpenCL have no fixed size
 namespace guf {
 namespace device {
 
@@ -54,7 +54,7 @@ GUF_DEVICE_ONLY void subgroup_barrier() {
 #endif
 #endif
 
-// What the thread of that lane gave.
+// Returns the value of the thread of that lane.
 template <class T>
 GUF_DEVICE_ONLY T from_lane(T value, u32 lane) {
   constexpr int words = (int)((sizeof(T) + sizeof(lane_word) - 1) / sizeof(lane_word));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that follow each other in memory, brought into shared memory and back: accesses of 16 bytes
-// side by side there, rows of an odd pitch here, so that a thread per row meets no bank conflicts.
+// Staging of contiguous rows in shared memory: accesses to memory are adjacent words of 16 bytes,
+// and rows in shared memory have an odd pitch, so that one thread per row causes no bank conflicts.
 #ifndef GUFUNC_KERNEL_DEVICE_STAGE_HPP
 #define GUFUNC_KERNEL_DEVICE_STAGE_HPP
 
@@ -17,13 +17,13 @@ union stage_word {
   T part[count];
 };
 
-// Where the thread's row of an operand stands: `direct` when it is not staged.
+// Position of the thread's row of an operand: `direct` if it is not staged.
 template <class T>
 GUF_DEVICE_ONLY char *staged_place(const staged_row &row, char *shared, u32 item, char *direct) {
   return row.elements.d == 0 ? direct : shared + row.at + (u64)(item * row.pitch) * sizeof(T);
 }
 
-// The element of shared memory that is element `index` of the rows.
+// Index in shared memory of element `index` of the rows.
 GUF_DEVICE_ONLY u32 stage_index(const staged_row &row, u32 index) {
   return index + quotient(row.elements, index) * (row.pitch - row.elements.d);
 }
@@ -33,7 +33,7 @@ GUF_DEVICE_ONLY void stage_in(const staged_row &row, char *shared, const char *f
   if ((row.moves & kStagedIn) == 0) return;
   T *const to = (T *)(shared + row.at);
   const u32 total = items * row.elements.d;
-  u32 done = 0;  // elements that went as words
+  u32 done = 0;  // elements that were copied as words
   if ((row.moves & kStagedWords) != 0) {
     const u32 words = total / stage_word<T>::count;
     for (u32 w = thread_id(); w < words; w += (u32)kItemThreads) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of `row` holds of each operand, and how it is loaded and stored.
+// The values of the operands that one thread of `row` holds, and how they are loaded and stored.
 #ifndef GUFUNC_KERNEL_DEVICE_TILE_HPP
 #define GUFUNC_KERNEL_DEVICE_TILE_HPP
 
@@ -9,7 +9,7 @@
 namespace guf {
 namespace device {
 
-// 16 bytes in one access: clang keeps a store of a native vector whole.
+// 16 bytes in one access: clang does not split the store of a native vector.
 template <int Bytes>
 struct word_of;
 template <>
@@ -69,8 +69,8 @@ struct tile {
   static constexpr int count = vector * vectors;
 };
 
-// Where a thread of `row` stands: its column start, valid elements of the tile (at least one), and
-// whether vectors are legal.
+// Position of a thread of `row`: its first column, the number of valid elements of the tile (at
+// least one), and whether vector accesses are allowed.
 struct row_place {
   u32 tx, lgx, valid;
   bool vectors;
@@ -80,8 +80,8 @@ template <class T, int K, int V>
 GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
                               row_place at) {
 #if defined(GUF_CUDA) && defined(__clang__)
-  // clang-19 has no __grid_constant__: a select between the block's fields would copy it to local
-  // memory.
+  // clang-19 has no __grid_constant__: selecting between fields of the block would copy the block
+  // to local memory.
   asm("" : "+l"(immediate));
 #endif
   if (kind >= kScalar) {
@@ -110,7 +110,7 @@ GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, 
       for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
     }
   } else {
-    // Beyond the end the last element again: a function never sees what is no element.
+    // Beyond the end the last element is used again, so that the function only receives elements.
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
       const u32 i = ((u32)k << at.lgx) + at.tx;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between strided operands and contiguous blocks, by element size. Every second element and
-// reversed order are common enough for loops of their own, which vectorise.
+// Copies between strided operands and contiguous blocks, by element size. Strides of two elements
+// and reversed order are common, so they have specialised loops that vectorise.
 #ifndef GUFUNC_KERNEL_HOST_BLOCKS_HPP
 #define GUFUNC_KERNEL_HOST_BLOCKS_HPP
 
@@ -34,7 +34,7 @@ struct word_of<16> {
   typedef complex<u64> type;
 };
 
-// Steps are in bytes; inlined below with constants.
+// Steps are in bytes. Inlined below with constant steps.
 template <int Size>
 GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i64 count) {
   typedef memory<typename word_of<Size>::type> word;
@@ -42,8 +42,8 @@ GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i
   for (i64 i = 0; i < count; ++i) word::store(to + i * to_step, word::load(from + i * from_step));
 }
 
-// A block of an input: itself where it is contiguous, else copied to `buffer`. A scalar stays there
-// from the first block on.
+// Returns a block of an input: the input itself if it is contiguous, else a copy in `buffer`. A
+// scalar is copied for the first block only.
 template <int Size>
 static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buffer, i64 count,
                                                 bool later) {
@@ -59,7 +59,7 @@ static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buff
   return buffer;
 }
 
-// Scalar stores: scatter instructions of AVX-512 take twice as long.
+// Scalar stores, because the scatter instructions of AVX-512 take twice as long.
 template <int Size>
 static __attribute__((noinline)) void scatter(const char *buffer, char *base, i64 step, i64 count) {
   if (step == Size) return;

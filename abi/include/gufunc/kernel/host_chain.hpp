@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a fold entry that keeps an order: each element waits for the one before it. It is all
-// that loops (X, X) -> X of functions that may not be regrouped have.
+// The operations of a fold entry that keep the order: each element depends on the one before it.
+// Functions that may not be regrouped have only these.
 #ifndef GUFUNC_KERNEL_HOST_CHAIN_HPP
 #define GUFUNC_KERNEL_HOST_CHAIN_HPP
 
@@ -10,16 +10,17 @@
 namespace guf {
 namespace host {
 
-// What dims[0] asks for; module_table.h has the same numbers.
+// Values of dims[0]; module_table.h defines the same numbers.
 enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store, fold_at };
 
-// `Side` rows of a scan go side by side, so that they wait for themselves only.
+// `Side` rows of a scan are computed side by side, so that the dependency chains of the rows
+// overlap.
 template <class Op, class T, bool MayFail, int Side = 1>
 struct chain {
   typedef value_t<T> value;
   static constexpr i64 size = (i64)sizeof(T);
 
-  // True when an element failed.
+  // Returns true if an element failed.
   static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
     if (dims[0] == fold_scan) return scan(args, dims[1], dims[2], steps);
     return dims[0] == fold_at && at(args, dims[1]);
@@ -38,7 +39,7 @@ struct chain {
     }
   }
 
-  // Every result is rounded to T before the next: what the loop itself gives.
+  // Every result is rounded to T before the next step, as by the loop itself.
   static __attribute__((noinline)) bool scan(char **args, i64 rows, i64 n, const i64 *steps) {
     bool failed = false;
     i64 r = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fold entry of a loop (X, X) -> X of a function that may be regrouped: what reduce and
-// accumulate of the cpu backend are made of. The tree's leaf as reduce_tree.hpp defines it, several
-// at once: side by side where elements follow each other, one vector of rows where rows do.
+// The fold entry of a loop (X, X) -> X of a function that may be regrouped: the operations from
+// which the cpu backend builds reduce and accumulate. It computes base blocks as reduce_tree.hpp
+// defines them, several at once: side by side if the elements of a row are contiguous, or with one
+// vector across rows if the rows are adjacent.
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
@@ -11,8 +12,9 @@
 #include "partial.hpp"
 #include "reduce_tree.hpp"
 
-// Independent iterations, of which there are enough vectors without several at once: half the code.
-// They stand in functions without arrays: where a function has one, gufcc takes the promise back.
+// A loop with independent iterations that is not interleaved: there are enough vectors without it,
+// and the code is half as large. Such loops are in functions without arrays, because gufcc drops
+// the promise in a function that has one.
 #if defined(__clang__)
 #define GUF_FOLD_LOOP _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
 #else
@@ -22,7 +24,7 @@
 namespace guf {
 namespace host {
 
-// Values of one type to places of another; steps in bytes. Shared by all functions.
+// Converts values of one type to another; steps are in bytes. Shared by all functions.
 template <class From, class To>
 GUF_FN void copy_values_by(const char *from, i64 from_step, char *to, i64 to_step, i64 n) {
   typedef value_t<From> value;
@@ -49,13 +51,14 @@ struct fold {
   typedef chain<Op, T, MayFail, 4> in_order;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  // A sum of times that comes to not-a-time on its way stays that: the order shows.
+  // Whether the order of elements has no effect on the bits. False for a sum of times: once a
+  // partial sum is NaT it stays NaT.
   static constexpr bool any_order =
       !is_float<value>::value && !is_complex<value>::value && !is_time<value>::value;
-  // Rows whose eight accumulators each stay in L1 together.
+  // Number of rows whose eight accumulators fit into L1 together.
   static constexpr i64 row_block = 2048 / partial_size;
 
-  // True when an element failed.
+  // Returns true if an element failed.
   static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
     switch (dims[0]) {
       case fold_leaves:
@@ -78,7 +81,7 @@ struct fold {
     return in_order::apply(a, b, failed);
   }
 
-  // Element(i, state...) for every i, which tells whether it failed.
+  // Calls Element(i, state...) for every i. Returns true if a call failed.
   template <auto Element, class... State>
   static GUF_FN bool any_failed(i64 n, State... state) {
     bool any = false;
@@ -95,7 +98,7 @@ struct fold {
   static GUF_FN value get_partial(const char *p) { return cast<value>(memory<partial>::load(p)); }
   static GUF_FN void put_partial(char *p, value x) { memory<partial>::store(p, cast<partial>(x)); }
 
-  // ---- leaves
+  // ---- base blocks
 
   static __attribute__((noinline)) bool leaves(const char *in, char *out, i64 rows, i64 n,
                                                const i64 *steps) {
@@ -122,8 +125,8 @@ struct fold {
 
   enum { kRows = 64 };
 
-  // Rows of elements that follow each other: eight accumulators of each row, then these joined and
-  // the rest of the elements added, all rows side by side.
+  // Rows with contiguous elements: computes eight accumulators of each row, then combines these and
+  // adds the remaining elements, for all rows side by side.
   static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step, i64 rows,
                                                    i64 n, char *out, i64 out_step) {
     alignas(64) char part[kRows * 8 * partial_size], half[kRows * 4 * partial_size];
@@ -161,10 +164,10 @@ struct fold {
     return failed;
   }
 
-  // A row's elements as partial results that follow each other.
+  // Returns a row's elements as contiguous partial results.
   static GUF_FN const char *partials(const char *in, i64 step, char *packed, i64 n) {
     if constexpr (size == partial_size) {
-      return gathered<size>((char *)in, step, packed, n, false);  // it only reads
+      return gathered<size>((char *)in, step, packed, n, false);  // only read
     } else {
       copy_values<T, partial>(in, step, packed, partial_size, n);
       return packed;
@@ -181,7 +184,7 @@ struct fold {
     return packed;
   }
 
-  // Integers: the compiler's order.
+  // Integers: in the order that the compiler chooses.
   static __attribute__((noinline)) bool in_any_order(const char *in, i64 n, char *out) {
     bool failed = false;
     value all = get_partial(in);
@@ -190,8 +193,9 @@ struct fold {
     return failed;
   }
 
-  // Of `Rows` rows. The stores at the end let the compiler see a vector of eight in each; what
-  // stands between them keeps it from vectors made of two rows, which cost an insertion per load.
+  // Computes the accumulators of `Rows` rows. The stores at the end let the compiler use a vector
+  // of eight per row. The asm between them keeps it from vectors that combine two rows, which cost
+  // an insertion per load.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
@@ -214,7 +218,8 @@ struct fold {
     return failed;
   }
 
-  // Neighbours join, then what they make, and that. `half`: room for four of each row.
+  // Combines neighbouring accumulators, then the results, and again. `half` has space for four
+  // accumulators of each row.
   static GUF_FN bool join_accumulators(char *part, char *half, char *all, i64 rows) {
     bool failed = join_pairs(part, half, rows * 4);
     failed |= join_pairs(half, part, rows * 2);
@@ -255,14 +260,14 @@ struct fold {
     return failed;
   }
 
-  // Rows side by side, at most row_block: all eight accumulators of all rows in L1.
+  // Rows side by side, at most row_block: all eight accumulators of all rows are in L1.
   static __attribute__((noinline)) bool columns(const char *in, i64 row_step, i64 step, i64 rows,
                                                 i64 n, char *out, i64 out_step) {
     alignas(64) char part[8 * row_block * partial_size];
     const i64 eights = n / 8;
     bool failed = false;
     if (eights != 0) {
-      // Eight elements of all rows may follow each other too: one row of accumulators.
+      // The elements of eight rows may also be contiguous: they are then one row of accumulators.
       const bool together = row_step == size && step == rows * size;
       const i64 width = together ? rows * 8 : rows;
       for (int j = 0; j < (together ? 1 : 8); ++j) {
@@ -277,8 +282,8 @@ struct fold {
     return failed;
   }
 
-  // `count` times `width` elements at `step`, one upon the other from the left. `fresh`: the first
-  // are what the accumulators begin with.
+  // Combines `count` times `width` elements at `step` from left to right. `fresh`: the first
+  // elements initialise the accumulators.
   static __attribute__((noinline)) bool pile(const char *in, i64 width_step, i64 step, i64 count,
                                              i64 width, char *part, bool fresh) {
     alignas(64) char packed[4 * row_block * size];
@@ -303,13 +308,13 @@ struct fold {
     return failed;
   }
 
-  // `count` times `width` elements that follow each other: themselves, or copies.
+  // Returns `count` times `width` contiguous elements: the input itself, or a copy.
   static GUF_FN const char *side_by_side(const char *in, i64 width_step, i64 step, i64 count,
                                          i64 width, char *packed) {
     if (width_step == size) return in;
     for (i64 k = 0; k < count; ++k) {
       char *const to = packed + k * row_block * size;
-      gathered<size>((char *)in + k * step, width_step, to, width, false);  // it only reads
+      gathered<size>((char *)in + k * step, width_step, to, width, false);  // only read
     }
     return packed;
   }
@@ -339,7 +344,7 @@ struct fold {
     return failed;
   }
 
-  // ---- joins
+  // ---- joining
 
   static __attribute__((noinline)) bool join(char **args, i64 n, const i64 *steps) {
     const bool packed = steps[1] == partial_size && steps[2] == partial_size;
@@ -350,7 +355,7 @@ struct fold {
     return join_steps(args, n, steps[0], steps[1], steps[2]);
   }
   static GUF_FN bool join_steps(char **args, i64 n, i64 a_step, i64 b_step, i64 out_step) {
-    // Not read from `args` again after each store.
+    // Local copies, so that they are not read from `args` again after each store.
     const char *const a = args[0], *const b = args[1];
     return any_failed<join_one>(n, a, a_step, b, b_step, args[2], out_step);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of the cpu backend, with NumPy's inner-loop signature: gufcc instantiates one entry per
-// type loop and ISA level. An output is disjoint from each input or exactly the same view.
+// The loops of the cpu backend, with the signature of NumPy's inner loops. gufcc instantiates one
+// entry per loop and ISA level. An output is disjoint from each input or is exactly the same view.
 #ifndef GUFUNC_KERNEL_HOST_LOOPS_HPP
 #define GUFUNC_KERNEL_HOST_LOOPS_HPP
 
@@ -23,7 +23,7 @@ GUF_FN constexpr int largest() {
   return all;
 }
 
-// Calls Op, with a place for its complaint after everything else when it may fail.
+// Calls Op; if it may fail, with a last parameter for `failed`.
 template <class Op, bool MayFail, class... Argument>
 GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
   if constexpr (MayFail) {
@@ -33,8 +33,8 @@ GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
   }
 }
 
-// Element(i, operand...) for every i, which tells whether it failed; Promised: that iterations
-// touch nothing in common.
+// Calls Element(i, operand...) for every i and returns true if a call failed. Promised: the
+// iterations access no common memory.
 template <auto Element, bool Promised, class... Operand>
 GUF_FN bool any_failed(i64 n, Operand... operand) {
   bool any = false;
@@ -47,7 +47,7 @@ GUF_FN bool any_failed(i64 n, Operand... operand) {
   return any;
 }
 
-// The usual way for every block that it serves.
+// Takes the short path for every block for which it is valid.
 template <class F, bool Promised, class Out, class... In>
 GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
   for (i64 start = 0; start < n; start += kBlock) {
@@ -76,7 +76,7 @@ GUF_FN bool put_one(i64 i, Out out, In... in) {
   return failed;
 }
 
-// One output: the function returns it. Sweeps tell whether any element failed.
+// One output: the function returns it. The functions return true if an element failed.
 template <class Op, bool MayFail, bool Promised, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
   bool any = false;
@@ -90,7 +90,7 @@ GUF_FN bool sweep(i64 n, Out out, In... in) {
   return any;
 }
 
-// Several: the function takes a reference to each, after its inputs.
+// Several outputs: the function has a reference to each after its inputs.
 template <class Op, bool MayFail, class Out0, class Out1, class... In>
 GUF_FN bool put_two(i64 i, Out0 out0, Out1 out1, In... in) {
   typename Out0::value first{};
@@ -128,7 +128,7 @@ GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
                                                                                in...);
 }
 
-// Promised: no variable of the function is left on the stack, which gufcc looks for.
+// Promised: the function keeps no variable on the stack, which gufcc checks.
 template <class Op, class Ins, class Outs, bool MayFail = false, bool Promised = true>
 struct elementwise;
 
@@ -137,11 +137,12 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
   static constexpr int nin = (int)sizeof...(A);
   static constexpr int nout = (int)sizeof...(R);
   static_assert(nout >= 1 && nout <= 3, "an elementwise function has one to three outputs");
-  // Scalar operands get loops of their own, all but "all are scalars": 2^nin - 1 loops.
+  // Scalar operands have specialised loops for every combination except "all are scalars": 2^nin -
+  // 1 loops.
   static constexpr int masks = nin >= 1 && nin <= 3 ? (1 << nin) - 1 : 1;
   static constexpr int max_size = largest<sizeof(A)..., sizeof(R)...>();
 
-  // True when an element failed.
+  // Returns true if an element failed.
   static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
     const int mask = packed_mask(dims[0], steps, make_indices<nin>(), make_indices<nout>());
     if (GUF_LIKELY(mask >= 0 && mask < masks)) {
@@ -151,7 +152,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
   }
 
  private:
-  // Bit i: input i is a scalar; -1: some operand is neither contiguous nor a scalar input.
+  // Bit i: input i is a scalar. -1: an operand is neither contiguous nor a scalar input.
   template <int... I, int... O>
   static GUF_FN int packed_mask(i64 n, const i64 *steps, indices<I...>, indices<O...>) {
     if (n == 1) return 0;
@@ -184,8 +185,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
     return go(n, packed_output<R>{args[nin + O]}..., input < ((M >> I) & 1) != 0, A > (args[I])...);
   }
 
-  // Blocks that stay in the first-level cache: strided operands are copied into contiguous ones and
-  // back, so one vectorised loop serves every stride (exp of every second f32, AVX-512: 2.7 -> 0.36
+  // Blocks that fit into the L1 cache. Strided operands are copied into contiguous blocks and back,
+  // so that one vectorised loop handles every stride (exp of every second f32, AVX-512: 2.7 -> 0.36
   // ns).
   template <int... I, int... O>
   static __attribute__((noinline)) bool run_strided(char **args, i64 n, const i64 *steps,
@@ -219,8 +220,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
 
 // ---- generalized
 
-// An operand of a generalized function: element type, role, and which of the signature's distinct
-// dimensions its core dimensions are, in order.
+// An operand of a generalized function: element type, role, and the indices of its core dimensions
+// among the signature's distinct dimensions, in order.
 template <class T, role Role, int... D>
 struct operand {
   static constexpr int ndim = (int)sizeof...(D);
@@ -229,7 +230,7 @@ struct operand {
     return ndim == 0 || core_steps[ndim - 1] == (i64)sizeof(T);
   }
 
-  // `sizes`: one per distinct dimension. Inputs without core dimensions are values.
+  // `sizes` has one size per distinct dimension. Inputs without core dimensions are values.
   template <bool Packed>
   static GUF_FN auto argument(char *base, const i64 *sizes, const i64 *core_steps) {
     if constexpr (Role == role::in && ndim == 0) {
@@ -245,12 +246,12 @@ struct operand {
   }
 };
 
-// Cooperative: Op::call takes a group first.
+// Cooperative: the first parameter of Op::call is a group.
 template <class Op, bool Cooperative, bool MayFail, class... Operand>
 struct generalized {
   static constexpr int count = (int)sizeof...(Operand);
 
-  // True when an item failed.
+  // Returns true if an item failed.
   static GUF_FN bool run(char **args, const i64 *dims, const i64 *steps) {
     if (all_packed(steps, make_indices<count>())) {
       return items<true>(args, dims, steps, make_indices<count>());
@@ -259,7 +260,7 @@ struct generalized {
   }
 
  private:
-  // Where the core strides of operand k begin: after the outer strides and those of earlier
+  // Index of the first core stride of operand k: after the outer strides and those of earlier
   // operands.
   static GUF_FN constexpr int core_start(int k) {
     const int ndims[] = {Operand::ndim...};

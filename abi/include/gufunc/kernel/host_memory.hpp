@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How host loops reach elements: whole scalars at any address, complex numbers part by part (a copy
-// of a struct would hide from the vectoriser what it reads).
+// Access to elements in host loops: whole scalars at any address, and complex numbers part by part,
+// because copying a struct would hide the accesses from the vectoriser.
 #ifndef GUFUNC_KERNEL_HOST_MEMORY_HPP
 #define GUFUNC_KERNEL_HOST_MEMORY_HPP
 
@@ -10,7 +10,7 @@
 namespace guf {
 namespace host {
 
-// A T at an address that need not be aligned.
+// A T at an address that may be unaligned.
 template <class T>
 struct __attribute__((packed, may_alias)) loose {
   T value;
@@ -58,15 +58,15 @@ struct memory<timedelta> {
   static GUF_FN void store(char *p, timedelta x) { memory<i64>::store(p, x.value); }
 };
 
-// A struct, such as a complex number, may get a place on the stack, which all iterations of a loop
-// share: they must not be promised to touch nothing in common. `c ? x : y` of two complex numbers
-// was wrong (clang 19).
+// Whether no value is a struct. The compiler may place a struct, such as a complex number, on the
+// stack, where all iterations of a loop share it. Such a loop must not be promised to have
+// independent iterations: `c ? x : y` of two complex numbers was wrong (clang 19).
 template <class... Value>
 GUF_FN constexpr bool all_scalars() {
   return !(__is_class(Value) || ...);
 }
 
-// The inputs and outputs of a sweep over i = 0 .. n-1.
+// The inputs and outputs of a loop over i = 0 .. n-1.
 template <class T>
 struct packed_input {
   const char *base;

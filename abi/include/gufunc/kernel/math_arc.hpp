@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric functions and hypot on the host, in f64. atan of a ratio n/d: with t =
-// n/d, (n - d)/(n + d) or -d/n, |t| <= tan(pi/8), plus 0, pi/4 or pi/2; t and the constant are kept
-// as sums of two. asin and acos by a polynomial up to 1/2 and beyond that by asin(x) = pi/2 - 2
-// asin(sqrt((1 - x)/2)).
+// The inverse trigonometric functions and hypot on the host, in f64. atan of a ratio n/d: t is n/d,
+// (n - d)/(n + d) or -d/n with |t| <= tan(pi/8), and 0, pi/4 or pi/2 is added; t and the constant
+// are stored as unevaluated sums of two numbers. asin and acos use a polynomial up to 1/2, and
+// asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)) beyond.
 #ifndef GUFUNC_KERNEL_MATH_ARC_HPP
 #define GUFUNC_KERNEL_MATH_ARC_HPP
 
@@ -16,8 +16,8 @@ namespace detail {
 
 constexpr f64 kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
 
-// atan(n / d) for n, d >= 0, not both 0 nor both infinite, of a size that 4 (n + d) is finite and
-// their lower halves do not underflow.
+// atan(n / d) for n, d >= 0 that are not both 0 or both infinite, and whose size is such that 4 (n
+// + d) is finite and their lower halves do not underflow.
 GUF_FN pair<f64> atan_ratio(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
@@ -48,12 +48,12 @@ GUF_FN f64 atan2_any(f64 y, f64 x) {
   const f64 size_y = magnitude(y), size_x = magnitude(x);
   const bool both_inf = size_x == inf && size_y == inf;
   const bool both_zero = size_x == 0.0 && size_y == 0.0;
-  // Infinities and zeros as ordinary numbers of the same ratio.
+  // Replaces infinities and zeros by ordinary numbers of the same ratio.
   const f64 n = both_inf ? 1.0 : (size_y == inf ? 1.0 : (size_x == inf ? 0.0 : size_y));
   const f64 d =
       both_inf || both_zero ? 1.0 : (size_x == inf ? 1.0 : (size_y == inf ? 0.0 : size_x));
   const scaled_two s = scale_to_one(d, n);
-  const bool tiny = s.y < 0x1p-500 * s.x;  // the ratio itself; it may be subnormal
+  const bool tiny = s.y < 0x1p-500 * s.x;  // the result is the ratio itself, which may be subnormal
   const pair<f64> angle = atan_ratio(tiny ? 0.0 : s.y, s.x);
   const f64 ratio = tiny ? n / d : angle.hi;
   const bool left = sign_bit(x) != 0;
@@ -89,7 +89,7 @@ GUF_FN f64 asin_any(f64 x) {
   const pair<f64> most = fast_two_sum(kHalfPi, -2.0 * s);
   const f64 far = most.hi + (most.lo + mad(-2.0, rest, kHalfPiLow));
   const f64 result = near_one ? far : s + rest;
-  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));  // above 1: sqrt gave NaN
+  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));  // above 1 it is NaN, from sqrt
 }
 
 GUF_FN f64 acos_any(f64 x) {
@@ -98,7 +98,7 @@ GUF_FN f64 acos_any(f64 x) {
   const arc_root chord = half_chord(size);
   const f64 s = near_one ? chord.root : x;
   const f64 rest = asin_rest(s, near_one ? chord.low : 0.0);
-  // x in the middle: pi/2 - asin x; near 1: 2 asin(root); near -1: pi - 2 asin(root).
+  // x in the middle range: pi/2 - asin x; near 1: 2 asin(root); near -1: pi - 2 asin(root).
   const bool right = near_one && x > 0.0;
   const f64 base = right ? 0.0 : (near_one ? 2.0 * kHalfPi : kHalfPi);
   const f64 base_low = right ? 0.0 : (near_one ? 2.0 * kHalfPiLow : kHalfPiLow);
@@ -145,7 +145,7 @@ GUF_FN f32 acos(f32 x) {
 GUF_FN f32 atan2(f32 y, f32 x) {
   return (f32)atan2((f64)y, (f64)x);
 }
-// Squares of f32 are exact in f64 and their sum neither overflows nor underflows there.
+// Squares of f32 are exact in f64, and their sum neither overflows nor underflows there.
 GUF_FN f32 hypot(f32 x, f32 y) {
   const f64 sum = (f64)x * (f64)x + (f64)y * (f64)y;
   const bool infinite = fabs(x) == limits<f32>::infinity || fabs(y) == limits<f32>::infinity;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bricks of the host mathematics: bits of a number, polynomials, and sums and products whose
-// rounding error is kept. Branch-free, so that a loop over any of it vectorises. Needs the default
-// rounding mode and no contraction of a * b + c (-ffp-contract=off).
+// Building blocks of the host mathematics: the bits of a number, polynomials, and sums and products
+// with their rounding errors. Branch-free, so that loops over them vectorise. They require the
+// default rounding mode and no contraction of a * b + c (-ffp-contract=off).
 #ifndef GUFUNC_KERNEL_MATH_BITS_HPP
 #define GUFUNC_KERNEL_MATH_BITS_HPP
 
@@ -31,7 +31,7 @@ struct bits_of<f32> {
   static constexpr int mantissa = 23;
   static constexpr u32 sign = 0x80000000u;
   static constexpr u32 infinity = 0x7f800000u;
-  // Adding it rounds a number below 2^22 to an integer, which then stands in the low bits.
+  // Adding it rounds a number below 2^22 to an integer, which is then in the low bits.
   static constexpr f32 rounder = 0x1.8p23f;
 };
 template <>
@@ -67,7 +67,7 @@ GUF_FN T flip_sign(T x, bits_t<T> sign) {
   return from_bits<T>(to_bits(x) ^ sign);
 }
 
-// x kept inside [low, high]; NaN stays NaN.
+// x clamped to [low, high]; NaN stays NaN.
 template <class T>
 GUF_FN T clamp(T x, T low, T high) {
   const T above = x < low ? low : x;
@@ -83,7 +83,7 @@ GUF_FN f64 fused(f64 a, f64 b, f64 c) {
 }
 #endif
 
-// a * b + c where one rounding or two makes no difference that matters.
+// a * b + c with one or two roundings, where the difference is irrelevant.
 template <class T>
 GUF_FN T mad(T a, T b, T c) {
 #if GUF_HAS_FMA
@@ -116,7 +116,7 @@ GUF_FN pair<T> two_sum(T a, T b) {
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-// The same when |a| >= |b| or a == 0.
+// The same if |a| >= |b| or a == 0.
 template <class T>
 GUF_FN pair<T> fast_two_sum(T a, T b) {
   const T sum = a + b;
@@ -130,7 +130,7 @@ GUF_FN pair<T> two_product(T a, T b) {
   return {product, fused(a, b, -product)};
 }
 #else
-// Veltkamp's split: both halves are short enough that their products are exact.
+// Veltkamp's split: products of the two halves are exact.
 GUF_FN pair<f64> split(f64 a) {
   const f64 c = a * 0x1.0000002p27;
   const f64 high = c - (c - a);
@@ -149,7 +149,7 @@ GUF_FN pair<T> two_product(T a, T b) {
 }
 #endif
 
-// c - a * b when the two nearly cancel: the product's error is not lost.
+// c - a * b for operands that nearly cancel; includes the rounding error of the product.
 template <class T>
 GUF_FN T residual(T c, T a, T b) {
 #if GUF_HAS_FMA
@@ -160,7 +160,7 @@ GUF_FN T residual(T c, T a, T b) {
 #endif
 }
 
-// To the nearest integer, ties to even, any size of x. The sign of a zero result is x's.
+// Rounds to the nearest integer, ties to even, for any x. A zero result has the sign of x.
 #if GUF_HAS_RINT
 GUF_FN f32 nearest_integer(f32 x) {
   return __builtin_rintf(x);
@@ -178,15 +178,15 @@ GUF_FN T nearest_integer(T x) {
 }
 #endif
 
-// 2^n for the integer n that stands in the low bits of `rounder + n`, as two factors: each in range
-// while n is within four times the exponent range, and only the second product rounds.
+// 2^n, for the integer n in the low bits of `rounder + n`, as two factors. Each factor is in range
+// for n within four times the exponent range, and only the second product rounds.
 template <class T>
 GUF_FN T scale_by_power(T x, T rounded) {
   typedef bits_t<T> B;
   constexpr int shift = bits_of<T>::mantissa;
   constexpr B bias = shift == 52 ? 1023 : 127;
   const B n = to_bits(rounded) - to_bits(bits_of<T>::rounder) + 32 * bias;
-  const B first = n >> 1, second = n - first;  // each n/2 + 16 bias
+  const B first = n >> 1, second = n - first;  // each is n/2 + 16 bias
   return x * from_bits<T>((first - 15 * bias) << shift) *
          from_bits<T>((second - 15 * bias) << shift);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions, host and device, over the real ones; special values as Annex G of C has
-// them. Those whose digits cancel (log, sqrt, pow) work in f64 for c64 too.
+// The complex functions on host and device, computed with the real ones; special values as in Annex
+// G of C. Those with cancellation (log, sqrt, pow) use f64 for c64 too.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_HPP
 
@@ -20,8 +20,8 @@ GUF_FN bool is_finite(T x) {
   return magnitude(x) < limits<T>::infinity;
 }
 
-// From `edge` on, exp(x) is taken as exp(x - part) exp(part): the other factor may bring it back
-// into range.
+// For x >= `edge`, exp(x) is computed as exp(x - part) exp(part), because the other factor may
+// bring the product back into range.
 template <class T>
 struct split_growth;
 template <>
@@ -37,7 +37,8 @@ template <class T>
 GUF_FN complex<T> exp_complex(complex<T> z) {
   typedef split_growth<T> S;
   const bool large = z.re > S::edge;
-  // PERF  The angle first: a device has the stack of its reduction beside fewer registers then.
+  // PERF  The angle first: on a device its argument reduction needs a stack, and fewer registers
+  // are live here.
   const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
   const T size = guf::exp(large ? z.re - S::part : z.re);
   const T factor = large ? S::factor : T(1);
@@ -45,7 +46,7 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
   const bool real = z.im == T(0);
   re = real ? size * factor : re;
   im = real ? z.im : im;
-  // An infinite real part beside an angle that is none.
+  // An infinite real part with an infinite or NaN angle.
   const bool lost = !is_finite(z.im) && magnitude(z.re) == limits<T>::infinity;
   re = lost ? (z.re > T(0) ? z.re : T(0)) : re;
   const T zero = z.im == z.im ? from_bits<T>(sign_bit(z.im)) : T(0);
@@ -53,7 +54,7 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
   return complex<T>(re, im);
 }
 
-// sin x cosh y and cos x sinh y (sin z); the other way round for cos z.
+// sin x cosh y and cos x sinh y (for sin z); swapped for cos z.
 template <class T>
 struct waves {
   T sine, cosine, cosh, sinh, factor;
@@ -113,7 +114,7 @@ GUF_FN c128 sqrt_complex(c128 z) {
   const f64 other = root == 0.0 ? 0.0 : y / (root + root);
   const bool left = z.re < 0.0;
   f64 re = left ? other : root, im = left ? root : other;
-  // -inf with a finite or missing imaginary part, inf likewise, and an infinite imaginary part.
+  // -inf with a finite or NaN imaginary part, inf likewise, and an infinite imaginary part.
   const bool beyond = x == inf;
   re = beyond ? (left ? (y < inf ? 0.0 : y) : x) : re;
   im = beyond ? (left ? x : (y < inf ? 0.0 : y)) : im;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex power: small whole exponents by repeated squares, else exp(w log z). Both in sums of
-// two numbers: an error of w log z is one of the result, as many units in the last place as |w log
-// z|, and each square doubles the error of its root. A device takes its library's logarithm.
+// The complex power: repeated squaring for small integer exponents, else exp(w log z). Both use
+// unevaluated sums of two numbers: an error of w log z is an error of the result, of as many units
+// in the last place as |w log z|, and each squaring doubles the error of its operand. On a device,
+// log is the library's.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 
@@ -37,7 +38,7 @@ GUF_FN long_complex multiply_long(long_complex a, long_complex b) {
           long_sum(long_product(a.re, b.im), long_product(a.im, b.re))};
 }
 
-// z^n for n > 0; parts are not finite where a square on the way overflows.
+// z^n for n > 0. The parts are not finite if an intermediate square overflows.
 GUF_FN c128 pow_by_long_squares(c128 z, i32 n) {
   long_complex result = {{1.0, 0.0}, {0.0, 0.0}}, square = {{z.re, 0.0}, {z.im, 0.0}};
   for (;;) {
@@ -56,7 +57,7 @@ GUF_FN c128 pow_by_squares(c128 z, i32 n) {
   return result;
 }
 
-// z^n for a small whole n. As NumPy's up to the third power and for infinities and NaN.
+// z^n for a small integer n. Up to the third power, and for infinities and NaN, as in NumPy.
 template <bool Long>
 GUF_FN c128 pow_whole(c128 z, i32 n) {
   if (n == 1) return z;  // not 1 * z, which spreads infinities and NaNs
@@ -75,7 +76,7 @@ GUF_FN c128 pow_whole(c128 z, i32 n) {
   return result;
 }
 
-// 1 for an infinity and 0 for all else, with the sign of x.
+// 1 for an infinity and 0 for all other numbers, with the sign of x.
 GUF_FN f64 boxed(f64 x) {
   return copysign(magnitude(x) == limits<f64>::infinity ? 1.0 : 0.0, x);
 }
@@ -83,7 +84,7 @@ GUF_FN f64 zero_if_nan(f64 x) {
   return x != x ? copysign(0.0, x) : x;
 }
 
-// C99 Annex G: an infinite factor makes an infinite product, whatever NaNs the formula gives.
+// C99 Annex G: the product with an infinite factor is infinite, even if the formula gives NaN.
 GUF_FN c128 multiply_infinities(c128 z, c128 w) {
   const c128 plain = z * w;
   if (plain.re == plain.re || plain.im == plain.im) return plain;
@@ -100,7 +101,7 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
 }
 
 #if defined(GUF_HOST)
-// atan(n / d) as atan_ratio has it, to 2^-65.
+// atan(n / d) like atan_ratio, to 2^-65.
 GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
@@ -122,7 +123,7 @@ GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   return long_sum(start, long_sum(t, long_product(t, sum)));
 }
 
-// log z to 2^-65, z finite and not 0.
+// log z to 2^-65, for finite nonzero z.
 GUF_FN long_complex log_long(c128 z) {
   const f64 x = magnitude(z.re), y = magnitude(z.im);
   const scaled_two s = scale_to_one(x, y);
@@ -137,7 +138,7 @@ GUF_FN long_complex log_long(c128 z) {
   return {{0.5 * twice.hi, 0.5 * twice.lo}, angle};
 }
 
-// exp(e), to the last places for |e.im| < 2^26, where the square of e.im.lo does not count.
+// exp(e), correct to the last places for |e.im| < 2^26, where the square of e.im.lo is negligible.
 GUF_FN c128 exp_long(long_complex e) {
   typedef split_growth<f64> S;
   const bool large = e.re.hi > S::edge;
@@ -168,8 +169,8 @@ GUF_FN c128 pow_by_log(c128 z, c128 w) {
   return exp_complex(multiply_infinities(w, l));
 }
 
-// As NumPy has it: 0^w is 1, 0 or NaN by w's real part; small whole exponents by multiplication.
-// Long: to the last places of c128; without it to those of c64.
+// Special values as in NumPy: 0^w is 1, 0 or NaN depending on the real part of w; small integer
+// exponents multiply. Long: correct to the last places of c128; else to those of c64.
 template <bool Long>
 GUF_FN c128 pow_complex(c128 z, c128 w) {
   if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematics of the dialect on a device: the same names, computed by the vendor's own library
+// The mathematics of the dialect on a device: the same names, computed by the vendor's library
 // (libdevice, ocml) or by the builtins of OpenCL.
 #ifndef GUFUNC_KERNEL_MATH_DEVICE_HPP
 #define GUFUNC_KERNEL_MATH_DEVICE_HPP
@@ -71,7 +71,7 @@ GUF_FN f64 ldexp(f64 x, i32 n) {
   return GUF_VENDOR_F64(ldexp)(x, n);
 }
 
-// Exact or correctly rounded operations are instructions.
+// Exact or correctly rounded operations, which are single instructions.
 #if defined(GUF_OPENCL)
 #define GUF_EXACT_F32(NAME) ::NAME
 #define GUF_EXACT_F64(NAME) ::NAME

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp on the host. x = n ln2 + r, |r| <= ln2/2; exp(r) by a polynomial; times 2^n in two steps so
-// that subnormal results round once.
+// exp on the host. x = n ln2 + r, |r| <= ln2/2. exp(r) is a polynomial, which is multiplied by 2^n
+// in two steps so that subnormal results round only once.
 #ifndef GUFUNC_KERNEL_MATH_EXP_HPP
 #define GUFUNC_KERNEL_MATH_EXP_HPP
 
@@ -14,9 +14,9 @@ template <class T>
 struct exp_constants;
 template <>
 struct exp_constants<f32> {
-  static constexpr f32 low = -120.0f, high = 100.0f;  // beyond: 0 and infinity
+  static constexpr f32 low = -120.0f, high = 100.0f;  // beyond them the result is 0 or infinity
   static constexpr f32 log2_e = 0x1.715476p+0f;
-  // ln2 with so many zero bits that n * ln2_hi is exact.
+  // ln2 with enough zero bits at the end that n * ln2_hi is exact.
   static constexpr f32 ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
 };
 template <>
@@ -40,7 +40,7 @@ GUF_FN T exp_reduced(T r, T tail) {
   return sum.hi + (sum.lo + mad(r * r, exp_tail(r), tail));
 }
 
-// exp(x + tail) for |tail| below an ulp of x, as 2^n (hi + lo); n stands in `rounded`.
+// exp(x + tail) for |tail| below an ulp of x, as 2^n (hi + lo); n is in the low bits of `rounded`.
 template <class T>
 struct grown_pair {
   pair<T> value;
@@ -73,7 +73,7 @@ GUF_FN T exp_any(T x) {
   return scale_by_power(exp_reduced(r, T(0)), rounded);
 }
 
-// 2^x: the integer part is exact, the rest times ln2 is kept as a sum of two.
+// 2^x: the integer part is exact; the rest times ln2 is a sum of two numbers.
 GUF_FN f64 exp2_any(f64 x) {
   constexpr f64 ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
   const f64 inside = clamp(x, -1080.0, 1030.0);
@@ -94,7 +94,7 @@ GUF_FN f64 expm1_any(f64 x) {
   const pair<f64> r = two_sum(most, -n * C::ln2_lo);
   const u64 power = (1023u - (to_bits(rounded) & 0xfffu)) << 52;
   const f64 one_less = 1.0 - (n > 60.0 ? 0.0 : from_bits<f64>(power));
-  // The leading terms may cancel: r^2 p(r) keeps its rounding error too.
+  // The leading terms may cancel, so the rounding error of r^2 p(r) is added too.
   const pair<f64> sum = two_sum(one_less, r.hi);
   const pair<f64> p = fast_two_sum(kExpMinus1[0], r.hi * polynomial<1>(r.hi, kExpMinus1));
   const pair<f64> square = two_product(r.hi, r.hi);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// a * b + c rounded once, on a host without the instruction: the exact sum of three parts, whose
-// last two are rounded to odd (the last bit says "inexact") before the one rounding to nearest.
+// a * b + c rounded once, for a host without the instruction: the exact sum of three parts. The
+// last two are rounded to odd (the last bit means "inexact") before the only rounding to nearest.
 #ifndef GUFUNC_KERNEL_MATH_FMA_HPP
 #define GUFUNC_KERNEL_MATH_FMA_HPP
 
@@ -11,7 +11,7 @@ namespace guf {
 #if defined(GUF_HOST)
 namespace detail {
 
-// sum rounded to odd: an inexact even sum.hi moves one unit toward sum.lo.
+// Rounds the sum to odd: an inexact sum with an even sum.hi moves by one unit toward sum.lo.
 GUF_FN f64 to_odd(pair<f64> sum) {
   const u64 bits = to_bits(sum.hi);
   const bool away = (sum.lo > 0.0) == (sum.hi > 0.0);
@@ -22,7 +22,8 @@ GUF_FN f64 to_odd(pair<f64> sum) {
 GUF_FN f64 fma_of_parts(f64 a, f64 b, f64 c) {
   const fraction_and_exponent<f64> x = normalize(magnitude(a)), y = normalize(magnitude(b)),
                                    z = normalize(magnitude(c));
-  // Everything over 2^(exponents of a and b); a c far above or below counts only as a sticky bit.
+  // All terms are divided by 2^(exponents of a and b). A c that is much larger or smaller
+  // contributes only a sticky bit.
   const i32 base = x.exponent + y.exponent;
   const i32 gap = z.exponent - base;
   const i32 near = gap > 120 ? 120 : (gap < -170 ? -170 : gap);
@@ -36,7 +37,7 @@ GUF_FN f64 fma_of_parts(f64 a, f64 b, f64 c) {
   const pair<f64> high = two_sum(product.hi, low.hi);
   const f64 rest = to_odd(two_sum(low.lo, high.lo));
   const f64 nearest = high.hi + rest;
-  // A subnormal result has fewer digits: a third number, whose last place is that of the
+  // A subnormal result has fewer digits. A third number, whose last place is that of the
   // subnormals, makes the sum round there.
   const i32 places = -1074 - scale;
   const i32 top = 52 + (places > 900 ? 900 : places);

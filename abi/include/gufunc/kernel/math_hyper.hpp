@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hyperbolic functions and their inverses on the host, in f64.
-// x = n ln2 + r: sinh x = sinh(n ln2) cosh r + cosh(n ln2) sinh r, and the like for cosh: nothing
-// cancels and the constants are exact. The inverses are log(1 + t) of a t kept as a sum of two.
+// x = n ln2 + r: sinh x = sinh(n ln2) cosh r + cosh(n ln2) sinh r, and similarly for cosh. Nothing
+// cancels and the constants are exact. The inverses are log(1 + t), where t is a sum of two
+// numbers.
 #ifndef GUFUNC_KERNEL_MATH_HYPER_HPP
 #define GUFUNC_KERNEL_MATH_HYPER_HPP
 
@@ -12,7 +13,8 @@
 namespace guf {
 namespace detail {
 
-// sinh and cosh of x >= 0 as sums of two, both times 2^-n; n stands in the low bits of `rounded`.
+// sinh and cosh of x >= 0 as sums of two numbers, both times 2^-n; n is in the low bits of
+// `rounded`.
 struct hyperbolic {
   pair<f64> sinh, cosh;
   f64 rounded;
@@ -32,7 +34,7 @@ GUF_FN hyperbolic hyperbolic_of(f64 x) {
   const u64 power = (1023u - 2u * (to_bits(rounded) & 0x7ffu)) << 52;
   const f64 small = n > 60.0 ? 0.0 : from_bits<f64>(power);
   const f64 c = 0.5 + 0.5 * small, s = 0.5 - 0.5 * small;
-  const f64 lost = (0.5 * small - (c - 0.5)) * (1.0 - r.hi);  // counts around n = 27
+  const f64 lost = (0.5 * small - (c - 0.5)) * (1.0 - r.hi);  // matters around n = 27
   const pair<f64> cr = two_product(c, r.hi), sr = two_product(s, r.hi);
   const pair<f64> sinh = two_sum(s, cr.hi), cosh = two_sum(c, sr.hi);
   const f64 sinh_low = sinh.lo - lost + mad(s, cosh_less_1, mad(c, sinh_less_r, cr.lo));
@@ -40,7 +42,7 @@ GUF_FN hyperbolic hyperbolic_of(f64 x) {
   return {fast_two_sum(sinh.hi, sinh_low), fast_two_sum(cosh.hi, cosh_low), rounded};
 }
 
-// a / b, rounded nearly once.
+// a / b with nearly one rounding.
 GUF_FN f64 divide(pair<f64> a, pair<f64> b) {
   const f64 inverse = 1.0 / b.hi;
   const f64 q = a.hi * inverse;
@@ -65,7 +67,7 @@ GUF_FN pair<f64> add_pairs(pair<f64> a, pair<f64> b) {
   return fast_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
 }
 
-// log(1 + t); k adds k ln2.
+// log(1 + t) + k ln2.
 GUF_FN f64 log1p_pair(pair<f64> t, f64 k) {
   const pair<f64> sum = two_sum(1.0, t.hi);
   const pair<f64> one_more = fast_two_sum(sum.hi, sum.lo + t.lo);
@@ -87,7 +89,7 @@ GUF_FN f64 tanh_any(f64 x) {
   return magnitude(x) < 0x1p-28 ? x : flip_sign(size, sign_bit(x));
 }
 
-// t = x + x^2 / (1 + sqrt(1 + x^2)); for x that large that the 1 is lost, asinh x = log x + ln2.
+// t = x + x^2 / (1 + sqrt(1 + x^2)). If x is so large that the 1 vanishes, asinh x = log x + ln2.
 GUF_FN f64 asinh_any(f64 x) {
   const f64 size = magnitude(x);
   const bool large = size > 0x1p60;

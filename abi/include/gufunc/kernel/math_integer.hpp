@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of integers with a result for every divisor, the library's own: by 0 it is 0, and the
-// least integer divided by -1 wraps to itself with remainder 0. C leaves both to the machine.
+// Integer division with a defined result for every divisor: division by 0 is 0, and the smallest
+// integer divided by -1 wraps to itself with remainder 0. C leaves both undefined.
 #ifndef GUFUNC_KERNEL_MATH_INTEGER_HPP
 #define GUFUNC_KERNEL_MATH_INTEGER_HPP
 
@@ -9,7 +9,8 @@
 namespace guf {
 namespace detail {
 
-// Divides by 1 where the machine would trap; the caller's choice follows, without a branch.
+// Replaces a divisor for which the machine would trap by 1; the caller then selects the result
+// without a branch.
 template <class T>
 GUF_FN T divisor_that_serves(T y) {
   if constexpr (limits<T>::is_signed) {
@@ -21,7 +22,7 @@ GUF_FN T divisor_that_serves(T y) {
 
 }  // namespace detail
 
-// Towards zero, as C's / and %.
+// Rounds towards zero, like C's / and %.
 template <class T>
 GUF_FN T trunc_divide(T x, T y) {
   static_assert(limits<T>::is_integer, "trunc_divide takes integers");
@@ -34,12 +35,12 @@ GUF_FN T trunc_divide(T x, T y) {
 template <class T>
 GUF_FN T trunc_modulo(T x, T y) {
   static_assert(limits<T>::is_integer, "trunc_modulo takes integers");
-  return (T)(x % detail::divisor_that_serves(y));  // by 1 it is 0
+  return (T)(x % detail::divisor_that_serves(y));  // the remainder of the division by 1 is 0
 }
 
 namespace detail {
 
-// Towards minus infinity, the remainder with the sign of y, as Python's // and %.
+// Rounds towards minus infinity; the remainder has the sign of y, like Python's // and %.
 template <class T>
 GUF_FN T integer_floor_modulo(T x, T y) {
   const T rest = trunc_modulo(x, y);

@@ -11,18 +11,19 @@
 namespace guf {
 namespace detail {
 
-// x = 2^k * (1 + f), x positive and finite (subnormal too); elsewhere some numbers.
+// x = 2^k * (1 + f) for positive finite x, including subnormals. The result for other x is
+// unspecified.
 template <class T>
 struct binary_parts {
   T k, f;
 };
 
-// What one of x's exponent and `offset` gives for x in the normal range.
+// split_exponent for one x in the normal range; `offset` is added to the exponent.
 GUF_FN binary_parts<f64> split_normal(f64 x, f64 offset) {
   constexpr u64 root_half = 0x3fe6a09e667f3bcdu;
   const u64 moved = to_bits(x) + (0x3ff0000000000000u - root_half);
   const f64 m = from_bits<f64>((moved & 0x000fffffffffffffu) + root_half);
-  // The biased exponent, put into the low bits of 2^52: no 64-bit conversion on AVX2.
+  // The biased exponent in the low bits of 2^52: this avoids a 64-bit conversion on AVX2.
   const f64 biased = from_bits<f64>((moved >> 52) | 0x4330000000000000u);
   return {biased - (0x1p52 + 1023.0 - offset), m - 1.0};
 }
@@ -52,7 +53,7 @@ struct log_constants<f64> {
   static constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
 };
 
-// log(1 + f) - f, f as split_exponent gives it.
+// log(1 + f) - f, with f from split_exponent.
 GUF_FN f32 log_less_f(f32 f) {
   const f32 square = f * f;
   return mad(square * f, polynomial(f, kLog32), -0.5f * square);
@@ -64,10 +65,10 @@ GUF_FN f64 log_less_f(f64 f) {
   return s * mad(z, polynomial(z, kLog64), half_square) - half_square;
 }
 
-// The values of log at the places where log has none to compute.
+// The values of log for zero, negative numbers, infinity and NaN.
 template <class T>
 GUF_FN T log_special(T x, T ordinary) {
-  const T positive = x < limits<T>::infinity ? ordinary : x;  // infinity and NaN stay
+  const T positive = x < limits<T>::infinity ? ordinary : x;  // infinity and NaN are unchanged
   const T zero = x == T(0) ? -limits<T>::infinity : limits<T>::nan;
   return x <= T(0) ? zero : positive;
 }
@@ -89,7 +90,8 @@ GUF_FN T log_ordinary(T x) {
   return log_of_parts(split_normal(x, T(0)));
 }
 
-// The logarithm to another base: k log(2) + (f + rest) / log(base), the constants as sums of two.
+// The logarithm to another base: k log(2) + (f + rest) / log(base), with the constants as sums of
+// two numbers.
 GUF_FN f64 log_scaled(f64 x, f64 two_hi, f64 two_lo, f64 scale_hi, f64 scale_lo) {
   const binary_parts<f64> part = split_exponent(x);
   const pair<f64> most = two_product(part.f, scale_hi);
@@ -103,10 +105,11 @@ GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
   typedef log_constants<f64> C;
   const binary_parts<f64> part = split_normal(hi, 0.0);
   const f64 f = part.f;
-  // lo scaled as f is; for a large exponent it no longer counts and its power would not exist.
+  // lo with the scale of f. For a large exponent it is negligible and the power of two would not
+  // exist.
   const u64 power = (1023u - (to_bits(part.k + bits_of<f64>::rounder) & 0xfffu)) << 52;
   const f64 f_low = part.k > 100.0 ? 0.0 : lo * from_bits<f64>(power);
-  const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), near enough
+  const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), approximately
   const f64 exponent = part.k + k;
   const pair<f64> sum = fast_two_sum(exponent * C::ln2_hi, f);
   const f64 low = mad(exponent, C::ln2_lo, log_less_f(f) + correction);

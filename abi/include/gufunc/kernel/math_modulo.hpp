@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Remainders, exact for all numbers: C's fmod and IEEE remainder on the host, and Python's % and //
-// (the sign of the divisor) over them, host and device.
+// (with the sign of the divisor) based on them, on host and device.
 #ifndef GUFUNC_KERNEL_MATH_MODULO_HPP
 #define GUFUNC_KERNEL_MATH_MODULO_HPP
 
@@ -12,16 +12,17 @@ namespace guf {
 #if defined(GUF_HOST)
 namespace detail {
 
-// a modulo b for finite a >= 0, b > 0. Each turn subtracts a whole multiple, below 2^50, of b times
-// a power of two; the difference has no more digits than b and is exact. One turn while a < 2^50 b.
+// a modulo b for finite a >= 0, b > 0. Each iteration subtracts a whole multiple, below 2^50, of b
+// times a power of two. The difference has at most the digits of b, so it is exact. There is one
+// iteration if a < 2^50 b.
 GUF_FN f64 modulo_positive(f64 a, f64 b) {
   const i32 exponent = normalize(b).exponent;
   f64 rest = a;
   while (rest >= b) {
     const i32 gap = normalize(rest).exponent - exponent;
     const f64 unit = gap > 50 ? guf::ldexp(b, gap - 49) : b;
-    const f64 quotient = guf::trunc(rest / unit);  // may be one too many
-    // Without fused multiply-add a product near the largest number overflows on the way.
+    const f64 quotient = guf::trunc(rest / unit);  // may be one too large
+    // Without fused multiply-add, an intermediate product near the largest number overflows.
     const bool large = rest > 0x1p900;
     const f64 down = large ? 0x1p-100 : 1.0, up = large ? 0x1p100 : 1.0;
     const f64 next = residual(rest * down, quotient, unit * down);
@@ -39,7 +40,7 @@ GUF_FN f64 fmod_any(f64 x, f64 y) {
   return flip_sign(modulo_positive(size_x, size_y), sign_bit(x));
 }
 
-// To the nearest multiple of y, ties to an even one.
+// Rounds the quotient to the nearest integer, ties to even.
 GUF_FN f64 remainder_any(f64 x, f64 y) {
   const f64 size_x = magnitude(x), size_y = magnitude(y);
   if (!(size_x < limits<f64>::infinity) || !(size_y > 0.0)) {
@@ -47,7 +48,7 @@ GUF_FN f64 remainder_any(f64 x, f64 y) {
   }
   if (size_y == limits<f64>::infinity) return x;
   f64 rest = size_y < 0x1p1023 ? modulo_positive(size_x, 2.0 * size_y) : size_x;
-  // rest lies in [0, 2 y): take off 0, y or 2 y; each difference is exact.
+  // rest is in [0, 2 y): subtracts 0, y or 2 y; each difference is exact.
   if (rest + rest > size_y) {
     rest -= size_y;
     rest = rest + rest >= size_y ? rest - size_y : rest;
@@ -71,8 +72,8 @@ GUF_FN f32 remainder(f32 x, f32 y) {
 }
 #endif
 
-// floor(x / y) and x - y floor(x / y) together, as Python and NumPy have them: of f32 and f64, and
-// of integers as math_integer.hpp says.
+// floor(x / y) and x - y floor(x / y) together, as in Python and NumPy: for f32 and f64, and for
+// integers as in math_integer.hpp.
 template <class T>
 struct divmod_result {
   T quotient, remainder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of complex numbers without overflow, underflow or lost digits: two numbers brought near 1
-// by one power of two, and sqrt(x^2 + y^2) of them as a sum of two. Host and device.
+// Absolute values of complex numbers without overflow, underflow or loss of digits: both parts are
+// scaled near 1 by one power of two, and sqrt(x^2 + y^2) is a sum of two numbers. On host and
+// device.
 #ifndef GUFUNC_KERNEL_MATH_NORM_HPP
 #define GUFUNC_KERNEL_MATH_NORM_HPP
 
@@ -15,8 +16,8 @@
 namespace guf {
 namespace detail {
 
-// (x, y) = 2^k (this x, this y); k is even, and the larger of x, y lies in [1/2, 2) unless it is
-// zero or not finite. `biased` is 1023 + k.
+// (x, y) = 2^k (this x, this y). k is even, and the larger of this x and this y is in [1/2, 2)
+// unless it is zero or not finite. `biased` is 1023 + k.
 struct scaled_two {
   f64 x, y;
   u64 biased;
@@ -33,14 +34,14 @@ GUF_FN f64 power_of(u64 biased) {
   return from_bits<f64>(biased << 52);
 }
 
-// x^2 + y^2 as a sum of two.
+// x^2 + y^2 as a sum of two numbers.
 GUF_FN pair<f64> square_norm(f64 x, f64 y) {
   const pair<f64> xx = two_product(x, x), yy = two_product(y, y);
   const pair<f64> sum = two_sum(xx.hi, yy.hi);
   return fast_two_sum(sum.hi, sum.lo + (xx.lo + yy.lo));
 }
 
-// Its square root, for numbers near 1 or both 0.
+// sqrt(x^2 + y^2), for numbers near 1 or both 0.
 GUF_FN pair<f64> hypot_pair(f64 x, f64 y) {
   const pair<f64> sum = square_norm(x, y);
   const f64 root = guf::sqrt(sum.hi);
@@ -49,7 +50,7 @@ GUF_FN pair<f64> hypot_pair(f64 x, f64 y) {
 }
 
 #if !defined(GUF_HOST)
-// log(2^k (hi + lo)) with |log| small exact where 2^k hi is near 1.
+// log(2^k (hi + lo)), accurate for a small logarithm if 2^k hi is near 1.
 GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
   const i32 power = (i32)k;
   const f64 scaled = guf::ldexp(hi, power);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of Python's math on integers, and ulp. Where Python raises there is a value: what
-// does not fit is the largest of the type, a negative argument of isqrt, factorial, comb or perm
-// gives 0.
+// Python's math functions of integers, and ulp. Where Python raises an exception the result is a
+// value: the largest value of the type on overflow, and 0 for a negative argument of isqrt,
+// factorial, comb or perm.
 #ifndef GUFUNC_KERNEL_MATH_NUMBER_HPP
 #define GUFUNC_KERNEL_MATH_NUMBER_HPP
 
@@ -57,7 +57,7 @@ GUF_FN T lcm(T x, T y) {
   return detail::at_most_max<T>(detail::saturating_product(a / detail::greatest_divisor(a, b), b));
 }
 
-// The integer part of the square root.
+// The integer square root.
 template <class T>
 GUF_FN T isqrt(T x) {
   if (detail::is_negative(x)) return T(0);
@@ -76,7 +76,7 @@ GUF_FN T perm(T n, T k) {
   if (detail::is_negative(n) || detail::is_negative(k) || k > n) return T(0);
   const u64 whole = detail::unsigned_magnitude(n), count = detail::unsigned_magnitude(k);
   u64 product = 1;
-  // 21 factors above 1 fit no type.
+  // The product of 21 factors above 1 exceeds every type.
   for (u64 i = 0; i < count && i < 21; ++i)
     product = detail::saturating_product(product, whole - i);
   return detail::at_most_max<T>(product);
@@ -86,14 +86,15 @@ GUF_FN T factorial(T n) {
   return perm(n, n);
 }
 
-// Of n things, how many choices of k.
+// The number of ways to choose k of n things.
 template <class T>
 GUF_FN T comb(T n, T k) {
   if (detail::is_negative(n) || detail::is_negative(k) || k > n) return T(0);
   const u64 whole = detail::unsigned_magnitude(n), some = detail::unsigned_magnitude(k);
   const u64 count = some < whole - some ? some : whole - some;
   u64 choices = 1;
-  // Each step is exact: what i has besides the common divisor divides the next factor.
+  // Each step is exact: after division by the common divisor, the rest of i divides the next
+  // factor.
   for (u64 i = 1; i <= count && choices < limits<u64>::max; ++i) {
     const u64 common = detail::greatest_divisor(choices, i);
     choices = detail::saturating_product(choices / common, (whole - count + i) / (i / common));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a number and small exact functions, host and device: classification, exponent and
-// fraction, neighbours, degrees, comparison. min and max are the plain ones of C++; fmin and fmax
-// prefer a number to a NaN.
+// The parts of a number and small exact functions, on host and device: classification, exponent and
+// fraction, neighbours, degrees, comparison. min and max are those of C++; fmin and fmax prefer a
+// number to a NaN.
 #ifndef GUFUNC_KERNEL_MATH_PARTS_HPP
 #define GUFUNC_KERNEL_MATH_PARTS_HPP
 
@@ -108,8 +108,8 @@ GUF_FN T next_after(T x, T y) {
 
 }  // namespace detail
 
-// x = fraction * 2^exponent with 1/2 <= |fraction| < 1; 0, infinities and NaN are their own
-// fraction.
+// x = fraction * 2^exponent with 1/2 <= |fraction| < 1. The fraction of 0, infinities and NaN is
+// the number itself.
 template <class T>
 struct frexp_result {
   T fraction;
@@ -124,7 +124,7 @@ GUF_FN frexp_result<T> frexp(T x) {
   return {ordinary ? fraction : x, ordinary ? part.exponent + 1 : 0};
 }
 
-// The whole part, toward zero, and what is left; both have x's sign.
+// The integer part, rounded toward zero, and the remainder; both have the sign of x.
 template <class T>
 struct modf_result {
   T fraction, whole;
@@ -138,7 +138,8 @@ GUF_FN modf_result<T> modf(T x) {
 }
 
 #if defined(GUF_HOST)
-// x * 2^n, rounded once: the fraction of x times two powers whose first product is exact.
+// x * 2^n, rounded once: the fraction of x times two powers of two, where the first product is
+// exact.
 namespace detail {
 template <class T>
 GUF_FN T scale_by_integer(T x, i32 n) {
@@ -170,11 +171,11 @@ GUF_FN f64 nextafter(f64 x, f64 y) {
 #endif
 
 namespace detail {
-// x times a constant that is a sum of two, rounded nearly once.
+// x times a constant that is a sum of two numbers, with nearly one rounding.
 GUF_FN f64 times_constant(f64 x, f64 hi, f64 lo) {
   const pair<f64> product = two_product(x, hi);
   const f64 exact = product.hi + mad(x, lo, product.lo);
-  // An overflow on the way, or a low part that underflows.
+  // Falls back to the plain product on an intermediate overflow, or if the low part underflows.
   return exact == exact && magnitude(x) > 0x1p-900 ? exact : product.hi;
 }
 }  // namespace detail
@@ -191,8 +192,8 @@ GUF_FN f32 radians(f32 x) {
   return (f32)((f64)x * 0x1.1df46a2529d39p-6);
 }
 
-// As Python's: |a - b| <= max(relative * max(|a|, |b|), absolute); infinities are close to
-// themselves.
+// Like Python's math.isclose: |a - b| <= max(relative * max(|a|, |b|), absolute); equal infinities
+// are close.
 template <class T>
 GUF_FN bool isclose(T a, T b, T relative = T(1e-9), T absolute = T(0)) {
   const T distance = fabs(b - a);

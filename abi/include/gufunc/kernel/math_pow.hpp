@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pow on the host: exp(y log|x|), the logarithm kept as a sum of two numbers (f64) or computed in
-// f64 (f32); then the sign and the special values of C.
+// pow on the host: exp(y log|x|), where the logarithm is a sum of two numbers (f64) or is computed
+// in f64 (f32); then the sign and the special values of C.
 #ifndef GUFUNC_KERNEL_MATH_POW_HPP
 #define GUFUNC_KERNEL_MATH_POW_HPP
 
@@ -10,7 +10,7 @@
 namespace guf {
 namespace detail {
 
-// log(2^k (1 + f)) to about 2^-66 relative.
+// log(2^k (1 + f)) with a relative error of about 2^-66.
 GUF_FN pair<f64> log_pair(binary_parts<f64> part) {
   constexpr f64 third_hi = 0x1.5555555555555p-1, third_lo = 0x1.5555555555555p-55;
   constexpr f64 ln2_hi = 0x1.62e42fefa38p-1, ln2_lo = 0x1.ef35793c7673p-45;
@@ -39,13 +39,13 @@ GUF_FN f64 pow_positive(f64 x, f64 y) {
   const pair<f64> logarithm = log_pair(split_exponent(x));
   const pair<f64> product = two_product(y, logarithm.hi);
   const f64 low = mad(y, logarithm.lo, product.lo);
-  // The low part may be NaN for a huge y.
+  // The low part may be NaN for huge y.
   const bool usable = magnitude(product.hi) < 1000.0 && low == low;
   return exp_sum(product.hi, usable ? low : 0.0);
 }
 
-// x normal. In f64, counting half octaves: x = 2^(k/2) (1 + f) with 1 + f between 0.848 and 1.203,
-// around 1 for k = 0; the logarithm and the product are in units of 1/2. `offset` belongs to k.
+// x normal. In f64, with half octaves: x = 2^(k/2) (1 + f) with 1 + f between 0.848 and 1.203, and
+// around 1 for k = 0. The logarithm and the product are in units of 1/2. `offset` belongs to k.
 GUF_FN f32 pow_normal(f32 x, f32 y, i32 offset) {
   constexpr u32 low = 0x3f599999u;  // 0.85
   constexpr f64 root_half = 0x1.6a09e667f3bcdp-1, rounder = 2.0 * bits_of<f64>::rounder;
@@ -68,7 +68,8 @@ template <class T>
 GUF_FN T pow_any(T x, T y) {
   const T inf = limits<T>::infinity;
   const T size = magnitude(x);
-  // A number of 2^mantissa or more is an even integer but for one binade, where rounding is exact.
+  // A number of at least 2^mantissa is an even integer, except in one binade, where rounding is
+  // exact.
   const T half = T(0.5) * y;
   const bool whole = nearest_integer(y) == y;
   const bool odd = whole && nearest_integer(half) != half && magnitude(y) < inf;
@@ -82,7 +83,7 @@ GUF_FN T pow_any(T x, T y) {
   return one ? T(1) : value;
 }
 
-// Where pow_ordinary serves.
+// Whether pow_ordinary is valid.
 template <class T>
 GUF_FN bool pow_is_ordinary(T x, T y) {
   return x >= limits<T>::min_normal && x < limits<T>::infinity &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions for by_range: sin and cos without the reduction of huge arguments, log and pow
+// The functions that use by_range: sin and cos without the reduction of huge arguments, log and pow
 // without special values and subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP

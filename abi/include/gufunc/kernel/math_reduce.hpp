@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles on the host: any finite f64 is brought to a quadrant and a remainder, to full relative
-// accuracy. Up to 2^25 by subtracting multiples of pi/2 in three parts; beyond, the product with
-// 2/pi is formed from the part of 2/pi that matters for x's exponent. Both are computed and one is
-// selected: a loop over sin then still vectorises.
+// Argument reduction on the host: any finite f64 is split into a quadrant and a remainder, to full
+// relative accuracy. Up to 2^25 it subtracts multiples of pi/2 in three parts; beyond, it
+// multiplies by the part of 2/pi that matters for the exponent of x. Both are computed and one is
+// selected, so that a loop over sin vectorises.
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_HPP
 
@@ -12,7 +12,7 @@
 namespace guf {
 namespace detail {
 
-// x = quadrant * pi/2 + hi + lo, |hi| <= pi/4; quadrant modulo 4 in the two low bits.
+// x = quadrant * pi/2 + hi + lo, |hi| <= pi/4; the quadrant modulo 4 is in the two low bits.
 struct angle {
   f64 hi, lo;
   u64 quadrant;
@@ -42,9 +42,9 @@ GUF_FN angle reduce_small(f64 x) {
   return {sum.hi, sum.lo, to_bits(rounded)};
 }
 
-// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with X a whole number in [2^52, 2^68).
-// The table has 2^(16 row - 32) 2/pi less a multiple of 4, in [4, 8): so the high part of its
-// product with X is a multiple of 4 and does not count.
+// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with an integer X in [2^52, 2^68). The
+// table contains 2^(16 row - 32) 2/pi minus a multiple of 4, in [4, 8): the high part of its
+// product with X is a multiple of 4 and is dropped.
 GUF_FN angle reduce_huge(f64 x) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 20u)) >> 4 & 63u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (((row << 4) - 32u) << 52));
@@ -52,7 +52,8 @@ GUF_FN angle reduce_huge(f64 x) {
   const pair<f64> b = two_product(scaled, kTwoOverPi[row + 64]);
   const pair<f64> c = two_product(scaled, kTwoOverPi[row + 128]);
   const f64 d = scaled * kTwoOverPi[row + 192];
-  // Quarter turns. All of `fraction` may cancel: what follows keeps its rounding errors too.
+  // Quarter turns. `fraction` may cancel completely, so the rounding errors of the following steps
+  // are included too.
   const pair<f64> turns = two_sum(a, b.hi);
   const f64 rounded = turns.hi + bits_of<f64>::rounder;
   const f64 fraction = turns.hi - (rounded - bits_of<f64>::rounder);

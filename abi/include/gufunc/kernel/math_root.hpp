@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tan and cbrt on the host, in f64: quotients and products of sums of two, rounded nearly once.
+// tan and cbrt on the host, in f64: quotients and products of sums of two numbers, with nearly one
+// rounding.
 #ifndef GUFUNC_KERNEL_MATH_ROOT_HPP
 #define GUFUNC_KERNEL_MATH_ROOT_HPP
 
@@ -9,7 +10,7 @@
 namespace guf {
 namespace detail {
 
-// sin and cos of r + tail as sums of two, |r| <= pi/4.
+// sin and cos of r + tail as sums of two numbers, |r| <= pi/4.
 GUF_FN pair<f64> sine_pair(f64 r, f64 tail) {
   const f64 z = r * r;
   return fast_two_sum(r, mad(r * z, polynomial(z, kSin64), mad(-0.5 * z, tail, tail)));
@@ -33,7 +34,7 @@ GUF_FN f64 tan_any(f64 x) {
 }
 
 // x = 2^(3 q + j) m, j = 0, 1, 2. y = cbrt(m) to 22 bits, then two terms of the series of (1 +
-// u)^(1/3) with u = (m - y^3) / y^3; y has 24 bits, so y^2 is exact.
+// u)^(1/3) with u = (m - y^3) / y^3. y has 24 bits, so y^2 is exact.
 GUF_FN f64 cbrt_any(f64 x) {
   const f64 size = magnitude(x);
   const binary_parts<f64> part = split_exponent(size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact operations on the host: sqrt, rounding to integers, signs. Instructions where the ISA
-// level has them.
+// The exact operations on the host: sqrt, rounding to integers, signs. They are single instructions
+// if the ISA level has them.
 #ifndef GUFUNC_KERNEL_MATH_ROUND_HPP
 #define GUFUNC_KERNEL_MATH_ROUND_HPP
 
@@ -27,7 +27,7 @@ GUF_FN f64 copysign(f64 x, f64 y) {
   return detail::flip_sign(fabs(x), detail::sign_bit(y));
 }
 
-// To the nearest integer, ties to even.
+// Rounds to the nearest integer, ties to even.
 GUF_FN f32 rint(f32 x) {
   return detail::nearest_integer(x);
 }
@@ -56,7 +56,8 @@ GUF_FN f64 trunc(f64 x) {
 }
 #else
 namespace detail {
-// The nearest integer, moved by one when it lies on the wrong side; the sign of a zero is x's.
+// The nearest integer, corrected by one if it is on the wrong side. A zero result has the sign of
+// x.
 template <class T>
 GUF_FN T floor_any(T x) {
   const T near = nearest_integer(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin and cos on the host. f64: both polynomials on [-pi/4, pi/4], one is selected. f32: in f64
-// arithmetic, where one polynomial of sin on [-pi/2, pi/2] is enough.
+// sin and cos on the host. f64: both polynomials on [-pi/4, pi/4] are computed and one is selected.
+// f32: in f64 arithmetic, where one polynomial of sin on [-pi/2, pi/2] is enough.
 #ifndef GUFUNC_KERNEL_MATH_TRIG_HPP
 #define GUFUNC_KERNEL_MATH_TRIG_HPP
 
@@ -22,7 +22,7 @@ GUF_FN f64 cos_reduced(f64 r, f64 tail, f64 z) {
   return top + mad(z * z, polynomial(z, kCos64), mad(-r, tail, lost));
 }
 
-// sin of the angle, or cos when the quadrant was moved on by one.
+// sin of the angle; cos if the caller advanced the quadrant by one.
 GUF_FN f64 sin_of(angle a, u64 quadrant) {
   const f64 z = a.hi * a.hi;
   const f64 sine = sin_reduced(a.hi, a.lo, z);
@@ -30,8 +30,8 @@ GUF_FN f64 sin_of(angle a, u64 quadrant) {
   return flip_sign((quadrant & 1u) != 0 ? cosine : sine, (quadrant & 2u) << 62);
 }
 
-// x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions; shift 1/2 puts the middles of
-// the intervals where cos is 0. half_turn modulo 2 in the low bit.
+// x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions. With shift 1/2 the intervals
+// are centred where cos is 0. half_turn modulo 2 is in the low bit.
 struct half_angle {
   f64 r;
   u64 half_turn;
@@ -46,14 +46,14 @@ GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
   constexpr f64 first = 0x1.921fb54442d18p+1, second = 0x1.1a62633145c07p-53;
   return {fused(-n, second, fused(-n, first, x)), to_bits(rounded)};
 #else
-  // The first two have 27 bits: their products with n are exact.
+  // The first two have 27 bits, so their products with n are exact.
   constexpr f64 first = 0x1.921fb54p+1, second = 0x1.10b4610p-29, third = 0x1.a62633145c06ep-57;
   return {mad(-n, third, mad(-n, second, mad(-n, first, x))), to_bits(rounded)};
 #endif
 }
 
-// x >= 2^25 with 24 bits, so x = X 2^(16 row), X whole and below 2^39: row of the table has 2^(16
-// row) / pi less a multiple of 2.
+// x >= 2^25 has 24 bits, so x = X 2^(16 row) with an integer X below 2^39. Row `row` of the table
+// contains 2^(16 row) / pi minus a multiple of 2.
 GUF_FN half_angle half_reduce_huge(f64 x, f64 shift) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 23u)) >> 4 & 7u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (row << 56));

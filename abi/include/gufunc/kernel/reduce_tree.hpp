@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one tree by which every group reduces, fixed by the length alone: the same bits on every
-// backend, however many threads share the work.
-//   leaf   128 consecutive elements. Fewer than 8: in order. Else element i joins accumulator i mod
-//          8, then ((0+1)+(2+3))+((4+5)+(6+7)), then the n mod 8 that are left, in order.
-//   tree   leaves join pairwise, aligned: (0,1) (2,3) ..., then pairs of pairs.
+// The tree by which every group reduces. It depends only on the length, so the bits are the same on
+// every backend and for any number of threads.
+//   base block  128 consecutive elements. Fewer than 8: in order. Else element i goes to
+//               accumulator i mod 8, then ((0+1)+(2+3))+((4+5)+(6+7)), then the remaining n mod 8
+//               in order.
+//   tree        base blocks are combined in aligned pairs: (0,1) (2,3) ..., then pairs of pairs.
 #ifndef GUFUNC_KERNEL_REDUCE_TREE_HPP
 #define GUFUNC_KERNEL_REDUCE_TREE_HPP
 
@@ -19,7 +20,7 @@ struct add_op {
     return a + b;
   }
 };
-// NaN wins, as in NumPy's minimum and maximum.
+// NaN propagates, as in NumPy's minimum and maximum.
 struct min_op {
   template <class T>
   GUF_FN T operator()(T a, T b) const {
@@ -35,7 +36,7 @@ struct max_op {
 
 namespace detail {
 
-// Elements [first, first + count) of the loop; 0 < count <= kLeafSize.
+// Reduces elements [first, first + count) in order of the base block; 0 < count <= kLeafSize.
 template <class T, class Op, class F>
 GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   if (count < 8) {
@@ -55,8 +56,8 @@ GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   return all;
 }
 
-// Joins subtrees of equal size as they arrive in order, like carries of a binary counter: needs
-// log2(leaves) values, whatever the length.
+// Combines subtrees of equal size as they arrive in order, like the carries of a binary counter. It
+// stores log2(base blocks) values.
 template <class T, class Op>
 class tree_joiner {
  public:
@@ -67,7 +68,7 @@ class tree_joiner {
     for (; (carry & 1u) != 0; carry >>= 1) value = op_(level_[level++], value);
     level_[level] = value;
   }
-  GUF_FN T join() const {  // at least one value was pushed
+  GUF_FN T join() const {  // requires at least one pushed value
     int level = 0;
     while (((count_ >> level) & 1u) == 0) ++level;
     T all = level_[level];
@@ -83,7 +84,7 @@ class tree_joiner {
   T level_[57];
 };
 
-// The whole loop by one thread; n > 0.
+// Reduces everything with one thread; n > 0.
 template <class T, class Op, class F>
 GUF_FN T reduce_serial(Op op, F f, i64 n) {
   if (n <= kLeafSize) return reduce_leaf<T>(op, f, 0, n);
@@ -94,7 +95,7 @@ GUF_FN T reduce_serial(Op op, F f, i64 n) {
   return tree.join();
 }
 
-// What an empty reduction gives.
+// The result of an empty reduction.
 template <class T>
 GUF_FN T empty_min() {
   if constexpr (is_float<T>::value) {
