@@ -216,39 +216,55 @@ GUF_API guf_status guf_array_sliding_window(guf_array array, int32_t naxes, cons
 /** Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
  * As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
  * function returns.
- * Errors  GUF_E_ARG             <= value is NULL or not a scalar
+ * Errors  GUF_E_ARG             <= value is NULL or not a scalar, or its dtype is not a dtype
  *         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
  *         GUF_E_READ_ONLY       <= the array is read-only
+ *         GUF_E_DTYPE           <= value is a scalar of a structured dtype
+ *         GUF_E_CASTING         <= no cast from value to the array's dtype exists (structured
+ *                                  dtypes)
  *         GUF_E_OVERFLOW        <= a weak int does not fit the dtype
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+ *         GUF_E_NO_MEMORY       <= a host allocation failed
+ *         GUF_E_SHUTDOWN        <= after guf_shutdown
+ *         GUF_E_FORKED          <= the stream was created before a fork
  * [mt-object] */
 GUF_API guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream stream,
                                   guf_error *error);
 
 /** Copies an array into a new array of the same dtype and device, with layout `order`.
  * Ownership  the caller receives one reference.
- * Errors     GUF_E_ARG           <= out_array is NULL, or order is not a guf_order
- *            GUF_E_HANDLE        <= array or stream is not a live handle of its kind
- *            GUF_E_NO_MEMORY     <= a host allocation failed
- *            GUF_E_DEVICE_MEMORY <= a device allocation failed
+ * Errors     GUF_E_ARG             <= out_array is NULL, or order is not a guf_order
+ *            GUF_E_HANDLE          <= array or stream is not a live handle of its kind
+ *            GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+ *            GUF_E_CAPTURE         <= the stream is being captured
+ *            GUF_E_NO_MEMORY       <= a host allocation failed
+ *            GUF_E_DEVICE_MEMORY   <= a device allocation failed
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown
+ *            GUF_E_FORKED          <= the stream was created before a fork
  * [mt] */
 GUF_API guf_status guf_array_copy(guf_array array, int32_t order, guf_stream stream,
                                   guf_array *out_array, guf_error *error);
 
 /** Copies `source` into `destination`, with broadcasting and casts. If their memory overlaps, the
  * result is as if `source` were copied first.
- * Errors  GUF_E_CASTING   <= `casting` forbids the cast
- *         GUF_E_SHAPE     <= source does not broadcast to the shape of destination
- *         GUF_E_READ_ONLY <= destination is read-only
- *         GUF_E_OVERLAP   <= elements of destination overlap each other
- *         GUF_E_HANDLE    <= an array or the stream is not a live handle of its kind
+ * Errors  GUF_E_ARG             <= casting is not a guf_casting
+ *         GUF_E_CASTING         <= `casting` forbids the cast
+ *         GUF_E_SHAPE           <= source does not broadcast to the shape of destination
+ *         GUF_E_READ_ONLY       <= destination is read-only
+ *         GUF_E_OVERLAP         <= elements of destination overlap each other
+ *         GUF_E_HANDLE          <= an array or the stream is not a live handle of its kind
+ *         GUF_E_DEVICE_MISMATCH <= the stream belongs to neither array's device
+ *         GUF_E_SHUTDOWN        <= after guf_shutdown
+ *         GUF_E_FORKED          <= the stream was created before a fork
  * [mt-object] */
 GUF_API guf_status guf_array_assign(guf_array destination, guf_array source, int32_t casting,
                                     guf_stream stream, guf_error *error);
 
-/** Copies an array into a new array of another dtype, with layout `order`.
+/** Copies an array into a new array of another dtype, with layout `order`. A datetime dtype without
+ * a unit keeps the unit of the array.
  * Ownership  the caller receives one reference.
  * Errors     as guf_array_copy, and
+ *            GUF_E_ARG     <= casting is not a guf_casting
  *            GUF_E_DTYPE   <= dtype is not a dtype
  *            GUF_E_CASTING <= `casting` forbids the cast
  * [mt] */
@@ -267,11 +283,17 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
  *                                     its kind
- *            GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array has another dtype or shape
- *            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device
+ *            GUF_E_DTYPE           <= *inout_array has another dtype
+ *            GUF_E_SHAPE           <= *inout_array has another shape
+ *            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device, or the stream belongs to
+ *                                     neither device
  *            GUF_E_READ_ONLY       <= *inout_array is read-only
+ *            GUF_E_OVERLAP         <= elements of *inout_array overlap each other
+ *            GUF_E_CAPTURE         <= the stream is being captured and a new array is needed
  *            GUF_E_NO_MEMORY       <= a host allocation failed
  *            GUF_E_DEVICE_MEMORY   <= a device allocation failed
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown
+ *            GUF_E_FORKED          <= the stream was created before a fork
  * [mt-object] */
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
@@ -286,19 +308,23 @@ GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_s
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
  * if they have no stream.
  * Errors  GUF_E_HANDLE    <= array is not a live array
- *         GUF_E_CAPTURE   <= there is such work on a GPU that has a stream in capture
+ *         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
  *         GUF_E_NO_MEMORY <= a host allocation failed
+ *         GUF_E_SHUTDOWN  <= after guf_shutdown
  * [mt], blocks */
 GUF_API guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error *error);
 
 /** Copies the array into host memory of the caller in C or F order. `nbytes` is the size of that
  * memory in bytes and must be at least the array's. With a NULL stream the copy runs after all
- * other work on the array and is complete on return.
- * Errors  GUF_E_ARG              <= destination is NULL and there are bytes to copy, or order is
- *                                   not C or F
- *         GUF_E_HANDLE           <= array or stream is not a live handle of its kind
+ * other work on the array and is complete on return. With a stream, the memory must stay valid
+ * until the copy is complete.
+ * Errors  GUF_E_ARG             <= destination is NULL and there are bytes to copy, or order is not
+ *                                  C or F
+ *         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
  *         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's size
- *         GUF_E_DEVICE_MISMATCH  <= the stream belongs to another device
+ *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+ *         GUF_E_SHUTDOWN        <= after guf_shutdown
+ *         GUF_E_FORKED          <= the stream was created before a fork
  * [mt-object] */
 GUF_API guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,
                                           int32_t order, guf_stream stream, guf_error *error);

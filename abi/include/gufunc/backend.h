@@ -86,7 +86,7 @@ typedef struct guf_launch_block {
                                               size[1..] */
 } guf_launch_block;
 
-/* ------------------------------------------------------------------ floating-point events */
+/* ------------------------------------------------------------------ floating-point flags */
 
 /** Floating-point flags that a launch computes, in the dtypes of the loop. Launches have this only
  * for a backend with GUF_BACKEND_FP_EVENTS, methods only for one with

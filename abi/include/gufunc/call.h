@@ -52,8 +52,8 @@ typedef struct guf_dim {
  * signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
  * order        guf_order of allocated outputs.
  * axes         NULL, or the axes of the core dimensions of all operands, one operand after another
- *              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. Axes
- *              of outputs may be omitted if no output has core dimensions.
+ *              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. With
+ *              GUF_CALL_KEEPDIMS the axes of outputs may be omitted.
  * axis         NULL, or one axis, for a signature with a single core dimension that all operands
  *              share (NumPy's axis=).
  * dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
@@ -124,7 +124,8 @@ typedef struct guf_resolution {
  *                                  kind
  *         GUF_E_STRUCT          <= args->struct_size is not valid
  *         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
- *                                  value; a pointer is NULL that must not be
+ *                                  value; a pointer is NULL that must not be; axis or axes do not
+ *                                  fit the signature, or both are given
  *         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
  *                                  tensor or scalar is not a dtype; a structured dtype in
  *                                  non-native byte order or as a scalar
@@ -229,7 +230,7 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  *                                  and there are items; workspace is 0 and one is needed
  *         GUF_E_PLAN_MISMATCH   <= the addresses overlap in a way that the plan was not made for
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
- *         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH <= as guf_call
+ *         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
  *         GUF_E_CAPTURE         <= the stream is captured, and operands must be staged in memory of
  *                                  the library; or the program captures with the vendor's
  *                                  functions, and the loop may fail (integer power, functions with

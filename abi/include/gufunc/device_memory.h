@@ -28,8 +28,8 @@ GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_d
 /** Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
  * same device and address. The memory must stay valid until then. On the cpu both functions have no
  * effect.
- * Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
- *                              registered
+ * Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
+ *                              guf_host_unregister, the memory is not registered
  *         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
  *                              backend
  *         GUF_E_HANDLE      <= device is not a live device

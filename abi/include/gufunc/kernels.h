@@ -119,10 +119,11 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *                                     handle of its kind
  *            GUF_E_ARG             <= grid, block or args is NULL; nargs is not the number of
  *                                     parameters; an argument is of the wrong kind; grid or block
- *                                     is outside guf_kernel_limit; an array is not aligned or, for
- *                                     a pointer, not C-contiguous
+ *                                     is outside guf_kernel_limit; shared_bytes overflows; an array
+ *                                     is not aligned or, for a pointer, not C-contiguous
  *            GUF_E_SHAPE           <= an array does not have the view's number of dimensions
- *            GUF_E_DTYPE           <= an argument has another dtype than its parameter
+ *            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
+ *                                     parameter accepts every unit
  *            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
  *            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
  *            GUF_E_DEVICE_MISMATCH <= the device cannot access an array

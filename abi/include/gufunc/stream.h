@@ -92,6 +92,7 @@ GUF_API guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf
  * Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
  *            GUF_E_HANDLE    <= device is not a live device
  *            GUF_E_NO_MEMORY <= a host allocation failed
+ *            GUF_E_SHUTDOWN  <= after guf_shutdown
  * [mt] */
 GUF_API guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_event,
                                     guf_error *error);
@@ -104,6 +105,7 @@ GUF_API guf_status guf_event_release(guf_event event, guf_error *error);
 
 /** Records the event at the current end of `stream`. Recording it again moves it.
  * Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
+ *         GUF_E_FORKED          <= the event or stream was created before a fork
  *         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
  * [mt-object] [no-block] */
 GUF_API guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error);
@@ -118,6 +120,7 @@ GUF_API guf_status guf_event_query(guf_event event, guf_error *error);
 
 /** Waits until the stream has reached the event, for at most `timeout_ns` nanoseconds (UINT64_MAX:
  * no limit). Returns what guf_event_query returns, or GUF_TIMEOUT.
+ * Errors  as guf_event_query
  * [mt], blocks */
 GUF_API guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error);
 

@@ -1283,8 +1283,8 @@ const _: () = {
 /// signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
 /// order        guf_order of allocated outputs.
 /// axes         NULL, or the axes of the core dimensions of all operands, one operand after another
-///              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. Axes
-///              of outputs may be omitted if no output has core dimensions.
+///              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. With
+///              GUF_CALL_KEEPDIMS the axes of outputs may be omitted.
 /// axis         NULL, or one axis, for a signature with a single core dimension that all operands
 ///              share (NumPy's axis=).
 /// dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
@@ -1997,6 +1997,7 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
     ///            GUF_E_HANDLE    <= device is not a live device
     ///            GUF_E_NO_MEMORY <= a host allocation failed
+    ///            GUF_E_SHUTDOWN  <= after guf_shutdown
     /// [mt]
     /// Roles   blocking; gives a reference: out_event
     /// ```
@@ -2018,6 +2019,7 @@ unsafe extern "C" {
     /// ```text
     /// Records the event at the current end of `stream`. Recording it again moves it.
     /// Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
+    ///         GUF_E_FORKED          <= the event or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
     /// [mt-object] [no-block]
     /// ```
@@ -2034,6 +2036,7 @@ unsafe extern "C" {
     /// ```text
     /// Waits until the stream has reached the event, for at most `timeout_ns` nanoseconds (UINT64_MAX:
     /// no limit). Returns what guf_event_query returns, or GUF_TIMEOUT.
+    /// Errors  as guf_event_query
     /// [mt], blocks
     /// Roles   blocking
     /// ```
@@ -2250,11 +2253,17 @@ unsafe extern "C" {
     /// Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
     /// As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
     /// function returns.
-    /// Errors  GUF_E_ARG             <= value is NULL or not a scalar
+    /// Errors  GUF_E_ARG             <= value is NULL or not a scalar, or its dtype is not a dtype
     ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
     ///         GUF_E_READ_ONLY       <= the array is read-only
+    ///         GUF_E_DTYPE           <= value is a scalar of a structured dtype
+    ///         GUF_E_CASTING         <= no cast from value to the array's dtype exists (structured
+    ///                                  dtypes)
     ///         GUF_E_OVERFLOW        <= a weak int does not fit the dtype
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    ///         GUF_E_NO_MEMORY       <= a host allocation failed
+    ///         GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///         GUF_E_FORKED          <= the stream was created before a fork
     /// [mt-object]
     /// Roles   blocking
     /// ```
@@ -2262,10 +2271,14 @@ unsafe extern "C" {
     /// ```text
     /// Copies an array into a new array of the same dtype and device, with layout `order`.
     /// Ownership  the caller receives one reference.
-    /// Errors     GUF_E_ARG           <= out_array is NULL, or order is not a guf_order
-    ///            GUF_E_HANDLE        <= array or stream is not a live handle of its kind
-    ///            GUF_E_NO_MEMORY     <= a host allocation failed
-    ///            GUF_E_DEVICE_MEMORY <= a device allocation failed
+    /// Errors     GUF_E_ARG             <= out_array is NULL, or order is not a guf_order
+    ///            GUF_E_HANDLE          <= array or stream is not a live handle of its kind
+    ///            GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    ///            GUF_E_CAPTURE         <= the stream is being captured
+    ///            GUF_E_NO_MEMORY       <= a host allocation failed
+    ///            GUF_E_DEVICE_MEMORY   <= a device allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///            GUF_E_FORKED          <= the stream was created before a fork
     /// [mt]
     /// Roles   blocking; gives a reference: out_array
     /// ```
@@ -2273,19 +2286,25 @@ unsafe extern "C" {
     /// ```text
     /// Copies `source` into `destination`, with broadcasting and casts. If their memory overlaps, the
     /// result is as if `source` were copied first.
-    /// Errors  GUF_E_CASTING   <= `casting` forbids the cast
-    ///         GUF_E_SHAPE     <= source does not broadcast to the shape of destination
-    ///         GUF_E_READ_ONLY <= destination is read-only
-    ///         GUF_E_OVERLAP   <= elements of destination overlap each other
-    ///         GUF_E_HANDLE    <= an array or the stream is not a live handle of its kind
+    /// Errors  GUF_E_ARG             <= casting is not a guf_casting
+    ///         GUF_E_CASTING         <= `casting` forbids the cast
+    ///         GUF_E_SHAPE           <= source does not broadcast to the shape of destination
+    ///         GUF_E_READ_ONLY       <= destination is read-only
+    ///         GUF_E_OVERLAP         <= elements of destination overlap each other
+    ///         GUF_E_HANDLE          <= an array or the stream is not a live handle of its kind
+    ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to neither array's device
+    ///         GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///         GUF_E_FORKED          <= the stream was created before a fork
     /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Copies an array into a new array of another dtype, with layout `order`.
+    /// Copies an array into a new array of another dtype, with layout `order`. A datetime dtype without
+    /// a unit keeps the unit of the array.
     /// Ownership  the caller receives one reference.
     /// Errors     as guf_array_copy, and
+    ///            GUF_E_ARG     <= casting is not a guf_casting
     ///            GUF_E_DTYPE   <= dtype is not a dtype
     ///            GUF_E_CASTING <= `casting` forbids the cast
     /// [mt]
@@ -2304,11 +2323,17 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG             <= inout_array is NULL
     ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
     ///                                     its kind
-    ///            GUF_E_DTYPE, GUF_E_SHAPE <= *inout_array has another dtype or shape
-    ///            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device
+    ///            GUF_E_DTYPE           <= *inout_array has another dtype
+    ///            GUF_E_SHAPE           <= *inout_array has another shape
+    ///            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device, or the stream belongs to
+    ///                                     neither device
     ///            GUF_E_READ_ONLY       <= *inout_array is read-only
+    ///            GUF_E_OVERLAP         <= elements of *inout_array overlap each other
+    ///            GUF_E_CAPTURE         <= the stream is being captured and a new array is needed
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_DEVICE_MEMORY   <= a device allocation failed
+    ///            GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///            GUF_E_FORKED          <= the stream was created before a fork
     /// [mt-object]
     /// Roles   blocking; gives a reference: inout_array
     /// ```
@@ -2324,8 +2349,9 @@ unsafe extern "C" {
     /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
     /// if they have no stream.
     /// Errors  GUF_E_HANDLE    <= array is not a live array
-    ///         GUF_E_CAPTURE   <= there is such work on a GPU that has a stream in capture
+    ///         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
     ///         GUF_E_NO_MEMORY <= a host allocation failed
+    ///         GUF_E_SHUTDOWN  <= after guf_shutdown
     /// [mt], blocks
     /// Roles   blocking
     /// ```
@@ -2333,12 +2359,15 @@ unsafe extern "C" {
     /// ```text
     /// Copies the array into host memory of the caller in C or F order. `nbytes` is the size of that
     /// memory in bytes and must be at least the array's. With a NULL stream the copy runs after all
-    /// other work on the array and is complete on return.
-    /// Errors  GUF_E_ARG              <= destination is NULL and there are bytes to copy, or order is
-    ///                                   not C or F
-    ///         GUF_E_HANDLE           <= array or stream is not a live handle of its kind
+    /// other work on the array and is complete on return. With a stream, the memory must stay valid
+    /// until the copy is complete.
+    /// Errors  GUF_E_ARG             <= destination is NULL and there are bytes to copy, or order is not
+    ///                                  C or F
+    ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
     ///         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's size
-    ///         GUF_E_DEVICE_MISMATCH  <= the stream belongs to another device
+    ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
+    ///         GUF_E_SHUTDOWN        <= after guf_shutdown
+    ///         GUF_E_FORKED          <= the stream was created before a fork
     /// [mt-object]
     /// Roles   blocking
     /// ```
@@ -2372,8 +2401,8 @@ unsafe extern "C" {
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
     /// same device and address. The memory must stay valid until then. On the cpu both functions have no
     /// effect.
-    /// Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
-    ///                              registered
+    /// Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
+    ///                              guf_host_unregister, the memory is not registered
     ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
     ///                              backend
     ///         GUF_E_HANDLE      <= device is not a live device
@@ -2387,8 +2416,8 @@ unsafe extern "C" {
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
     /// same device and address. The memory must stay valid until then. On the cpu both functions have no
     /// effect.
-    /// Errors  GUF_E_ARG         <= address or size is 0; or, in guf_host_unregister, the memory is not
-    ///                              registered
+    /// Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
+    ///                              guf_host_unregister, the memory is not registered
     ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
     ///                              backend
     ///         GUF_E_HANDLE      <= device is not a live device
@@ -2780,7 +2809,8 @@ unsafe extern "C" {
     ///                                  kind
     ///         GUF_E_STRUCT          <= args->struct_size is not valid
     ///         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
-    ///                                  value; a pointer is NULL that must not be
+    ///                                  value; a pointer is NULL that must not be; axis or axes do not
+    ///                                  fit the signature, or both are given
     ///         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
     ///                                  tensor or scalar is not a dtype; a structured dtype in
     ///                                  non-native byte order or as a scalar
@@ -2891,7 +2921,7 @@ unsafe extern "C" {
     ///                                  and there are items; workspace is 0 and one is needed
     ///         GUF_E_PLAN_MISMATCH   <= the addresses overlap in a way that the plan was not made for
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
-    ///         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH <= as guf_call
+    ///         GUF_E_LOOP, GUF_E_VALUE, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
     ///         GUF_E_CAPTURE         <= the stream is captured, and operands must be staged in memory of
     ///                                  the library; or the program captures with the vendor's
     ///                                  functions, and the loop may fail (integer power, functions with
@@ -3325,10 +3355,11 @@ unsafe extern "C" {
     ///                                     handle of its kind
     ///            GUF_E_ARG             <= grid, block or args is NULL; nargs is not the number of
     ///                                     parameters; an argument is of the wrong kind; grid or block
-    ///                                     is outside guf_kernel_limit; an array is not aligned or, for
-    ///                                     a pointer, not C-contiguous
+    ///                                     is outside guf_kernel_limit; shared_bytes overflows; an array
+    ///                                     is not aligned or, for a pointer, not C-contiguous
     ///            GUF_E_SHAPE           <= an array does not have the view's number of dimensions
-    ///            GUF_E_DTYPE           <= an argument has another dtype than its parameter
+    ///            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
+    ///                                     parameter accepts every unit
     ///            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
     ///            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
     ///            GUF_E_DEVICE_MISMATCH <= the device cannot access an array
