@@ -144,7 +144,11 @@ typedef struct guf_resolution {
  *         GUF_E_VALUE           <= an integer to a negative power, or a value that a value rule
  *                                  forbids
  *         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
- *         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS
+ *         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS; or
+ *                                  fp_report or fp_fail is not 0 and the backend does not compute
+ *                                  flags
+ *         GUF_E_CAPTURE         <= the stream is being captured, and the call would have to
+ *                                  allocate memory (gufunc/graph.h)
  *         GUF_E_NO_IMAGE        <= no kernel for the device
  *         GUF_E_DEVICE_MISMATCH <= operands, stream and device do not belong together
  *         GUF_E_SHUTDOWN        <= after guf_shutdown
@@ -154,7 +158,8 @@ typedef struct guf_resolution {
  *         GUF_E_LOOP            <= a loop of the program returned an error
  *         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
  * Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
- * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+ * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
+ * that a loop reported.
  *
  * Thread state: results are those of the default floating-point control (round to nearest,
  * subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control

@@ -1161,15 +1161,15 @@ const _: () = {
     assert!(offset_of!(guf_loop_desc, destroy) == 56);
 };
 
-/// Makes a generalized ufunc a reduction with a user-defined accumulator, which may consist of
+/// Description of a reduction with a user-defined accumulator. The accumulator may consist of
 /// several values, such as the greatest element and its index.
-/// The ufunc itself computes the accumulator, its outputs, from the elements of one base block. Its
-/// signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements;
-/// the number of the first of them in C order over the reduced axes (int64); and a mask of the
-/// elements that take part (bool).
+/// The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
+/// block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
+/// elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
+/// the elements that take part (bool).
 /// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
-///         The output may be the memory of the left accumulator. Its loop has exactly the dtypes of
-///         the accumulator.
+///         The library calls it in place: the output is the left accumulator. Its loop has exactly
+///         the dtypes of the accumulator.
 /// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
 ///         results from an accumulator.
 /// With GUF_FUNCTION_TAKES_NONE the ufunc also computes an accumulator of no elements (n is 0, or
@@ -2829,7 +2829,11 @@ unsafe extern "C" {
     ///         GUF_E_VALUE           <= an integer to a negative power, or a value that a value rule
     ///                                  forbids
     ///         GUF_E_FLOATING_POINT  <= a flag of fp_fail was raised (NumPy's messages)
-    ///         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS
+    ///         GUF_E_UNSUPPORTED     <= inputs and separate outputs together exceed GUF_MAX_OPERANDS; or
+    ///                                  fp_report or fp_fail is not 0 and the backend does not compute
+    ///                                  flags
+    ///         GUF_E_CAPTURE         <= the stream is being captured, and the call would have to
+    ///                                  allocate memory (gufunc/graph.h)
     ///         GUF_E_NO_IMAGE        <= no kernel for the device
     ///         GUF_E_DEVICE_MISMATCH <= operands, stream and device do not belong together
     ///         GUF_E_SHUTDOWN        <= after guf_shutdown
@@ -2839,7 +2843,8 @@ unsafe extern "C" {
     ///         GUF_E_LOOP            <= a loop of the program returned an error
     ///         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
     /// Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
-    /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+    /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
+    /// that a loop reported.
     /// Thread state: results are those of the default floating-point control (round to nearest,
     /// subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control
     /// is restored before the function returns; exception flags of the processor that arithmetic raised
