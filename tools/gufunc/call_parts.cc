@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several commands share.
+// Helpers shared by several commands.
 #include "call_parts.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace gufunc::cli {
 namespace {
 
-// Whether two paths lead to one file, which need not be there yet.
+// Whether two paths name the same file. The file does not have to exist.
 bool same_file(const std::string &a, const std::string &b) {
   namespace fs = std::filesystem;
   std::error_code code;
@@ -31,7 +31,7 @@ bool same_file(const std::string &a, const std::string &b) {
   return !first.empty() && first == whole(b);
 }
 
-// A handle of a tensor; of an array, which has one, none.
+// Wraps a tensor operand in an array handle. Returns an empty handle for an array operand.
 ArrayHandle wrapped_of(const guf_operand &operand) {
   ArrayHandle wrapped;
   Call call;
@@ -60,7 +60,7 @@ void want_one_per_result(const std::string &name, size_t nresults, const char *o
 
 void want_different_files(const char *option, const std::vector<std::string> &paths) {
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (paths[i] == kStandardStream) continue;  // one array behind the other
+    if (paths[i] == kStandardStream) continue;  // standard output accepts several arrays in a row
     for (size_t j = 0; j < i; ++j) {
       if (!same_file(paths[j], paths[i])) continue;
       usage(fmt::format("{} {}: the same file as {} {}, wanted one of its own per result", option,
@@ -201,7 +201,8 @@ bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64
   return longer > 1 && expected != 0;
 }
 
-// The number in the line "threads: " of an explanation; of "up to N" that one. 0: no such line.
+// Returns the number in the "threads: " line of an explanation, or N if the line reads "up to N".
+// Returns 0 if there is no such line.
 static uint32_t most_threads(const std::string &explanation) {
   const size_t line = explanation.find("threads: ");
   if (line == std::string::npos) return 0;
@@ -218,7 +219,7 @@ void report_time(const std::string &name, guf_device device, const std::string &
   info.struct_size = sizeof info;
   Call call;
   call.check(guf_device_get_info(device, &info, call.error()));
-  const bool cpu = info.host_memory != 0;  // a GPU's units run what they are given, on many threads
+  const bool cpu = info.host_memory != 0;  // a GPU has no thread count, only units
   const uint32_t threads = cpu ? most_threads(explanation) : 0;
   const uint32_t used = threads == 0 ? info.units : threads;
   fmt::print(stderr,
@@ -235,7 +236,7 @@ std::string values_text(const guf_operand &operand) {
   const std::string text = text_of([&](char *to, uint64_t *length, guf_error *error) {
     return guf_array_print(array, to, length, error);
   });
-  return text.substr(0, text.rfind('\n'));  // without the line of shape, dtype and device
+  return text.substr(0, text.rfind('\n'));  // drop the line with shape, dtype and device
 }
 
 }  // namespace gufunc::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run --chunk: a call cut into chunks, for files larger than memory.
+// run --chunk: splits a call into chunks, for files larger than memory.
 #ifndef GUFUNC_TOOLS_GUFUNC_CHUNKED_RUN_H
 #define GUFUNC_TOOLS_GUFUNC_CHUNKED_RUN_H
 
@@ -11,10 +11,11 @@
 
 namespace gufunc::cli {
 
-// Bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
+// Parses a size in bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
 uint64_t chunk_bytes_of(const std::string &text);
 
-// Calls with all outputs given; the progress line tells how many items are done.
+// Runs a call in chunks. Every output must be given. The progress line shows the number of finished
+// items.
 void call_in_chunks(guf_ufunc ufunc, guf_call_args *args, uint64_t chunk_bytes,
                     ProgressLine *progress);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands: each takes what its options say and writes to stdout; failures are thrown.
+// The subcommands. Each one receives its parsed options and writes to stdout. Failures are thrown.
 #ifndef GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 #define GUFUNC_TOOLS_GUFUNC_COMMANDS_H
 
@@ -11,7 +11,7 @@ namespace gufunc::cli {
 
 struct Common {
   bool json = false;
-  std::vector<std::string> modules;  // files to load before anything else
+  std::vector<std::string> modules;  // files to load first
 };
 
 struct RunOptions {
@@ -37,12 +37,12 @@ struct RunOptions {
   bool time = false;
 };
 
-// One of reduce, accumulate, reduceat, outer, at.
+// Options of reduce, accumulate, reduceat, outer and at.
 struct MethodOptions {
   std::string method;
   std::string name;
   std::vector<std::string> inputs;   // .npy files and literals
-  std::vector<std::string> indices;  // reduceat: one, at: one per axis; files or "0,3,5"
+  std::vector<std::string> indices;  // reduceat: one; at: one per axis; files or "0,3,5"
   std::vector<std::string> outputs;  // -o: new files
   std::vector<std::string> into;     // --into: existing files
   std::string device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ISO 8601 without zones, in the proleptic Gregorian calendar.
+// Parses ISO 8601 dates without time zones, in the proleptic Gregorian calendar.
 #include "date_literal.h"
 
 #include <gufunc/dtype.h>
@@ -9,17 +9,17 @@
 namespace gufunc::cli {
 namespace {
 
-__extension__ using Wide = __int128;  // attoseconds of a thousand million years
+__extension__ using Wide = __int128;  // holds 1e9 years in attoseconds
 
 constexpr Wide kAtto = 1'000'000'000'000'000'000;
 
 struct Date {
   int64_t year = 1970, month = 1, day = 1;
-  int64_t seconds = 0;  // of the day
-  int64_t atto = 0;     // of the second
+  int64_t seconds = 0;  // since midnight
+  int64_t atto = 0;     // attoseconds within the second
 };
 
-// Takes between `least` and `most` digits; what follows them stays in `text`.
+// Removes between `least` and `most` digits from the front of `text` and stores their value.
 bool take_digits(std::string_view &text, size_t least, size_t most, int64_t *out) {
   size_t count = 0;
   *out = 0;
@@ -37,7 +37,7 @@ bool take(std::string_view &text, char wanted) {
   return found;
 }
 
-// Two digits behind a separator, at most `top`.
+// Removes a separator and two digits from the front of `text`. The value must be at most `top`.
 bool take_part(std::string_view &text, char separator, int64_t top, int64_t *out) {
   return take(text, separator) && take_digits(text, 2, 2, out) && *out <= top;
 }
@@ -83,7 +83,8 @@ Wide floor_divide(Wide a, Wide b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-// Days since 1970-01-01. Years begin in March here, so that a leap day is the last of one.
+// Returns the days since 1970-01-01. The year starts in March here, so that a leap day is its last
+// day.
 int64_t days_to(const Date &date) {
   const int64_t year = date.year - (date.month <= 2 ? 1 : 0);
   const int64_t month = (date.month + 9) % 12;
@@ -95,7 +96,7 @@ int64_t days_to(const Date &date) {
          kToEpoch;
 }
 
-// Attoseconds of a unit that is no multiple of a day; 0 for the others.
+// Returns the attoseconds of a unit shorter than a day, or 0 for other units.
 Wide length_of(int32_t unit) {
   if (unit == GUF_UNIT_HOUR) return 3600 * kAtto;
   if (unit == GUF_UNIT_MINUTE) return 60 * kAtto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// devices: every backend with its devices, or why there are none. What cannot be used is described;
-// it fails nothing.
+// devices: prints every backend and its devices, or the reason why a backend has none. An unusable
+// backend or device is reported and is not an error.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -23,8 +23,8 @@ guf_backend_info backend_at(uint32_t index) {
   return info;
 }
 
-// Of the whole device; null where the backend does not tell (cpu). A device that fails at the
-// question is not usable.
+// Returns the free memory of the whole device, or null if the backend does not report it (cpu). If
+// the query fails, the row marks the device as unusable.
 ordered_json free_bytes_of(guf_device device, ordered_json *row) {
   guf_device_memory memory = {};
   memory.struct_size = sizeof memory;
@@ -37,7 +37,7 @@ ordered_json free_bytes_of(guf_device device, ordered_json *row) {
   return nullptr;
 }
 
-// "cpu", "cuda:0"
+// Returns the name of a device: "cpu", "cuda:0".
 std::string spec_of(const guf_backend_info &backend, int32_t index) {
   if (std::string_view(backend.name) == "cpu") return backend.name;
   return fmt::format("{}:{}", backend.name, index);
@@ -77,7 +77,7 @@ ordered_json row_of(const guf_backend_info &backend) {
           {"devices", devices}};
 }
 
-// "usable", or the status and why.
+// Returns "usable", or the status and the reason.
 std::string state_text(const ordered_json &row) {
   const auto state = row["state"].get<std::string>();
   return state == "GUF_OK" ? "usable" : state + ": " + row["reason"].get<std::string>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers touch fixed storage only, and call what signal-safety(7) lists.
+// The handlers use fixed storage only, and call only functions that signal-safety(7) lists.
 #include "fatal_signals.h"
 
 #include <gufunc/limits.h>
@@ -19,7 +19,7 @@ namespace {
 struct Signal {
   int number;
   const char *name;
-  bool crash;  // the program itself caused it: reported on standard error
+  bool crash;  // caused by the program itself; reported on standard error
 };
 
 constexpr Signal kSignals[] = {
@@ -30,7 +30,7 @@ constexpr Signal kSignals[] = {
 };
 struct sigaction previous_actions[std::size(kSignals)];
 
-// A path in fixed storage; `ready` is set last and cleared first.
+// A path in fixed storage. `ready` is set last and cleared first.
 struct Temporary {
   std::atomic<bool> used = false;
   std::atomic<bool> ready = false;
@@ -47,7 +47,7 @@ struct NamedMapping {
 constinit NamedMapping mappings[3 * GUF_MAX_OPERANDS];  // inputs, outputs, indices
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
 
-// One line, written at once.
+// Collects one line and writes it with a single write(2).
 class Line {
  public:
   void add(const char *text) {
@@ -83,7 +83,8 @@ uintptr_t stack_pointer(const void *context) {
 #endif
 }
 
-// A function's frame is touched from its far end on, which may be pages below the last one.
+// Whether an address is close to the stack pointer. The frame of a function may be accessed first
+// at its far end, several pages below the last frame, so the test allows 256 KiB.
 bool is_stack_overflow(uintptr_t address, uintptr_t stack) {
   constexpr uintptr_t kNear = 256U << 10;
   return address + kNear > stack && address < stack + kNear;
@@ -118,7 +119,8 @@ void describe(const siginfo_t &info, const void *context, Line *line) {
   }
 }
 
-// What the signal did before takes place when this returns.
+// Restores the previous action and raises the signal again. That action runs when this handler
+// returns.
 void end_program(int number, siginfo_t *info, void *context) {
   static std::atomic<bool> reported = false;
   remove_temporaries();

@@ -11,8 +11,8 @@ namespace gufunc::cli {
 namespace {
 
 struct EventName {
-  const char *key;   // in NumPy's errstate
-  const char *text;  // in its warning
+  const char *key;   // key of NumPy's errstate
+  const char *text;  // text of NumPy's warning
   uint32_t events;
 };
 
@@ -23,7 +23,7 @@ constexpr EventName kEvents[] = {
     {"invalid", "invalid value", GUF_FP_INVALID},
 };
 
-// Of one name, or of "all"; none of a name that is not known.
+// Returns the floating-point flags of one name or of "all", or 0 if the name is unknown.
 uint32_t events_of(std::string_view key, bool *known) {
   uint32_t events = 0;
   for (const EventName &event : kEvents) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --events: what a call or method does about floating-point events, NumPy's errstate.
+// --events: how a call or method reacts to floating-point flags, as NumPy's errstate does.
 #ifndef GUFUNC_TOOLS_GUFUNC_FP_EVENTS_H
 #define GUFUNC_TOOLS_GUFUNC_FP_EVENTS_H
 
@@ -11,16 +11,16 @@
 
 namespace gufunc::cli {
 
-// Lives until the work is done, which writes into it.
+// The work writes the flags into this object, so it must outlive the work.
 class FpEvents {
  public:
-  // "report", or "divide=fail,over=report,all=ignore": later ones win. "" ignores all.
-  // Throws Failure(kUsage).
+  // Parses "report", or a list such as "divide=fail,over=report,all=ignore" in which later entries
+  // override earlier ones. "" ignores all flags. Throws Failure(kUsage).
   explicit FpEvents(const std::string &text);
   FpEvents(const FpEvents &) = delete;
   FpEvents &operator=(const FpEvents &) = delete;
 
-  // Asks for them, in the struct of any method.
+  // Requests the flags in the argument struct of a call or method.
   template <class Args>
   void ask(Args *args) {
     args->fp_events = report_ == 0 ? nullptr : &found_;
@@ -29,9 +29,9 @@ class FpEvents {
   }
   bool asked() const { return (report_ | fail_) != 0; }
 
-  // A line on stderr for each that was found, as NumPy warns.
+  // Prints one line on stderr for each flag that was raised, in the words of NumPy's warnings.
   void print(const std::string &name) const;
-  // Their names in errstate.
+  // Returns the errstate names of the raised flags.
   nlohmann::ordered_json json() const;
 
  private:

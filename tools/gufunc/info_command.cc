@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// info: what a file is, without its elements.
+// info: describes files without reading their elements.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
@@ -40,7 +40,7 @@ ordered_json array_row(const NpyHeader &header) {
           {"bytes", header.data_size}};
 }
 
-// "float64, shape (2, 3), C order, 6 elements, 48 bytes"
+// Returns a text such as "float64, shape (2, 3), C order, 6 elements, 48 bytes".
 std::string array_text(const ordered_json &row) {
   const auto shape = row["shape"].get<std::vector<int64_t>>();
   const auto size = row["size"].get<uint64_t>(), bytes = row["bytes"].get<uint64_t>();
@@ -62,7 +62,7 @@ ordered_json npz_row(const std::string &path, bool raw) {
   return {{"file", path}, {"kind", "npz"}, {"arrays", arrays}};
 }
 
-// No code of the module runs for it.
+// Describes a module without running any of its code.
 ordered_json module_row(const std::string &path) {
   Call call;
   ModuleHandle handle;
@@ -92,7 +92,7 @@ ordered_json module_row(const std::string &path) {
   return row;
 }
 
-// By the first bytes, whatever the name.
+// Detects the kind of file from its first bytes, not from its name.
 ordered_json row_of(const std::string &path, bool raw) {
   ordered_json row = {{"file", path}, {"kind", "npy"}};
   if (path == kStandardStream) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// list, describe: the ufuncs that are here.
+// list and describe: print the available ufuncs.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -23,7 +23,7 @@ char letter_of(guf_dtype dtype) {
   return guf_dtype_get_info(dtype, &info, nullptr) == GUF_OK ? static_cast<char>(info.letter) : '?';
 }
 
-// "ff->f", as gufcc spells loops.
+// Returns the types of each loop as gufcc spells them: "ff->f".
 std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
   std::vector<std::string> loops;
   guf_dtype types[GUF_MAX_OPERANDS] = {};
@@ -41,8 +41,9 @@ std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
   return loops;
 }
 
-// "d->dd": what guf_reduce makes of elements, by the leaf's loops. A state is finished by the loop
-// of exactly its types; a leaf's loop without one gives no results.
+// Returns the element and result types of guf_reduce as texts such as "d->dd". If the reduction has
+// a finish function, the result types come from its loop whose inputs are exactly the types of the
+// accumulator. A loop without a matching finish loop has no entry.
 std::vector<std::string> result_types(const guf_ufunc_info &info,
                                       const std::vector<std::string> &loops) {
   std::vector<std::string> finishing;
@@ -61,7 +62,7 @@ std::vector<std::string> result_types(const guf_ufunc_info &info,
   return types;
 }
 
-// The parts of a reduction with a state; null for all other ufuncs.
+// Describes a reduction with a user-defined accumulator. Returns null for all other ufuncs.
 ordered_json reduction_of(const guf_ufunc_info &info, const std::vector<std::string> &loops) {
   if (info.nresults == 0) return nullptr;
   return {{"results", info.nresults},
@@ -70,7 +71,7 @@ ordered_json reduction_of(const guf_ufunc_info &info, const std::vector<std::str
           {"types", result_types(info, loops)}};
 }
 
-// One word per operand, inputs first.
+// Returns one word per operand, inputs first.
 std::vector<std::string> roles_of(const guf_ufunc_info &info) {
   const int32_t count = info.nin + info.nout;
   std::vector<std::string> roles;
@@ -79,7 +80,7 @@ std::vector<std::string> roles_of(const guf_ufunc_info &info) {
   return roles;
 }
 
-// Elementwise ufuncs have no signature; this is how NumPy would write one.
+// Elementwise ufuncs have no signature; this returns the one that NumPy would write.
 std::string signature_of(const guf_ufunc_info &info) {
   if (info.signature[0] != '\0') return info.signature;
   std::string text;
@@ -141,7 +142,7 @@ void list_command(const Common &common) {
   }
 }
 
-// A raw kernel; false: there is none of that name.
+// Describes a raw kernel. Returns false if no kernel has that name.
 static bool describe_kernel(const Common &common, const std::vector<ModuleHandle> &modules,
                             const std::string &name) {
   const ordered_json row = kernel_row(modules, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result's elements as JSON: every one, nested as the shape is.
+// Converts all elements of a result to JSON, nested like its shape.
 #include "json_values.h"
 
 #include <cmath>
@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// JSON has no such numbers; Python's float() and JavaScript's Number() or a table read the strings.
+// JSON has no non-finite numbers. Python's float() reads these strings; in JavaScript a lookup
+// table may be needed.
 ordered_json to_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -44,7 +45,8 @@ ordered_json nested(const guf_array_info &info, int32_t axis, const T *&next) {
   return list;
 }
 
-// The elements of `array` as T, whose dtype takes every value of theirs; of times the steps.
+// Returns the elements of `array` as T after a cast to `dtype`, which must represent all of them.
+// Elements of datetime types become their number of steps.
 template <class T>
 ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &info,
                        int32_t casting = GUF_CASTING_SAFE) {

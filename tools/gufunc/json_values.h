@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result's elements as JSON.
+// JSON output of results.
 #ifndef GUFUNC_TOOLS_GUFUNC_JSON_VALUES_H
 #define GUFUNC_TOOLS_GUFUNC_JSON_VALUES_H
 
@@ -9,11 +9,13 @@
 
 namespace gufunc::cli {
 
-// An array or tensor: lists nested as its shape is, a number for 0-d. Complex numbers are
-// [real, imaginary]; what is not finite is "nan", "inf" or "-inf". Throws Failure.
+// Converts an array or a tensor to lists nested like its shape, or to a single value for 0-d.
+// Complex numbers become [real, imaginary]; non-finite numbers become "nan", "inf" or "-inf".
+// Throws Failure.
 nlohmann::ordered_json values_json(const guf_operand &operand);
 
-// One value on stdout, indented. Bytes that are no UTF-8, as a path may have, become U+FFFD.
+// Prints one value on stdout, indented. Bytes that are not UTF-8, for example in a path, become
+// U+FFFD.
 void print_json(const nlohmann::ordered_json &value);
 
 }  // namespace gufunc::cli

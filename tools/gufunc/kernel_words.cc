@@ -89,8 +89,7 @@ std::vector<std::string> function_names(const ModuleHandle &module) {
 
 namespace {
 
-// The full names of the modules' ufuncs that are called `name` in their modules, in the order of
-// the modules.
+// Returns the full names of all ufuncs that are called `name` in their module, in module order.
 std::vector<std::string> names_in_modules(const std::vector<ModuleHandle> &modules,
                                           const std::string &name) {
   std::vector<std::string> found;

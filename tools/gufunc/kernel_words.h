@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of modules, as rows of list and describe.
+// Descriptions of the raw kernels of modules, for list and describe.
 #ifndef GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H
 #define GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H
 
@@ -13,19 +13,20 @@
 
 namespace gufunc::cli {
 
-// Of every raw kernel: "name" ("module:kernel"), "kernel" (its parameters, "float32, const
-// float32*, float64[,]"), "threads", "shared" bytes and "doc".
+// Returns one row per raw kernel: "name" ("module:kernel"), "kernel" (its parameters, such as
+// "float32, const float32*, float64[,]"), "threads", "shared" (bytes) and "doc".
 std::vector<nlohmann::ordered_json> kernel_rows(const std::vector<ModuleHandle> &modules);
 
-// The row of that name, whole or without the module; null where there is none or several.
+// Returns the row of the kernel called `name`, with or without its module. Returns null if no
+// kernel or several kernels match.
 nlohmann::ordered_json kernel_row(const std::vector<ModuleHandle> &modules,
                                   const std::string &name);
 
-// The full names ("module:name") of a module's ufuncs.
+// Returns the full names ("module:name") of the ufuncs of a module.
 std::vector<std::string> function_names(const ModuleHandle &module);
 
-// The ufunc of that name: of a module first, which a line on stderr reports where the library has a
-// ufunc of that name too. A raw kernel's name is refused as what it is.
+// Finds a ufunc by name. Modules come before the library; a line on stderr reports when both have a
+// ufunc of that name. The name of a raw kernel is an error with its own message.
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name);
 
 }  // namespace gufunc::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses literals with the C++ library's locale-free readers; casts to a named dtype through the
-// library itself.
+// Parses literals with the locale-independent functions of the C++ library. The libgufunc casts
+// convert them to a named dtype.
 #include "literal.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// An optional sign, then digits. A magnitude beyond uint64 saturates: `*out_exact` tells.
+// Parses an optional sign and digits. A magnitude above uint64 saturates and clears `*out_exact`.
 std::optional<guf_operand> parse_int(std::string_view text, bool *out_exact) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = negative || text.starts_with('+') ? text.substr(1) : text;
@@ -52,7 +52,7 @@ std::optional<guf_operand> parse_int(std::string_view text, bool *out_exact) {
   return weak(GUF_OPERAND_WEAK_INT_HUGE, magnitude, (negative ? 1U : 0U) | (*out_exact ? 0U : 2U));
 }
 
-// Longest prefix that is a float (inf and nan included); moves `text` past it.
+// Removes the longest prefix of `text` that is a float, including inf and nan.
 std::optional<double> take_float(std::string_view &text) {
   std::string_view rest = text;
   const bool plus = rest.starts_with('+');
@@ -84,7 +84,7 @@ std::optional<guf_operand> parse_float_or_complex(std::string_view text) {
   return weak(GUF_OPERAND_WEAK_COMPLEX, bits_of(*first), bits_of(*second));
 }
 
-// Whether a weak integer is a value of an integer dtype of `bits` bits.
+// Whether a weak integer fits an integer dtype of `bits` bits.
 bool fits(const guf_operand &value, bool exact, unsigned bits, bool is_signed) {
   if (value.kind == GUF_OPERAND_WEAK_INT_HUGE) {
     return exact && !is_signed && bits == 64 && value.value[1] == 0;
@@ -96,8 +96,8 @@ bool fits(const guf_operand &value, bool exact, unsigned bits, bool is_signed) {
   return number <= top && number >= (is_signed ? -top - 1 : 0);
 }
 
-// A weak scalar as an element of a float, complex or bool dtype. The library casts, so that
-// rounding is its own.
+// Converts a weak scalar to a float, complex or bool dtype. The library casts, so the rounding is
+// the same as in a call.
 guf_operand cast_by_library(const guf_dtype_info &info, const guf_operand &value) {
   Call call;
   ArrayHandle element;
@@ -116,7 +116,7 @@ guf_operand strong(guf_dtype dtype, uint64_t bits) {
   return {GUF_OPERAND_SCALAR, dtype, 0, 0, nullptr, nullptr, {bits, 0}};
 }
 
-// A number of steps, NaT, or of a datetime64 a date.
+// Parses a number of steps, NaT, or, for datetime64, a date.
 guf_operand parse_time(const std::string &text, std::string_view value,
                        const guf_dtype_info &info) {
   Call call;

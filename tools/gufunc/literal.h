@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars typed on the command line: `2`, `2.5`, `1+2j` are weak, `f4:2` and `True` are strong.
+// Scalars typed on the command line: `2`, `2.5` and `1+2j` are weak, `f4:2` and `True` have a
+// dtype.
 #ifndef GUFUNC_TOOLS_GUFUNC_LITERAL_H
 #define GUFUNC_TOOLS_GUFUNC_LITERAL_H
 
@@ -10,8 +11,8 @@
 
 namespace gufunc::cli {
 
-// The operand that a text spells, or nothing when it is no literal at all.
-// Throws Failure(kUsage) for a literal that cannot be held, such as "u1:300" or "f9:1".
+// Parses a text into an operand. Returns nothing if the text is not a literal. Throws
+// Failure(kUsage) for a literal without a valid value, such as "u1:300" or "f9:1".
 std::optional<guf_operand> parse_literal(const std::string &text);
 
 }  // namespace gufunc::cli

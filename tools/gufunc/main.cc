@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc: ufuncs on .npy files from the command line.
+// gufunc: applies ufuncs to .npy files from the command line.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -35,9 +35,9 @@ constexpr const char *kFooter =
     "values),\n"
     "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
 
-// CLI11 takes "-2" for an option and "[1,2]" for two arguments. An argument that is none of its
-// options goes to it behind a byte that nobody types, which shown() takes away again; so does all
-// that follows "--". The value of an option goes as "--axis=-1".
+// Protects arguments that CLI11 would misread: it takes "-2" for an option and "[1,2]" for two
+// arguments. An argument that is not an option, and everything after "--", gets a prefix byte that
+// users do not type; shown() removes it. The value of an option is joined to it as "--axis=-1".
 std::vector<std::string> hidden(const CLI::App &command, int argc, char **argv) {
   std::vector<std::string> arguments;
   bool options = true, command_seen = false;
@@ -60,10 +60,10 @@ std::vector<std::string> hidden(const CLI::App &command, int argc, char **argv) 
       arguments.push_back(argument);
     }
   }
-  return {arguments.rbegin(), arguments.rend()};  // CLI11 takes them last first
+  return {arguments.rbegin(), arguments.rend()};  // CLI11 expects the last argument first
 }
 
-// What run and explain take.
+// Adds the options of run and explain.
 void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("name", run.name, "Ufunc, such as add or module:name")
       ->required()
@@ -118,11 +118,11 @@ void add_common(CLI::App &app, Common &common) {
       ->allow_extra_args(false);
 }
 
-// What --help prints, of a command where one is named.
+// Prints the --help text of the program, or of the named command.
 void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   if (words.size() > 1)
     gufunc::cli::usage(fmt::format("help: found {} words, wanted one command", words.size()));
-  // App::help() would tell of the command that was chosen, which is `help`.
+  // App::help() would describe the chosen command, which is `help` itself.
   const auto print = [&](const CLI::App &told, const std::string &name) {
     fmt::print("{}", app.get_formatter()->make_help(&told, name, CLI::AppFormatMode::Normal));
   };
@@ -201,8 +201,8 @@ int run(int argc, char **argv) {
   return 0;
 }
 
-// What the library had to say besides. Information, such as why a backend is not usable, is what
-// `devices` is for.
+// Prints the warnings that the library logged. Informational messages, such as why a backend is
+// unusable, are left out: `devices` prints them.
 void print_log() {
   constexpr int32_t kWarning = 1;
   char text[1024];

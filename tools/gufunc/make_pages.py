@@ -12,9 +12,9 @@ import sys
 TOOLS = pathlib.Path(__file__).parent.parent
 NOTICE = 'SPDX-License-Identifier: Apache-2.0'
 MADE = 'Written by tools/gufunc/make_pages.py from the output of gufunc --help.'
-RIGHT = 30  # the column where help describes an option
+RIGHT = 30  # column where --help describes an option
 
-# Options that take one of these words; all others that take a value take a file's name.
+# Options with a fixed set of values. Other options with a value expect a file name.
 WORDS = {
     '--casting': 'no equiv safe same_kind unsafe',
     '--device': 'cpu cuda:0 roc:0 auto',
@@ -28,7 +28,7 @@ OF_UFUNCS = 'describe run explain reduce accumulate reduceat outer at'.split()
 
 
 class Command:
-    """A command, or the program itself, as its help describes it."""
+    """A command, or the program itself, parsed from its --help text."""
 
     def __init__(self, gufunc, words):
         text = subprocess.run([gufunc, *words, '--help'], capture_output=True, text=True,
@@ -41,7 +41,7 @@ class Command:
         for line in text.split('\n'):
             if line.endswith(':') and not line.startswith(' '):
                 section = line[:-1]
-            elif line.startswith(' ' * RIGHT) and section:  # of the option on the line before
+            elif line.startswith(' ' * RIGHT) and section:  # continues the previous option
                 left, right = self.rows[section][-1]
                 self.rows[section][-1] = (left, f'{right} {line.strip()}'.strip())
             elif line.startswith('  ') and section:
@@ -49,7 +49,7 @@ class Command:
                 self.rows.setdefault(section, []).append((line[:right].strip(), line[right:]))
 
     def options(self):
-        """(names, whether it takes a value, text) of each option."""
+        """Yields (names, whether it takes a value, text) for each option."""
         for left, right in self.rows.get('Options', []):
             names, _, value = left.partition(' ')
             yield names.split(','), bool(value), right
@@ -90,7 +90,7 @@ def man_page(top, commands):
 
 
 def gufcc_page(command):
-    """The manual page of a program without commands."""
+    """Returns the manual page of a program without commands."""
     made = MADE.replace('gufunc --help', 'gufcc --help')
     lines = [f'.\\" {NOTICE}', f'.\\" {made}', '.TH GUFCC 1 "" libgufunc "User Commands"',
              '.SH NAME', 'gufcc \\- compiles kernel sources into a module of libgufunc',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of a file, or of memory alone.
+// Memory mappings of files, and anonymous ones.
 #ifndef GUFUNC_TOOLS_GUFUNC_MAPPING_H
 #define GUFUNC_TOOLS_GUFUNC_MAPPING_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::cli {
 
-// Unmapped on destruction.
+// The destructor unmaps the memory.
 class Mapping {
  public:
   Mapping() = default;
@@ -19,10 +19,10 @@ class Mapping {
   Mapping &operator=(Mapping &&other) noexcept;
   ~Mapping();
 
-  // `kPrivate`: writes go to memory only; `kShared`: to the file. Throws Failure(kFile).
+  // `kPrivate`: writes stay in memory. `kShared`: writes go to the file. Throws Failure(kFile).
   enum class Mode { kRead, kPrivate, kShared };
   static Mapping of(int fd, size_t size, Mode mode, const std::string &name);
-  // Memory full of zeros. Throws Failure(kRunTime).
+  // Zeroed memory without a file. Throws Failure(kRunTime).
   static Mapping anonymous(size_t size, const std::string &name);
 
   std::byte *data() const { return data_; }

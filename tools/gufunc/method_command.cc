@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce, accumulate, reduceat, outer, at: one method of a ufunc, files and literals in, a file or
-// text out. Files appear only when the method succeeded.
+// reduce, accumulate, reduceat, outer, at: runs one method of a ufunc on files and literals, and
+// writes a file or text. Files appear only if the method succeeds.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -26,7 +26,7 @@ namespace {
 constexpr const char *kOneAxis = "an axis, such as 0 or -1";
 constexpr const char *kAxes = "an axis, several (0,2), none or ()";
 
-// "0,2", or as Python has it: "(0, 2)", "(0,)"; "()" is no axis at all.
+// Parses "0,2", or Python's spelling: "(0, 2)", "(0,)". "()" selects no axis.
 std::vector<int64_t> axes_of(std::string_view text) {
   std::vector<int64_t> axes;
   std::string_view rest = text;
@@ -39,7 +39,7 @@ std::vector<int64_t> axes_of(std::string_view text) {
   return axes;
 }
 
-// One method call: owns files and handles.
+// One method call. Owns its files and handles.
 class Method {
  public:
   Method(const Common &common, const MethodOptions &options)
@@ -56,7 +56,8 @@ class Method {
     check_streams(options.outputs, options.into, common.json);
     want_different_files("-o", options.outputs);
     want_different_files("--into", options.into);
-    // An array that at changes is a private copy: without --inplace its file keeps its bytes.
+    // `at` changes its first array. The array is a private copy, so without --inplace the file
+    // stays the same.
     const bool changed = options.method == "at";
     for (size_t i = 0; i < options.inputs.size(); ++i)
       inputs_.push_back(files_.operand_of(options.inputs[i], changed && i == 0));
@@ -129,14 +130,15 @@ class Method {
 
   bool automatic() const { return options_.device == "auto"; }
 
-  // A ufunc's outputs, or what a reduction with a state has.
+  // The outputs of a ufunc, or the results of a reduction with a user-defined accumulator.
   size_t nresults() const {
     if (options_.method == "outer") return results_of(info_);
     return options_.method == "reduce" && info_.nresults > 0 ? static_cast<size_t>(info_.nresults)
                                                              : 1;
   }
 
-  // An existing file's successor; a question leaves the file and its elements alone.
+  // Returns the new file that replaces an existing one. --explain changes no file and uses the
+  // existing one.
   guf_operand written_over(const guf_operand &file) {
     if (!options_.explain) return files_.successor_of(file);
     files_.check_successor(file);
@@ -150,7 +152,7 @@ class Method {
     return files_.copy_of(inputs_[0], options_.outputs[0]);
   }
 
-  // What every method but at is told alike.
+  // Sets the options that all methods except `at` share.
   template <class Args>
   void set_options(Args *args) {
     events_.ask(args);
@@ -160,7 +162,7 @@ class Method {
     args->threads = threads_;
   }
 
-  // Runs the method, or has it explained.
+  // Runs the method or, with --explain, describes it.
   template <class Args, class Run, class Explain>
   void answer(Args &args, Run run, Explain explain) {
     Call call;
@@ -194,7 +196,7 @@ class Method {
     } else if (!options_.axis.empty()) {
       axes = axes_of(options_.axis);
       args.naxis = static_cast<int32_t>(axes.size());
-      axes.push_back(0);  // "()" is a list of none, which is not the same as no list
+      axes.push_back(0);  // data() must not be NULL: "()" means no axis, NULL means the default
       args.axis = axes.data();
     }
     set_options(&args);
@@ -247,7 +249,7 @@ class Method {
     answer(args, guf_at, guf_explain_at);
   }
 
-  // An allocated result goes into a file, in the order that it has.
+  // Saves an allocated result in the memory order that it has.
   void save(size_t i) {
     const guf_array_info info = info_of(outputs_[i]);
     const bool fortran =
@@ -292,11 +294,11 @@ class Method {
   std::optional<guf_operand> initial_, where_;
   std::vector<guf_operand> outputs_;
   guf_device device_ = nullptr;
-  std::vector<ArrayHandle> results_;  // what the library allocated
-  bool zeroed_ = false;               // results_ are there before the call
+  std::vector<ArrayHandle> results_;  // allocated by the library
+  bool zeroed_ = false;               // results_ were allocated before the call
   std::chrono::steady_clock::time_point start_;
   double seconds_ = 0;
-  std::string text_;  // --explain
+  std::string text_;  // output of --explain
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each method takes on the command line.
+// Defines the command line options of each method.
 #include "method_options.h"
 
 #include "parse_errors.h"
@@ -7,7 +7,7 @@
 namespace gufunc::cli {
 namespace {
 
-// A string option that may be given once per value: --indices a.npy --indices b.npy.
+// Adds a string option that may be repeated, with one value each: --indices a.npy --indices b.npy.
 void add_list(CLI::App &app, const char *names, std::vector<std::string> &values,
               const char *text) {
   app.add_option(names, values, text)->take_all()->expected(1)->allow_extra_args(false);

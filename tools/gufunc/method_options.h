@@ -17,7 +17,7 @@ inline constexpr const char *kWhereHelp =
 inline constexpr const char *kEventsHelp =
     "Floating-point events: ignore, report or fail, for all or as in over=fail,divide=report";
 
-// Adds the five; each writes what it was given into `options`, its own name included.
+// Adds the five subcommands. The chosen one writes its name and option values into `options`.
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &options);
 
 }  // namespace gufunc::cli

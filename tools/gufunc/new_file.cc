@@ -18,7 +18,7 @@
 namespace gufunc::cli {
 namespace {
 
-constexpr int kAttempts = 100;  // to find a name that no file has
+constexpr int kAttempts = 100;  // tries to find an unused name
 
 std::string folder_of(const std::string &path) {
   const size_t slash = path.rfind('/');
@@ -26,7 +26,7 @@ std::string folder_of(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A name in `folder` that is short enough for every file system.
+// Returns a random name in `folder`, short enough for every file system.
 std::string random_name(const std::string &folder) {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
@@ -34,7 +34,7 @@ std::string random_name(const std::string &folder) {
   return fmt::format("{}/.gufunc-{:016x}", folder, number);
 }
 
-// The link's source: an unnamed file has a name here only.
+// An unnamed file has no other path than this one, which link_as() links to a name.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
@@ -44,8 +44,8 @@ std::string name_of_descriptor(int fd) {
                                          std::strerror(errno)));
 }
 
-// make(name) returns a negative number and sets errno where it fails. The name is recorded for
-// the handlers of signals before any signal arrives.
+// Tries random names until make(name) succeeds. make() returns a negative number and sets errno on
+// failure. The name is registered with the signal handlers before a signal can arrive.
 template <class Make>
 int make_named(const std::string &folder, std::string *name, Make make) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -69,7 +69,8 @@ void Descriptor::reset(int fd) {
   fd_ = fd;
 }
 
-// False where the file system has no unnamed files, or where no name could be given to one.
+// Returns false if the file system has no unnamed files, or if such a file could not be linked
+// later.
 bool NewFile::open_unnamed(const std::string &folder, mode_t mode) {
   file_.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
   return file_.get() >= 0 && ::access(name_of_descriptor(file_.get()).c_str(), F_OK) == 0;
@@ -102,8 +103,8 @@ int NewFile::link_as(const std::string &name) const {
                   AT_SYMLINK_FOLLOW);
 }
 
-// A link replaces nothing, a rename does: an existing file is replaced through a second name. No
-// signal but SIGKILL comes between the two calls.
+// linkat(2) never replaces a file but rename(2) does: an existing file is replaced through a
+// second, temporary name. Between the two calls only SIGKILL can end the process.
 void NewFile::publish() {
   const SignalsBlocked blocked;
   if (temporary_.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that nobody sees before it is complete.
+// A new file that becomes visible only when it is complete.
 #ifndef GUFUNC_TOOLS_GUFUNC_NEW_FILE_H
 #define GUFUNC_TOOLS_GUFUNC_NEW_FILE_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::cli {
 
-// A descriptor that closes itself.
+// A file descriptor that the destructor closes.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -23,19 +23,21 @@ class Descriptor {
   int fd_;
 };
 
-// A file in the folder of `target` that has no name until publish(): the kernel frees it when the
-// process ends, whatever ends it. Where the file system has no unnamed files (O_TMPFILE), it has a
-// temporary name, which the destructor and the handlers of signals remove.
+// A file in the folder of `target` that has no name until publish(). The kernel frees it when the
+// process ends, however it ends. If the file system has no unnamed files (O_TMPFILE), the file has
+// a temporary name, which the destructor and the signal handlers remove.
 class NewFile {
  public:
-  // `shown`: what errors call the file. `mode` is subject to the umask. Throws Failure(kFile).
+  // `shown` is the name used in error messages. `mode` is subject to the umask. Throws
+  // Failure(kFile).
   NewFile(std::string target, std::string shown, mode_t mode);
   NewFile(const NewFile &) = delete;
   NewFile &operator=(const NewFile &) = delete;
   ~NewFile();
 
   int fd() const { return file_.get(); }
-  // Gives the file its name; a file of that name is replaced in one step. Throws Failure(kFile).
+  // Gives the file its name, and atomically replaces an existing file of that name. Throws
+  // Failure(kFile).
   void publish();
 
  private:
@@ -43,7 +45,7 @@ class NewFile {
   int link_as(const std::string &name) const;
 
   std::string target_, shown_;
-  std::string temporary_;  // empty: the file has no name
+  std::string temporary_;  // empty if the file has no name
   Descriptor file_{-1};
 };
 

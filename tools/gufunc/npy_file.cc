@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps .npy files for reading, and writes new ones beside their final name first.
+// Maps .npy files for reading, and writes new files under a temporary name first.
 #include "npy_file.h"
 
 #include <fcntl.h>
@@ -25,8 +25,8 @@ namespace {
                                          std::strerror(errno)));
 }
 
-// A file that takes the place of another keeps what the other's owner set. Only root may give a
-// file away; set-id bits mean nothing on data.
+// Copies owner and mode of `target` to a file that replaces it. Only root may change the owner;
+// set-id bits are dropped because they have no meaning for data.
 void take_over(int fd, const std::string &target, const std::string &path) {
   struct stat old = {};
   if (::stat(target.c_str(), &old) != 0) fail_errno(path, "stat");
@@ -37,10 +37,11 @@ void take_over(int fd, const std::string &target, const std::string &path) {
 
 }  // namespace
 
-// A rename would replace the link, and would replace a device or a fifo as readily as a file.
+// Follows symbolic links, because rename(2) would replace the link itself. Refuses a device or a
+// fifo, which rename(2) would replace as well.
 std::string resolve_target(const std::string &path) {
   struct stat status = {};
-  if (::lstat(path.c_str(), &status) != 0) return path;  // new, or not to be had: creating it tells
+  if (::lstat(path.c_str(), &status) != 0) return path;  // new, or inaccessible: open(2) reports it
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -109,8 +110,8 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   data_offset_ = header.size();
 }
 
-// The rename asks the folder only: a successor asks the old file too. posix_fallocate, so that a
-// full disk is an error here and not a SIGBUS while computing.
+// rename(2) checks only the permissions of the folder, so a successor checks those of the old file.
+// posix_fallocate makes a full disk an error here, instead of a SIGBUS during the computation.
 void NpyOutput::make_file(size_t size, Over over) {
   const bool successor = over == Over::kSuccessor;
   if (successor) check_writable(path_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npy files, versions 1 to 3: read by mapping, written through a file without a name.
+// NumPy's .npy files, versions 1 to 3. Files are mapped for reading and created through an unnamed
+// file.
 #ifndef GUFUNC_TOOLS_GUFUNC_NPY_FILE_H
 #define GUFUNC_TOOLS_GUFUNC_NPY_FILE_H
 
@@ -18,17 +19,17 @@
 
 namespace gufunc::cli {
 
-// An existing array: a file, mapped; the next array of standard input ("-"), or one of an archive
-// ("x.npz:a"), in memory. The elements begin at `mapping.data() + header.data_offset`.
+// An existing array: a mapped file or, in memory, the next array of standard input ("-") or an
+// array of an archive ("x.npz:a"). The elements begin at `mapping.data() + header.data_offset`.
 class NpyInput {
  public:
-  // `private_copy`: elements may be changed in memory; the file keeps its bytes.
+  // With `private_copy` the elements may be changed in memory; the file does not change.
   static NpyInput open(const std::string &path, bool raw_bf16, bool private_copy = false);
   const NpyHeader &header() const { return header_; }
   const std::string &path() const { return path_; }
-  // Whether it is a .npy file, which another one can take the place of.
+  // Whether the array is a .npy file of its own, which a new file can replace.
   bool is_file() const { return is_file_; }
-  // Borrowed description; valid as long as this object.
+  // Returns a borrowed tensor that is valid as long as this object.
   guf_tensor tensor(bool writable = false) const;
 
  private:
@@ -39,13 +40,15 @@ class NpyInput {
   std::vector<int64_t> strides_;
 };
 
-// A new array. A file is filled in place, and commit() puts it at `path`; without it nothing is
-// left behind. A symbolic link stays and the file it leads to is replaced; what exists and is no
-// regular file is refused. The array of a stream ("-") or an archive ("x.npz:a") is in memory:
-// commit() writes it to standard output, and leaves an archive's to whoever writes the archive.
+// A new array. A file is written in place under a temporary name, and commit() moves it to `path`;
+// without commit() nothing remains. If `path` is a symbolic link, the link stays and its target is
+// replaced. An existing path that is not a regular file is refused. The array of a stream ("-") or
+// of an archive ("x.npz:a") is in memory: commit() writes it to standard output, and does nothing
+// for an archive, which NpzOutput writes.
 class NpyOutput {
  public:
-  // A successor needs the right to write the old file, and takes its mode and owner.
+  // A successor replaces an existing file: it requires write permission on that file, and copies
+  // its mode and owner.
   enum class Over { kAnything, kSuccessor };
   NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64_t> shape,
             bool fortran_order, bool raw_bf16, Over over);
@@ -54,7 +57,7 @@ class NpyOutput {
 
   guf_tensor tensor() const;
   std::byte *data() const { return mapping_.data() + data_offset_; }
-  // The whole of it, as a .npy file has it.
+  // The complete array in .npy format, header included.
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
   const std::string &path() const { return path_; }
   void commit();
@@ -71,12 +74,12 @@ class NpyOutput {
   Mapping mapping_;
 };
 
-// The file that a new one at `path` replaces, through symbolic links. Refuses what exists and is no
-// regular file. Throws Failure(kFile).
+// Returns the file that a new file at `path` replaces, following symbolic links. Refuses an
+// existing path that is not a regular file. Throws Failure(kFile).
 std::string resolve_target(const std::string &path);
 
-// Whether a file may be replaced: the rename asks the folder only, and whoever may not write the
-// file may not replace its contents. Throws Failure(kFile).
+// Checks write permission on a file before it is replaced: rename(2) checks the folder only, and a
+// user without write permission must not replace the contents. Throws Failure(kFile).
 void check_writable(const std::string &path);
 
 }  // namespace gufunc::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a .npy file: magic, version, length, and a Python dictionary literal of three keys.
+// The header of a .npy file: magic, version, length, and a Python dictionary literal with three
+// keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,19 +17,19 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kShortestPrefix = 10;       // magic, version, length
-constexpr size_t kLongestHeader = 1U << 20;  // far above what 64 dimensions need
+constexpr size_t kLongestHeader = 1U << 20;  // 64 dimensions need far less
 
 [[noreturn]] void refuse(const std::string &name, const std::string &why) {
   throw Failure(Exit::kFile, fmt::format("{}: not a usable .npy file: {}", name, why));
 }
 
-// A header's own words in a message, which need not be as long as the header.
+// Shortens a quotation from a header for an error message.
 std::string shortened(std::string_view text) {
   constexpr size_t kMost = 60;
   return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
 }
 
-// Reads the literal {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } and nothing else.
+// Parses the literal {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } and nothing else.
 class Reader {
  public:
   Reader(std::string_view text, const std::string &name) : text_(text), name_(name) {}
@@ -257,7 +258,7 @@ std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, 
     throw Failure(Exit::kFile, fmt::format("record '{}' has no .npy descriptor", info.name));
   }
   if (info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA) {
-    const std::string_view name = info.name;  // "datetime64[25s]"
+    const std::string_view name = info.name;  // such as "datetime64[25s]"
     if (const size_t unit = name.find('['); unit != name.npos) descr += name.substr(unit);
   }
   if (dtype == GUF_BF16) {

@@ -13,7 +13,7 @@
 
 namespace gufunc::cli {
 
-// What a header describes.
+// Contents of a header.
 struct NpyHeader {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   bool swapped = false;
@@ -23,29 +23,30 @@ struct NpyHeader {
   uint64_t data_size = 0;  // bytes of all elements
 };
 
-// All throw Failure(kFile) that begins with `name` and says what is wrong. `raw_bf16`: two-byte
-// void ("V2") means bfloat16, which .npy cannot name.
+// All functions throw Failure(kFile) with a message that begins with `name`. With `raw_bf16`, the
+// two-byte void type ("V2") means bfloat16, which .npy has no name for.
 
-// Bytes before the first element, from the first 10 (version 1) or 12 bytes of a file.
+// Returns the bytes before the first element, from the first 10 (version 1) or 12 bytes of a file.
 size_t npy_header_size(std::span<const std::byte> bytes, const std::string &name);
 
-// Parses the start of a file; reads nothing outside `bytes`, which may end with the header.
+// Parses the start of a file. Reads nothing outside `bytes`, which may end after the header.
 NpyHeader parse_npy_description(std::span<const std::byte> bytes, bool raw_bf16,
                                 const std::string &name);
 
-// Refuses a file with missing or extra bytes; `present` are there after the header.
+// Refuses a file with missing or extra bytes. `present` is the number of bytes after the header.
 void check_npy_size(const NpyHeader &header, uint64_t present, const std::string &name);
 
-// Both, of a whole file.
+// Parses the header of a complete file and checks its size.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
                            const std::string &name);
 
-// The header of a new file, padded so that data starts on a multiple of 64.
-// Throws Failure(kFile) for bf16 unless `raw_bf16`.
+// Returns the header of a new file, padded so that the data starts at a multiple of 64 bytes.
+// Throws Failure(kFile) for bf16 unless `raw_bf16` is set.
 std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, bool fortran_order,
                             bool raw_bf16);
 
-// Strides of a contiguous layout. Sizes were checked by whoever made the shape.
+// Returns the strides of a contiguous layout. The caller must have checked that its size does not
+// overflow.
 std::vector<int64_t> contiguous_strides(guf_dtype dtype, const std::vector<int64_t> &shape,
                                         bool fortran_order);
 

@@ -31,7 +31,7 @@ size_t read_standard(std::span<std::byte> to) {
   return done;
 }
 
-// The header's bytes, which tell where they end by and by.
+// Reads the bytes of a header. Its length is known only after the first bytes are read.
 std::vector<std::byte> read_header(const ReadBytes &read, const std::string &name) {
   std::vector<std::byte> bytes;
   const auto extend = [&](size_t size) {

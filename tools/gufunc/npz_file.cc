@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives through minizip, which reads and writes descriptors of ours.
+// Archives through minizip, with I/O callbacks on our own file descriptors.
 #include "npz_file.h"
 
 #include <fcntl.h>
@@ -25,18 +25,18 @@ namespace gufunc::cli {
 
 constexpr std::string_view kNpySuffix = ".npy";
 
-// A descriptor, and where minizip is in it. It reads single bytes: those come out of a piece that
-// was read ahead.
+// A descriptor and minizip's position in it. minizip reads byte by byte, so small reads are served
+// from a read-ahead buffer.
 struct NpzStream {
   int fd = -1;
   uint64_t offset = 0;
-  int error = 0;  // errno of what failed
+  int error = 0;  // errno of the last failure
   std::array<char, 4096> ahead;
   uint64_t ahead_at = 0, ahead_size = 0;
 };
 
 struct NpzMember {
-  std::string name;  // with .npy
+  std::string name;  // includes ".npy"
   unz64_file_pos position64;
   uint64_t size = 0, stored_size = 0;
   bool compressed = false;
@@ -50,11 +50,10 @@ namespace {
 constexpr std::string_view kArchive = ".npz";
 constexpr const char *kFirstArray = "arr_0";
 constexpr uint64_t kMostMembers = 65535;
-constexpr uint64_t kMostHeaders = uint64_t{64}
-                                  << 20;    // bytes: members may share what they point to
-constexpr uint64_t kDeflateRatio = 1032;    // no deflate stream is shorter
-constexpr size_t kPiece = size_t{1} << 20;  // minizip counts in unsigned int
-constexpr int kUtf8Name = 1 << 11;          // flag bits of a member
+constexpr uint64_t kMostHeaders = uint64_t{64} << 20;  // bytes; members may share headers
+constexpr uint64_t kDeflateRatio = 1032;               // maximum compression of deflate
+constexpr size_t kPiece = size_t{1} << 20;             // minizip sizes are unsigned int
+constexpr int kUtf8Name = 1 << 11;                     // flag bits of a member
 constexpr int kEncrypted = 1;
 
 [[noreturn]] void refuse_archive(const std::string &path, const std::string &why) {
@@ -69,7 +68,7 @@ void *open_stream(void *stream, const void *, int) {
   return stream;
 }
 
-// Moves `size` bytes by pread(2) or pwrite(2), in as many pieces as they take.
+// Transfers `size` bytes with pread(2) or pwrite(2), which may transfer less than requested.
 template <class Move>
 uLong move_all(void *stream, uLong size, Move move) {
   NpzStream &at = of(stream);
@@ -142,7 +141,7 @@ zlib_filefunc64_def functions_of(NpzStream *stream) {
           seek_stream, close_stream, error_of_stream, stream};
 }
 
-// A name that could lead out of a folder has no place in an archive of arrays.
+// Refuses names that could lead out of a folder.
 bool is_plain_name(std::string_view name) {
   if (name.empty() || name.starts_with('/')) return false;
   for (size_t begin = 0; begin <= name.size();) {
@@ -155,7 +154,7 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
-// An archive without members is its end record only, which minizip refuses to open.
+// An archive without members consists of its end record only. minizip refuses to open it.
 bool is_empty_archive(int fd, off_t size) {
   constexpr size_t kEndRecord = 22;  // bytes, with an empty comment
   constexpr std::string_view kSignature("PK\5\6", 4);
@@ -167,8 +166,9 @@ bool is_empty_archive(int fd, off_t size) {
                      [](char c) { return c == '\0'; });
 }
 
-// A limit of the process (RLIMIT_AS) is mmap's to find: it refuses before anything is decompressed.
-// Memory that there is not, it grants, and takes other processes down when that is written.
+// Half of the machine's memory. mmap enforces the process limit (RLIMIT_AS) before anything is
+// decompressed, but it also grants memory that the machine does not have, and writing to that
+// memory gets other processes killed.
 uint64_t most_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) / 2
@@ -194,7 +194,7 @@ struct NpzInput::Archive {
     if (zip != nullptr) unzClose(zip);
   }
 
-  // The member's bytes from the start.
+  // Opens a member at its first byte.
   void open(const std::string &path, NpzMember &member) {
     if (unzGoToFilePos64(zip, &member.position64) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK)
       refuse_archive(path, fmt::format("'{}' cannot be opened", member.name));
@@ -236,7 +236,7 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   unz_global_info64 global = {};
   if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMostMembers)
     refuse_archive(path, fmt::format("more than {} members", kMostMembers));
-  // Members are counted here: minizip takes 65,535 for an unknown number and misses the end.
+  // Counts the members here: minizip treats 65,535 as an unknown number and misses the end.
   for (uint64_t i = 0; i < global.number_entry; ++i) {
     const int code = i == 0 ? unzGoToFirstFile(archive_->zip) : unzGoToNextFile(archive_->zip);
     if (code != UNZ_OK) refuse_archive(path, "a damaged directory");
@@ -320,7 +320,7 @@ Mapping NpzInput::read(const std::string &array, bool raw_bf16, NpyHeader *out_h
   }
   archive_->open(path_, *found);
   const ReadBytes reader = archive_->reader(path_, *found);
-  // The header is compared with the size that the archive states before memory is asked for.
+  // Compare the header with the size in the archive's directory before memory is allocated.
   const NpyHeader header = read_npy_description(reader, raw_bf16, name);
   check_npy_size(header, found->size - std::min<uint64_t>(found->size, header.data_offset), name);
   unzCloseCurrentFile(archive_->zip);
@@ -356,7 +356,7 @@ void NpzOutput::fail(const char *verb) const {
 void NpzOutput::add(const std::string &array, std::span<const std::byte> npy) {
   const std::string name = (array.empty() ? kFirstArray : array) + std::string(kNpySuffix);
   zip_fileinfo info = {};
-  info.tmz_date.tm_mday = 1;  // the same bytes whenever the archive is written
+  info.tmz_date.tm_mday = 1;  // a fixed date makes the output reproducible
   info.tmz_date.tm_year = 1980;
   const int is_large = npy.size() >= UINT32_MAX ? 1 : 0;
   if (zipOpenNewFileInZip4_64(zip_, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, 0, 0, 0,

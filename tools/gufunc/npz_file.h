@@ -17,23 +17,24 @@
 
 namespace gufunc::cli {
 
-// "folder/x.npz:mean": an array of an archive. "folder/x.npz": its only one, or arr_0 of a new one.
+// "folder/x.npz:mean" is one array of an archive. "folder/x.npz" is the only array of an archive,
+// or arr_0 of a new one.
 struct NpzPath {
   std::string archive;
-  std::string array;  // "": not named
+  std::string array;  // "" if the path names no array
 };
 std::optional<NpzPath> npz_path_of(const std::string &path);
 
 struct NpzArray {
-  std::string name;  // without .npy
+  std::string name;  // without ".npy"
   NpyHeader header;
   uint64_t stored_size = 0;  // bytes in the archive
   bool compressed = false;
 };
 
-// An archive opened for reading. Nothing is extracted but the array that is asked for, and no name
-// in it becomes a path. Names with "..", absolute or repeated ones, encrypted members and other
-// compression than deflate are refused.
+// An archive opened for reading. Only the requested array is extracted, and no member name is ever
+// used as a path. Refused are absolute or repeated names, names with "..", encrypted members, and
+// compression methods other than deflate.
 class NpzInput {
  public:
   // Throws Failure(kFile).
@@ -42,11 +43,11 @@ class NpzInput {
   NpzInput &operator=(const NpzInput &) = delete;
   ~NpzInput();
 
-  // The headers of all arrays.
+  // Returns the headers of all arrays.
   std::vector<NpzArray> arrays(bool raw_bf16);
-  // One array, header included; "" is the only one. A compressed array is refused if it needs more
-  // than half of this machine's memory, or claims to be smaller than deflate can make it.
-  // Throws Failure(kFile), Failure(kRunTime).
+  // Reads one array, header included; "" is the only array of the archive. A compressed array is
+  // refused if it needs more than half of the machine's memory, or if its compression ratio is
+  // impossible for deflate. Throws Failure(kFile), Failure(kRunTime).
   Mapping read(const std::string &array, bool raw_bf16, NpyHeader *out_header);
 
  private:
@@ -55,17 +56,18 @@ class NpzInput {
   std::unique_ptr<Archive> archive_;
 };
 
-// A new archive: it appears as a whole. Arrays are stored as np.savez does, without compression.
+// A new archive. It appears only when complete. Arrays are stored without compression, as in
+// np.savez.
 class NpzOutput {
  public:
-  // Throws Failure(kFile), as add() and publish() do.
+  // The constructor, add() and publish() throw Failure(kFile).
   NpzOutput(const std::string &path, const std::string &target);
   NpzOutput(const NpzOutput &) = delete;
   NpzOutput &operator=(const NpzOutput &) = delete;
   ~NpzOutput();
 
   const std::string &path() const { return path_; }
-  // `npy`: header and elements.
+  // `npy` is the header and the elements.
   void add(const std::string &array, std::span<const std::byte> npy);
   void publish();
 

@@ -17,7 +17,7 @@
 namespace gufunc::cli {
 namespace {
 
-// Standard input, a file, or an archive's array.
+// Whether the text names standard input, an existing file, or an array of an existing archive.
 bool is_file(const std::string &path) {
   struct stat status = {};
   if (path == kStandardStream || ::stat(path.c_str(), &status) == 0) return true;
@@ -32,7 +32,7 @@ uint64_t elements_of(const guf_tensor &tensor) {
   return count;
 }
 
-// "0,3,-5"; nothing for "".
+// Parses a list such as "0,3,-5". "" is an empty list. Throws Failure for any other text.
 std::vector<int64_t> integers_of(const std::string &text) {
   std::vector<int64_t> values;
   const char *at = text.data(), *const end = text.data() + text.size();
@@ -71,7 +71,8 @@ guf_operand OperandFiles::operand_of(const std::string &text, bool writable) {
 
 guf_operand OperandFiles::indices_of(const std::string &text) {
   if (is_file(text)) return operand_of(text, false);
-  // The extent stands in front of the values, so that one list keeps both alive.
+  // The extent is stored in front of the values, so that one list holds both the shape and the
+  // data.
   std::vector<int64_t> &list = lists_.emplace_back(integers_of(text));
   list.insert(list.begin(), static_cast<int64_t>(list.size()));
   guf_tensor tensor = {};
@@ -132,7 +133,7 @@ void OperandFiles::check_successor(const guf_operand &old) const {
   check_writable(source_of(old).path());
 }
 
-// As the mask lies, since new outputs follow its layout too.
+// Returns a mask of zeros with the layout of `mask`, because new outputs follow that layout too.
 guf_operand OperandFiles::all_false(const guf_operand &mask) {
   guf_operand none = mask;
   none.value[0] = 0;
@@ -167,7 +168,8 @@ std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args
   return arrays;
 }
 
-// Made before the call, so that a folder that takes no file is refused before the work is done.
+// Creates the archive before the call, so that an unwritable folder is reported before the work
+// starts.
 NpzOutput &OperandFiles::archive_of(const std::string &path) {
   for (NpzOutput &archive : archives_) {
     if (archive.path() == path) return archive;

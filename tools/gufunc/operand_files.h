@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands from files, streams, archives and literals.
+// Operands read from files, streams, archives and literals.
 #ifndef GUFUNC_TOOLS_GUFUNC_OPERAND_FILES_H
 #define GUFUNC_TOOLS_GUFUNC_OPERAND_FILES_H
 
@@ -18,31 +18,32 @@
 
 namespace gufunc::cli {
 
-// The arrays and files that the operands of one call lie in: operands borrow from it.
+// Owns the arrays and files of the operands of one call. The operands are borrowed from it.
 class OperandFiles {
  public:
   explicit OperandFiles(bool raw) : raw_(raw) {}
   OperandFiles(const OperandFiles &) = delete;
   OperandFiles &operator=(const OperandFiles &) = delete;
 
-  // A .npy file. `writable`: the elements may be changed in memory; the file keeps its bytes.
+  // Opens a .npy file. With `writable` its elements may be changed in memory; the file does not
+  // change.
   guf_operand file(const std::string &path, bool writable);
-  // A .npy file, or else a literal.
+  // Opens a .npy file if `text` names one, else parses a literal.
   guf_operand operand_of(const std::string &text, bool writable);
-  // A .npy file, or a list of integers: "0,3,5".
+  // Opens a .npy file if `text` names one, else parses a list of integers: "0,3,5".
   guf_operand indices_of(const std::string &text);
-  // A file to be: it appears with commit().
+  // Creates a file that appears with commit().
   guf_operand new_file(const std::string &path, guf_dtype dtype, const std::vector<int64_t> &shape,
                        bool fortran_order);
-  // A new file with the elements of one that stays.
+  // Creates a new file with a copy of the elements of an existing one.
   guf_operand copy_of(const guf_operand &old, const std::string &path);
-  // A new file with the elements of an existing one, whose place it takes with commit(): a failing
-  // call leaves the old one as it was.
+  // Creates a new file with the elements of an existing one, which it replaces at commit(). If the
+  // call fails, the existing file is unchanged.
   guf_operand successor_of(const guf_operand &old);
-  // Whether that would be possible; for a question.
+  // Checks whether successor_of() would succeed, for --explain.
   void check_successor(const guf_operand &old) const;
-  // The outputs that `run`, guf_call or guf_outer, would allocate, full of zeros: an element that
-  // args.where leaves out is 0 then, not what memory held.
+  // Allocates the outputs of `run` (guf_call or guf_outer), filled with zeros. Elements that
+  // args.where excludes are then 0 instead of uninitialized.
   std::vector<ArrayHandle> zeros(guf_ufunc ufunc, guf_call_args args,
                                  guf_status (*run)(guf_ufunc, guf_call_args *, guf_error *));
 
@@ -67,7 +68,7 @@ class OperandFiles {
 
   bool raw_;
   std::deque<NpzOutput> archives_;
-  std::deque<NpyInput> files_;  // deques: operands point into them
+  std::deque<NpyInput> files_;  // deques, because operands point into them
   std::deque<NpyOutput> new_files_;
   std::deque<guf_tensor> tensors_;
   std::deque<std::vector<int64_t>> lists_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command line says that something failed: one sentence and an exit code.
+// How the command line reports a failure: one sentence and an exit code.
 #ifndef GUFUNC_TOOLS_GUFUNC_OUTCOME_H
 #define GUFUNC_TOOLS_GUFUNC_OUTCOME_H
 
@@ -13,14 +13,14 @@ namespace gufunc::cli {
 // Exit codes, documented in docs/command-line.md and `gufunc --help`.
 enum class Exit : int {
   kOk = 0,
-  kUsage = 2,        // the command line itself
-  kFile = 3,         // a file that is missing, malformed or cannot be written
-  kRefused = 4,      // the library refused the call: names, types, shapes, values
-  kUnavailable = 5,  // no such backend, device, kernel or image here
+  kUsage = 2,        // invalid command line
+  kFile = 3,         // a missing, malformed or unwritable file
+  kRefused = 4,      // refused by the library: names, types, shapes, values
+  kUnavailable = 5,  // no such backend, device, kernel or image
   kRunTime = 6,      // memory, launch or device failures
 };
 
-// Thrown inside the tool, caught once in main.
+// Thrown anywhere in the program, and caught once in main.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit code, const std::string &message) : std::runtime_error(message), code_(code) {}
@@ -38,7 +38,7 @@ inline Exit exit_of(guf_status status) {
   return Exit::kRefused;
 }
 
-// The record that a library call fills, and the check that turns it into a Failure.
+// An error struct for a library call, and a check that throws it as a Failure.
 class Call {
  public:
   Call() {
@@ -46,7 +46,7 @@ class Call {
     error_.message[0] = '\0';
   }
   guf_error *error() { return &error_; }
-  // `about` goes before the library's text, `hint` behind it.
+  // Throws unless `status` is GUF_OK. `about` precedes the library's message and `hint` follows it.
   void check(guf_status status, const std::string &about = "", const std::string &hint = "") const {
     if (status == GUF_OK) return;
     const std::string text = error_.message[0] != '\0' ? error_.message : guf_status_text(status);

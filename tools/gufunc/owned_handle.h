@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// References to library objects that let go of themselves, and modules loaded for one run.
+// RAII owners of library handles, and the modules that one run loads.
 #ifndef GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
 #define GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unknown commands and options.
+// Error messages for unknown commands and options.
 #include "parse_errors.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace gufunc::cli {
 namespace {
 
-// Letters between what two words have in common at their beginnings and at their ends.
+// Number of letters left after removing the common prefix and suffix of two words.
 size_t letters_apart(std::string_view a, std::string_view b) {
   const size_t shorter = std::min(a.size(), b.size());
   size_t front = 0, back = 0;
@@ -36,7 +36,7 @@ std::vector<std::string> options_of(const CLI::App &command) {
   return names;
 }
 
-// "--axis" of "--axis=1", "-o" of "-ofile".
+// Returns the option name: "--axis" of "--axis=1", "-o" of "-ofile".
 std::string option_name(const std::string &argument) {
   return argument.starts_with("--") ? argument.substr(0, argument.find('='))
                                     : argument.substr(0, 2);

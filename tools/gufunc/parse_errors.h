@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a command line, in the words of this program and with the nearest right one.
+// Error messages for invalid command lines, with a suggestion for a misspelled word.
 #ifndef GUFUNC_TOOLS_GUFUNC_PARSE_ERRORS_H
 #define GUFUNC_TOOLS_GUFUNC_PARSE_ERRORS_H
 
@@ -9,30 +9,31 @@
 
 namespace gufunc::cli {
 
-// "; did you mean 'run'?" for the known word that differs from `wanted` in one stretch of few
-// letters; "" when none does.
+// Returns "; did you mean 'run'?" for the known word that differs from `wanted` in one short
+// substring, or "" if there is none.
 std::string did_you_mean(const std::string &wanted, const std::vector<std::string> &known);
 
-// Throws Failure(kUsage) for a word that is no command; "" where there is none.
+// Throws Failure(kUsage) for an unknown command. `word` is "" if the command is missing.
 [[noreturn]] void refuse_command(const CLI::App &app, const std::string &word);
 
-// The command that the arguments name: the first of them that is no option. `app` itself when
-// there is none. Throws Failure(kUsage) for a word that is no command.
+// Returns the command that the arguments select: the first argument that is not an option. Returns
+// `app` if there is none. Throws Failure(kUsage) for an unknown command.
 const CLI::App *chosen_command(const CLI::App &app, int argc, char **argv);
 
-// Before parsing, which would take the value of an unknown option for one more input.
-// Throws Failure(kUsage) for an option that `command` does not have, or `app` before its name.
+// Runs before CLI11 parses, because CLI11 would take the value of an unknown option for another
+// input. Throws Failure(kUsage) for an option that `command` (or `app`, before the command name)
+// does not have.
 void refuse_unknown_options(const CLI::App &app, const CLI::App &command, int argc, char **argv);
 
-// "-2", "-.5", "-inf": a number and no option.
-// A byte before an argument that CLI11 takes as it is, and the argument without it; of a message,
-// without any.
+// kHidden precedes an argument that CLI11 must not interpret. shown() removes the byte from an
+// argument, and every such byte from a message.
 inline constexpr char kHidden = '\x1f';
 std::string shown(std::string text);
 
+// Whether the argument is a number with a minus sign ("-2", "-.5", "-inf") and not an option.
 bool is_negative_number(const std::string &argument);
 
-// Whether the argument after this one is its value, whatever that looks like.
+// Whether the next argument is the value of this option, even if it looks like an option.
 bool takes_value(const CLI::App &command, const std::string &argument);
 
 }  // namespace gufunc::cli

@@ -15,11 +15,11 @@ namespace gufunc::cli {
 ProgressLine::ProgressLine(std::string name, uint64_t elements)
     : name_(std::move(name)), elements_(elements) {
   if (::isatty(STDERR_FILENO) != 1) return;
-  const SignalsBlocked blocked;  // in the new thread, too
+  const SignalsBlocked blocked;  // the new thread inherits the mask
   try {
     thread_ = std::thread([this] { show(); });
   } catch (const std::system_error &) {
-    return;  // no thread, no line: the call is what counts
+    return;  // without a thread there is no progress line
   }
 }
 

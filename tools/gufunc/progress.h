@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on a terminal while a call takes long.
+// A progress line on the terminal for long calls.
 #ifndef GUFUNC_TOOLS_GUFUNC_PROGRESS_H
 #define GUFUNC_TOOLS_GUFUNC_PROGRESS_H
 
@@ -12,9 +12,9 @@
 
 namespace gufunc::cli {
 
-// From the first second of its life on, one line on stderr tells the ufunc, how much and the time
-// passed; the destructor wipes it. A thread of its own writes it, whatever the call waits for.
-// Silent where stderr is no terminal.
+// Shows one line on stderr, from one second after construction: the ufunc, the amount of work and
+// the elapsed time. The destructor erases it. A separate thread writes the line, so it is updated
+// while the call blocks. Nothing is printed if stderr is not a terminal.
 class ProgressLine {
  public:
   ProgressLine(std::string name, uint64_t elements);
@@ -22,7 +22,7 @@ class ProgressLine {
   ProgressLine &operator=(const ProgressLine &) = delete;
   ~ProgressLine();
 
-  // How much of the work is done, where that is known.
+  // Reports the finished part of the work, if it is known.
   void set_done(int64_t done, int64_t items);
 
  private:
@@ -34,7 +34,7 @@ class ProgressLine {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  int64_t done_ = 0, items_ = 0;  // items_ 0: not known
+  int64_t done_ = 0, items_ = 0;  // items_ 0: unknown
   std::thread thread_;
 };
 

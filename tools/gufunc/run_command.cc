@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run: files and literals in, one call, files or text out. Files appear only when the call
-// succeeded. explain: the same call, told instead of made.
+// run: performs one call on files and literals, and writes files or text. Files appear only if the
+// call succeeds. explain: describes the same call without making it.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
 
@@ -25,7 +25,7 @@
 namespace gufunc::cli {
 namespace {
 
-// One run: owns files, tensors and handles; `args` borrows from it.
+// One run. Owns its files, tensors and handles; `args` borrows them.
 class Run {
  public:
   Run(const Common &common, const RunOptions &options)
@@ -54,7 +54,7 @@ class Run {
     if (!automatic) args_.device = device;
     const std::string text = options_.time ? explanation() : "";
     const auto start = std::chrono::steady_clock::now();
-    // A new file is full of zeros, an existing one keeps what the mask leaves out.
+    // Elements that the mask excludes are 0 in a new file and unchanged in an existing one.
     if (args_.where != nullptr && files_.new_files().empty())
       arrays_ = files_.zeros(ufunc_.get(), args_, guf_call);
     {
@@ -100,8 +100,8 @@ class Run {
     });
   }
 
-  // A signature without outputs: its inout operands are the results, each copied into a place of
-  // its own unless --inplace says otherwise.
+  // A signature without outputs: its inout operands are the results. Without --inplace each one is
+  // copied first.
   bool no_outputs() const { return info_.nout == 0; }
   size_t nresults() const { return results_of(info_); }
   bool in_place() const { return no_outputs() && options_.inplace; }
@@ -133,7 +133,7 @@ class Run {
     }
   }
 
-  // The types and axes of the loop, and its events.
+  // Sets the types and axes of the loop, and its floating-point flags.
   void set_loop() {
     signature_ = loop_types_of(options_.signature, options_.dtype, info_);
     if (!signature_.empty()) args_.signature = signature_.data();
@@ -142,13 +142,14 @@ class Run {
       if (!options_.axis.empty()) usage("--axes and --axis: wanted one of them");
       axes_ = axes_by_operand(options_.axes, info_);
       args_.naxes = static_cast<int32_t>(axes_.size());
-      axes_.push_back(0);  // a list of none is not the same as no list
+      axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
       args_.axes = axes_.data();
     }
     events_.ask(&args_);
   }
 
-  // The library would name its own arguments.
+  // Reports options that need a signature. The library's message would name its own arguments
+  // instead of the options.
   void refuse_core_options() const {
     if (info_.signature[0] != '\0') return;
     const std::string option = !options_.dims.empty()   ? "--dim " + options_.dims[0]
@@ -190,7 +191,7 @@ class Run {
     args_.ninputs = static_cast<int32_t>(inputs_.size());
   }
 
-  // The outputs as a question takes them: files that exist, and none that would have to be made.
+  // Describes the outputs for explain: existing files are used, new files are not created.
   void resolve() {
     resolution_.struct_size = sizeof resolution_;
     want_one_per_result(options_.name, nresults(), "-o", options_.outputs.size());
@@ -213,7 +214,7 @@ class Run {
     return std::find(dim_names_.begin(), dim_names_.end(), name) != dim_names_.end();
   }
 
-  // What to do about core dimensions that only outputs have.
+  // Returns a hint for core dimensions that occur only in outputs.
   std::string dim_hint() const {
     if (info_.rules[0] != '\0' || !options_.into.empty()) return "";
     const std::string signature = info_.signature;
@@ -245,7 +246,7 @@ class Run {
             resolution_.output_shapes[i] + resolution_.output_ndims[i]};
   }
 
-  // Whether a new file is in Fortran order, as NumPy would save such a result.
+  // Whether a new file is in Fortran order, by NumPy's rules for results.
   bool saves_fortran(size_t ndim) const {
     if (options_.order != "K" && options_.order != "A") return options_.order == "F";
     bool found = false;
@@ -259,14 +260,14 @@ class Run {
     return found && (info_.signature[0] == '\0' || options_.order == "A");
   }
 
-  // At most one axis is longer than 1: it lies in every order.
+  // Whether at most one axis is longer than 1: such an array is contiguous in either order.
   static bool is_line(const guf_tensor &tensor) {
     return std::count_if(tensor.shape, tensor.shape + tensor.ndim,
                          [](int64_t extent) { return extent != 1; }) < 2;
   }
 
-  // -o: new files. --into, --inplace: new files that take the place of old ones at the end. What
-  // goes to no file is allocated by the call.
+  // Creates new files for -o, and replacement files for --into and --inplace. The call allocates
+  // the other results.
   void make_files() {
     if (copies_first()) return copy_first();
     for (size_t i = 0; i < options_.outputs.size(); ++i) {
@@ -282,7 +283,7 @@ class Run {
     set_outputs();
   }
 
-  // Chunks are computed in place where an operand is read and written: on a copy of its file then.
+  // A chunked call overwrites operands that are read and written, so it works on a copied file.
   bool copies_first() const { return no_outputs() && options_.chunk && !options_.outputs.empty(); }
 
   void copy_first() {
@@ -303,7 +304,7 @@ class Run {
     set_outputs();
   }
 
-  // Arrays that the call allocated, and what it wrote in place.
+  // Collects the arrays that the call allocated and the operands that it wrote in place.
   void take_results() {
     if (in_place()) outputs_ = {inputs_[0]};
     if (copies_first()) {
@@ -317,7 +318,7 @@ class Run {
     }
   }
 
-  // Inputs that are written over are read from the new file too.
+  // An operand that is both input and output is read from the new file too.
   void rewrite_files() {
     for (guf_operand &output : outputs_) {
       const guf_tensor *const old = output.tensor;
@@ -328,7 +329,7 @@ class Run {
     }
   }
 
-  // What the loop computes in, and what each operand is.
+  // Describes the loop's dtype and the operand's dtype for each operand.
   nlohmann::ordered_json operands_json() const {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (int32_t i = 0; i < resolution_.noperands; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kArrow = "->";
 
-// What a wrong --signature is told.
+// Throws the usage error for an invalid --signature.
 [[noreturn]] void refuse_signature(const std::string &text, const std::string &found,
                                    const guf_ufunc_info &info) {
   usage(
@@ -34,7 +34,7 @@ guf_dtype type_of(const std::string &text, std::string_view name, const guf_ufun
   return dtype;
 }
 
-// A letter for each operand.
+// Parses one letter per operand.
 std::vector<guf_dtype> letters_of(const std::string &text, size_t arrow,
                                   const guf_ufunc_info &info) {
   const std::string_view all = text;
@@ -51,7 +51,7 @@ std::vector<guf_dtype> letters_of(const std::string &text, size_t arrow,
   return types;
 }
 
-// Core dimensions of an operand: how many it has when the optional ones are there, and without.
+// Number of core dimensions of an operand, with and without the optional ones.
 struct CoreCount {
   int64_t most = 0, least = 0;
 };
@@ -75,13 +75,13 @@ std::vector<CoreCount> core_counts(const guf_ufunc_info &info) {
 class AxesReader {
  public:
   explicit AxesReader(const std::string &text) : text_(text), rest_(text) {
-    // NumPy's list, where somebody typed it whole.
+    // Accept NumPy's list brackets.
     if (rest_.starts_with('[') && rest_.ends_with(']')) rest_ = rest_.substr(1, rest_.size() - 2);
     skip_space();
   }
 
   bool done() const { return rest_.empty(); }
-  // The next operand's axes; a bare number is one.
+  // Returns the axes of the next operand. A bare number is one axis.
   std::vector<int64_t> next() {
     std::vector<int64_t> axes;
     if (!accept('(')) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's signature= and axes= in the spelling of the command line.
+// NumPy's signature= and axes= as command line options.
 #ifndef GUFUNC_TOOLS_GUFUNC_TYPE_KEYWORDS_H
 #define GUFUNC_TOOLS_GUFUNC_TYPE_KEYWORDS_H
 
@@ -11,17 +11,17 @@
 
 namespace gufunc::cli {
 
-// "dd->d", or a name for each operand: "f4,None,f8". 0 for None; nothing for "".
-// Throws Failure(kUsage), also where `dtype` is given besides.
+// Parses "dd->d", or one name per operand: "f4,None,f8". None becomes 0; "" returns an empty list.
+// Throws Failure(kUsage), also if `dtype` is given as well.
 std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
                                      const guf_ufunc_info &info);
 
-// "(0,1),(1,2),(0,1)": an entry per operand, a bare number for one axis; entries of outputs without
-// core dimensions may be left out. One axis after the other, as guf_call_args.axes takes them.
-// Throws Failure(kUsage).
+// Parses "(0,1),(1,2),(0,1)": one entry per operand, a bare number for one axis. Outputs without
+// core dimensions may be left out. Returns the axes concatenated, as in guf_call_args.axes. Throws
+// Failure(kUsage).
 std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_info &info);
 
-// The named core dimensions in a signature, or in a part of one, each once: "(m?,3),(n)" has m, n.
+// Returns each named core dimension of a signature, or of part of one, once: "(m?,3),(n)" has m, n.
 std::vector<std::string> core_dimensions(const std::string &signature);
 
 }  // namespace gufunc::cli
