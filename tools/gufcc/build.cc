@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps in order; each leaves its files in the temporary folder, the last one moves the module
-// into place.
+// The steps of a build, in order. Each step writes its files into the temporary folder; the last
+// one moves the module into place.
 #include "build.h"
 
 #include <algorithm>
@@ -44,13 +44,13 @@ bool Build::run() {
       !write_items(options_.items_asan, Instrumentation::kAddressSanitizer)) {
     return false;
   }
-  // The module last: where it stands, everything succeeded.
+  // The module comes last: if it exists, everything succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
 namespace {
 
-// What is no text costs the compiler a warning for each byte.
+// Refuses a binary file: the compiler would print one warning per byte.
 bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
   constexpr uint64_t kMost = uint64_t{16} << 20;
   std::error_code failure;
@@ -75,7 +75,7 @@ bool Build::find_sources() {
       return diagnostics_->error({}, "cannot read the source {}", typed);
     }
     const std::string absolute = absolute_path(typed);
-    // Entries say #include "path", and no escape makes these a part of it.
+    // Entries contain #include "path", and these characters cannot be escaped there.
     const size_t unfit = absolute.find_first_of("\"\\\n");
     if (unfit != std::string::npos) {
       return diagnostics_->error({}, "cannot include the source {}: its path has {}", absolute,
@@ -89,7 +89,7 @@ bool Build::find_sources() {
   return true;
 }
 
-// "build/foo.so" is module foo.
+// The default name comes from the output file: "build/foo.so" is module foo.
 bool Build::choose_name() {
   if (options_.output.empty())
     return diagnostics_->usage_error("say where the module goes: -o FILE");
@@ -103,7 +103,7 @@ bool Build::choose_name() {
                     std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
-  fs::path place;  // asked now, since compiling takes its time
+  fs::path place;  // checked before the long compilation
   if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error("'{}' is no module name: letters, digits and _; say --name NAME",
                                    module_.name);
@@ -143,7 +143,7 @@ void Build::group_units() {
   }
 }
 
-// Without the loops that no device can run.
+// Leaves out the loops that no device can run.
 DeviceEntries Build::device_entries(const Unit &unit) const {
   DeviceEntries entries{{}, unit.plain, unit.kernels};
   for (const LoopRef &ref : unit.loops) {
@@ -184,7 +184,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   return text;
 }
 
-// Whatever the targets.
+// The rules are checked for every set of targets.
 bool Build::check_sources() {
   return run_parallel(workers(), static_cast<int>(units_.size()), [&](int job) {
     const Unit &unit = units_[static_cast<size_t>(job)];
@@ -194,13 +194,13 @@ bool Build::check_sources() {
   });
 }
 
-// Of a module for devices alone one level of the cpu is compiled and looked at, and not linked.
+// Without host targets, the lowest cpu level is still compiled and examined, but not linked.
 const std::vector<Target> &Build::examined_targets() const {
   static const auto *const kLowest = new std::vector<Target>{all_targets()[0]};
   return targets_.empty() ? *kLowest : targets_;
 }
 
-// Plain entries alone are code of devices only.
+// A unit with plain entries only is code for devices only.
 bool Build::is_compiled(const Unit &unit) const {
   return !targets_.empty() || !unit.loops.empty() || !unit.kernels.empty();
 }
@@ -235,7 +235,8 @@ bool Build::choose_targets() {
   return true;
 }
 
-// A family is what one unit's images have. Loops that no device can run get one without images.
+// A family identifies the images of one unit. Loops that no device can run get a family without
+// images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
     const Unit &unit = unit_of(kernel.source, kernel.fast || options_.fast);
@@ -283,7 +284,7 @@ bool Build::write_items(const std::string &output, Instrumentation instrumentati
          move_into_place(file, output, diagnostics_);
 }
 
-// What one level has is seen in the first one that has it.
+// Reports code that only a host can run, once: in the first level that contains it.
 bool Build::refuse_host_only() {
   for (const Target &target : examined_targets()) {
     for (size_t i = 0; i < units_.size(); ++i) {
@@ -315,7 +316,8 @@ void Build::report_host_only(size_t index, const Target &target,
   }
 }
 
-// Whatever the targets are: the library asks for a kernel's parameters, not for its code.
+// Runs for every set of targets, because the library reads a kernel's parameters from these records
+// even without host code.
 bool Build::compile_parameters() {
   for (size_t i = 0; i < units_.size(); ++i) {
     const Unit &unit = units_[i];
@@ -354,7 +356,7 @@ bool Build::check_compiler(const std::string &name, size_t index) {
                          host_kernel_entries(unit.kernels, all_targets()[0])
                    : generate_device_entries(source, device_entries(unit));
   text.call_probe = generate_call_probes(source, unit.loops) + kernel_call_probes(unit.kernels);
-  // Assembly, since an object for a GPU would be linked and its mathematics is not at hand.
+  // Stop at assembly: an object for a GPU would have to be linked with the vendor's math library.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
   text.command.insert(text.command.end(), compiler_->include_flags().begin(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From sources to a module: scan, entries, objects per ISA level, table, link, digest.
+// Compiles sources into a module: scan, entries, objects per ISA level, table, link, digest.
 #ifndef GUFUNC_TOOLS_GUFCC_BUILD_H
 #define GUFUNC_TOOLS_GUFCC_BUILD_H
 
@@ -60,19 +60,19 @@ class Build {
   bool link_object();
   bool write_depfile();
   std::filesystem::path work(const std::string &name) const { return folder_.path() / name; }
-  std::filesystem::path linked() const { return work("module"); }  // before it is in its place
+  std::filesystem::path linked() const { return work("module"); }  // before it is moved into place
   std::string unit_name(size_t unit, const Target &target) const;
 
   const Options &options_;
   Diagnostics *diagnostics_;
   TemporaryFolder folder_;
   std::vector<Source> sources_;
-  std::vector<Target> targets_;  // of the host
+  std::vector<Target> targets_;  // host targets
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<DeviceImages> devices_;
   Module module_;
   std::vector<Unit> units_;
-  std::vector<std::filesystem::path> parameters_;  // objects with the records of raw kernels
+  std::vector<std::filesystem::path> parameters_;  // objects with the parameter records
   std::string listing_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps of a build: objects are joined per level, described by the table, and linked.
+// The last steps of a build: join the objects of each level, compile the table, and link.
 #include "build.h"
 #include "kernel_entries.h"
 #include "module_file.h"
@@ -8,8 +8,9 @@ namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
-// All objects of a level become one whose only global symbols are its entries: an inline function
-// of the user must not be shared between levels, or old machines would run code of new ones.
+// Joins all objects of a level into one that exports only its entries. Otherwise the linker would
+// merge inline functions of the levels, and an old processor would run instructions of a newer
+// level.
 bool Build::join_level(const Target &target) {
   std::string entries;
   Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps around clang. An object depends on the preprocessed text, the flags and the compiler's
-// version: their hash names it in the cache. Where files lie is no part of it, so that all
-// checkouts and build folders share objects.
+// The steps around clang. An object depends on the preprocessed text, the flags and the compiler's
+// version; the hash of these is its key in the cache. The key contains no paths, so all checkouts
+// and build folders share objects.
 #include "compiler.h"
 
 #include <cerrno>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Results must not depend on the ISA: no contraction, no reassociation. errno is nobody's business.
+// Results must not depend on the ISA: no contraction, no reassociation. Kernels do not set errno.
 const Command kCodeFlags = {
     "-fno-math-errno", "-fPIC",           "-fvisibility=hidden",     "-fvisibility-inlines-hidden",
     "-fno-exceptions", "-fno-rtti",       "-fno-threadsafe-statics", "-Wall",
@@ -93,7 +93,7 @@ bool Compiler::find_headers() {
 
 bool Compiler::write_refused_headers() {
   std::error_code failure;
-  const fs::path folder = work_ / "refused" / "bits";  // of bits/stdc++.h
+  const fs::path folder = work_ / "refused" / "bits";  // for bits/stdc++.h
   if (!fs::create_directories(folder, failure) && failure) {
     return diagnostics_->error({}, "cannot make {}: {}", folder.string(), failure.message());
   }
@@ -156,14 +156,16 @@ Command Compiler::system_include_flags() const {
 }
 
 Command Compiler::host_command() const {
-  // Loops over several elements at once are compiled twice, and gdb stops at one of the two.
+  // Vectorized loops exist twice, as vector and scalar loop, and gdb would stop in only one of
+  // them.
   const Command debugged = {
       "-O1", "-g", "-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"};
   const Command level = options_.debug ? debugged : Command{"-O3"};
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
-// nvcc tells either the text, never with lines here, or what it read.
+// nvcc needs two runs: it writes either the text, never with line markers here, or the
+// dependencies.
 bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) {
   const std::string entry = (work_ / (unit.stem + ".cpp")).string();
   const std::string output = (work_ / (unit.stem + ".ii")).string();
@@ -194,7 +196,7 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
     version = asked.output;
   }
   *text = version + flags_of_the_key(unit) + unit.places_key + *text;
-  // Where nothing of the object is.
+  // Remove the temporary folder from the key, because the object does not depend on it.
   if (unit.has_lines || has_places) replace_all(text, work_.string(), "");
   return true;
 }
@@ -227,7 +229,8 @@ Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
   return result.output.empty() ? Made::kSilently : Made::kWithMessages;
 }
 
-// Once, and again where loops turn out to use the stack, without their promise.
+// Compiles once. If loops use the stack, compiles again without the promise that their iterations
+// are independent (stack_places.h).
 Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
   if (!unit.text_on_stack) return make_object(unit, {}, object);
   const fs::path folder = work_ / (unit.stem + ".code");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel compiler: where it is, what it is called with, and the scan and compile steps.
+// The kernel compiler: finds it, and runs the scan and compile steps.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_H
 
@@ -19,7 +19,8 @@
 
 namespace gufunc::gufcc {
 
-// One source of the user: as typed, for messages, and absolute, for programs and #include.
+// A source file of the user: the path as typed, for messages, and the absolute path, for programs
+// and #include.
 struct Source {
   std::string typed;
   std::string absolute;
@@ -38,60 +39,62 @@ class Compiler {
 
   // A translation unit to compile.
   struct Unit {
-    std::string stem;  // of its intermediate files
+    std::string stem;  // of the intermediate files
     std::string text;
-    std::string call_probe;  // finds wrong numbers of parameters, wrong results
-    std::string probe;  // calls the same functions once: its errors are shorter; empty for devices
-    Command command;    // compiler and flags, without files
+    std::string call_probe;  // calls the same functions once, for shorter errors; empty for devices
+    std::string probe;       // Calls the same functions once, for shorter error messages. Empty for
+                             // devices.
+    Command command;         // compiler and flags, without files
     const char *action = "-c";
-    bool quiet = true;  // its warnings come from elsewhere (rules_check.h)
-    // The text for callees that use the stack (stack_places.h); empty for devices.
+    bool quiet = true;  // other steps print its warnings (rules_check.h)
+    // The text to use if these callees use the stack (stack_places.h). Empty for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
-    Command places = {};          // flags that say where files are; they come last
-    std::string places_key = {};  // what the object depends on instead of `places`
-    bool is_nvcc = false;         // who spells some flags in its own way
-    bool has_lines = false;       // the object has debugging information: lines and paths
+    Command places = {};          // flags that contain paths; they come last
+    std::string places_key = {};  // replaces `places` in the cache key
+    bool is_nvcc = false;         // nvcc spells some flags differently
+    bool has_lines = false;       // debug information: the object contains lines and paths
   };
 
-  // Compiler and flags of host kernels.
+  // Compiler and flags for host kernels.
   Command host_command() const;
 
-  // Compiles a unit to `object`, or takes the object from the cache.
+  // Compiles a unit to `object`, or copies the object from the cache.
   bool compile(const Unit &unit, const std::filesystem::path &object);
 
-  // The two halves of it. Preprocesses a unit to the text that names its object, free of where
-  // files lie; units of the same text make the same object.
+  // The two halves of compile(). expand() preprocesses a unit to the text that is its cache key and
+  // that contains no paths. Units with the same text compile to the same object.
   bool expand(const Unit &unit, std::string *text);
   bool compile_expanded(const Unit &unit, const std::string &text,
                         const std::filesystem::path &object);
 
-  // What a step that makes a file ended in. A file that came with messages is not kept: whoever
-  // took it from the cache would not see them.
+  // Result of a step that writes a file. A file that came with messages is not cached, because a
+  // later build would not repeat the messages.
   enum class Made { kFailed, kWithMessages, kSilently };
 
-  // Takes the file that `text` names from the cache, or calls `make` to make it and keeps it.
+  // Copies the file with the key `text` from the cache, or calls `make` and caches the file.
   bool make_cached(const std::string &text, const std::string &what,
                    const std::filesystem::path &file, const std::function<Made()> &make);
 
-  // As read_file, write_file and Diagnostics::error, from any thread.
+  // Thread-safe versions of read_file, write_file and Diagnostics::error.
   bool read(const std::filesystem::path &file, std::string *out);
   bool write(const std::filesystem::path &file, const std::string &text);
   bool fail(const std::string &message);
   void pass_on(const Command &command, const std::string &text);
 
-  // Messages as the user should see them: paths as typed, no line about gufcc's own files.
+  // Rewrites messages for the user: paths as typed, no lines about gufcc's own files.
   std::string readable(const std::string &text) const;
-  // The assertions of generate_call_probes and generate_rules that failed, in the user's terms.
+  // The failed assertions of generate_call_probes and generate_rules, as messages for the user.
   std::string call_complaints(const std::string &output) const;
-  // An intermediate file.
+  // Path of an intermediate file.
   std::filesystem::path work(const std::string &name) const { return work_ / name; }
 
-  // Where the symbols of a unit are defined or first used, without those of entries. Compiles it
-  // anew, with debugging information, to `object`.
+  // Returns where the symbols of a unit are defined or first used, without those of entries.
+  // Compiles the unit again, with debug information, to `object`.
   std::map<std::string, Place> find_symbols(const Unit &unit,
                                             const std::filesystem::path &object) const;
 
-  // Runs a command; on failure its output becomes the diagnostics, the user's paths as typed.
+  // Runs a command. If it fails, its output becomes the diagnostics, with the user's paths as
+  // typed.
   bool run(const Command &command, const char *what) {
     return run_and_see(command, what) != Made::kFailed;
   }
@@ -100,14 +103,14 @@ class Compiler {
   const std::string &path() const { return path_; }
   bool debugs() const { return options_.debug; }
   const std::filesystem::path &headers() const { return headers_; }
-  // -I and -D of the dialect and of the user.
+  // -I and -D flags of the dialect and of the user.
   const Command &include_flags() const { return include_flags_; }
-  // The same without the folder that keeps kernels from the system's headers, for a compiler that
-  // reads those by itself.
+  // The same flags without the folder that shadows the system headers, for a compiler that includes
+  // system headers itself.
   Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
-  // The same with the dialect's headers as those of a system, of which nothing is said.
+  // The same flags with the dialect's headers as system headers, which cause no warnings.
   Command system_include_flags() const;
-  // Every file that was read, without intermediate ones.
+  // Every file that was read, except intermediate files.
   const std::set<std::string> &dependencies() const { return dependencies_; }
 
  private:
@@ -129,7 +132,7 @@ class Compiler {
   TypedPaths typed_paths_;
   std::filesystem::path work_, headers_;
   Diagnostics *diagnostics_;
-  std::mutex mutex_;  // diagnostics and dependencies, when units compile side by side
+  std::mutex mutex_;  // protects diagnostics and dependencies while units compile in parallel
   std::string path_, version_;
   Command include_flags_;
   std::set<std::string> dependencies_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of command lines.
+// Helpers for command lines.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_FLAGS_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_FLAGS_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::gufcc {
 
-// "??->?" is a type string, and in C++17 no trigraph. Not a part of an object's name.
+// "??->?" is a type string, and C++17 has no trigraphs. The flag is not part of the cache key.
 inline constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
 
 inline Command joined(std::initializer_list<Command> parts) {

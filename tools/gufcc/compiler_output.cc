@@ -15,7 +15,7 @@
 namespace gufunc::gufcc {
 namespace {
 
-// The C library's mathematics for double that guf:: has too; `round` is guf::rint.
+// Functions of the C math library for double that guf:: also has; `round` is guf::rint.
 const std::set<std::string> kMathematics = {
     "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
     "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
@@ -23,7 +23,7 @@ const std::set<std::string> kMathematics = {
     "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
     "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
 
-// Of namespace std beside those.
+// Further functions of namespace std that guf:: also has.
 const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "isfinite", "isinf",
                                        "isnan", "lcm", "max",  "min", "real", "signbit"};
 
@@ -33,7 +33,8 @@ const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "f
                                        "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
                                        "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
 
-// A message of clang starts with `start`; {0} and {1} of `says` are what it quotes.
+// A clang message that starts with `start` is replaced by `says`. {0} and {1} in `says` are the
+// names that the clang message quotes.
 struct Rewriting {
   const char *start;
   const char *says;
@@ -90,7 +91,7 @@ constexpr Rewriting kRewritings[] = {
      "does not fit; write guf::cast<{1}>(x)"},
 };
 
-// What follows a message of clang that stays.
+// Text to append to a clang message that is kept.
 struct Advice {
   const char *part;
   const char *what;
@@ -111,7 +112,7 @@ constexpr Advice kAdvice[] = {
      "-I adds a folder; a kernel has no headers of the system but freestanding ones"},
 };
 
-// Notes about gufcc's own text.
+// Whether a note is about code that gufcc generated.
 bool is_ours(const CompilerMessage &message) {
   return message.place.find("include/gufunc/kernel") != std::string::npos ||
          message.text == "host variable declared here" ||
@@ -120,7 +121,7 @@ bool is_ours(const CompilerMessage &message) {
          message.text.find(kCalleeName) != std::string::npos;
 }
 
-// What stands between single quotes.
+// Returns the first two names in single quotes.
 std::array<std::string, 2> quoted_names(const std::string &text) {
   std::array<std::string, 2> names;
   size_t at = 0;
@@ -130,7 +131,7 @@ std::array<std::string, 2> quoted_names(const std::string &text) {
     if (close == std::string::npos) break;
     name = text.substr(open + 1, close - open - 1);
     at = close + 1;
-    // 'guf::f64' (aka 'double'): the second spelling says more.
+    // For 'guf::f64' (aka 'double'), use the second spelling.
     if (text.compare(at, 7, " (aka '") != 0) continue;
     const size_t end = text.find('\'', at + 7);
     name = text.substr(at + 7, end - at - 7);
@@ -143,7 +144,7 @@ std::string without_column(const std::string &place) {
   return place.substr(0, place.rfind(':'));
 }
 
-// A function without GUF_DEVICE, by clang's name for it.
+// Explains the use of a function without GUF_DEVICE. clang's message contains its name.
 void explain_host_function(CompilerMessage *message) {
   const std::string name = quoted_names(message->text)[0];
   const std::string plain = name.substr(0, name.find('<'));
@@ -263,11 +264,11 @@ std::string write_messages(const std::vector<CompilerMessage> &messages) {
 std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages) {
   std::vector<CompilerMessage> kept;
   std::set<std::string> seen;
-  bool dropped = false;  // its notes go with it
+  bool dropped = false;  // the notes of a dropped message are dropped too
   for (size_t i = 0; i < messages.size(); ++i) {
     CompilerMessage &message = messages[i];
     if (message.kind.empty()) {
-      // "In file included from ...", "2 errors generated ..."
+      // such as "In file included from ...", "2 errors generated ..."
       if (message.text.find(" generated") == std::string::npos &&
           !message.text.starts_with("In file included from")) {
         kept.push_back(message);
@@ -276,7 +277,7 @@ std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> me
     }
     if (message.source_lines.find(kProbeName) != std::string::npos ||
         message.source_lines.find(kCalleeName) != std::string::npos) {
-      message.place = without_column(message.place);  // which is one of the generated text
+      message.place = without_column(message.place);  // the column refers to the generated text
       message.source_lines.clear();
     }
     const bool is_note = message.kind == "note";
@@ -285,7 +286,7 @@ std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> me
     if (!is_note) dropped = !seen.insert(without_column(message.place) + message.text).second;
     if (!dropped) kept.push_back(message);
   }
-  // What gufcc's own text has follows from what the user's has.
+  // Errors in generated code are consequences of errors in the user's code.
   const auto is_in_entries = [](const CompilerMessage &message) {
     return message.place.find(kEntriesFile) != std::string::npos;
   };

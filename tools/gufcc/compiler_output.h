@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of clang, in the words of who writes kernels: what a message means for a kernel and
-// what to write instead.
+// Translates messages of clang for authors of kernels: what a message means for a kernel, and what
+// to write instead.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_OUTPUT_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_OUTPUT_H
 
@@ -9,12 +9,12 @@
 
 namespace gufunc::gufcc {
 
-// "k.guf.cpp:4:15: error: text", and the lines below it that show the source.
+// A message "k.guf.cpp:4:15: error: text" and the source excerpt below it.
 struct CompilerMessage {
-  std::string place;  // "k.guf.cpp:4:15"; empty: of no place
-  std::string kind;   // "error", "warning", "note", "fatal error"; empty: a line of another form
+  std::string place;  // "k.guf.cpp:4:15"; empty: no location
+  std::string kind;   // "error", "warning", "note", "fatal error"; empty: other line
   std::string text;
-  std::string source_lines;  // with their line breaks
+  std::string source_lines;  // includes line breaks
 
   bool is_error() const { return kind == "error" || kind == "fatal error"; }
 };
@@ -22,13 +22,13 @@ struct CompilerMessage {
 std::vector<CompilerMessage> read_messages(const std::string &output);
 std::string write_messages(const std::vector<CompilerMessage> &messages);
 
-// Rewrites what is about kernels, drops notes about code that gufcc generated, what is said twice,
-// and the count at the end.
+// Rewrites messages in terms of kernels. Drops notes about generated code, duplicates, and the
+// error count at the end.
 std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages);
 
 bool is_printing(const std::string &function);
 
-// What to use instead of a function that only a host has.
+// What to use instead of a function that only the host has.
 std::string advice_for_function(const std::string &name);
 
 }  // namespace gufunc::gufcc

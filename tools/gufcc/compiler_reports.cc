@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiler that failed is reported with: the user's lines, in the user's terms.
+// Reports a failed compilation in terms of the user's source lines.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -19,14 +19,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a line says in the user's terms; nothing if it is not one of gufcc's own assertions:
+// Extracts the user's message from a line with one of gufcc's own assertions; returns "" for other
+// lines. Examples of lines:
 // "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: found 1 parameter, ..."
 // "k.guf.cpp:4:1: error: static assertion failed due to requirement 'guf_probe_result<S, float>':
 // gufcc: f: found a result of type '%TYPE%', ..."
 std::string call_complaint(const std::string &line) {
   const size_t assertion = line.find("static assertion failed"), mark = line.find(kCallMark);
   if (assertion == std::string::npos || mark == std::string::npos) return {};
-  // Without the column, which is one of the probe's.
+  // Remove the column, which refers to the probe.
   const size_t end = line.rfind(": error: ", assertion);
   if (end == std::string::npos || end == 0) return {};
   std::string said = line.substr(mark + std::strlen(kCallMark));
@@ -44,7 +45,7 @@ std::string Compiler::readable(const std::string &text) const {
   const std::string skipped = "In file included from " + work_.string();
   std::istringstream lines(typed_paths_.as_typed(text));
   std::string kept;
-  bool under_own_text = false;  // "      |       ^~~"
+  bool under_own_text = false;  // the next line underlines generated text
   for (std::string line; std::getline(lines, line);) {
     const bool own_text =
         line.find(kProbeName) != std::string::npos && line.find(" | ") != std::string::npos;
@@ -77,8 +78,8 @@ bool Compiler::report_calls(const Unit &unit) {
   return !found.empty();
 }
 
-// The compiler complains once per ISA level and from inside the loops. A probe that calls each
-// function once says the same from the registration's line.
+// The compiler reports an error once per ISA level and from inside the generated loops. A probe
+// that calls each function once reports it at the line of the registration.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
@@ -106,7 +107,7 @@ void Compiler::report_recursion(const Unit &unit, const std::set<std::string> &f
   const std::map<std::string, Place> places =
       find_symbols(unit, work_ / (unit.stem + "_with_lines.o"));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (std::exchange(compile_failed_, true)) return;  // as on another level
+  if (std::exchange(compile_failed_, true)) return;  // another level reported it
   for (const std::string &symbol : functions) {
     const auto place = places.find(symbol);
     diagnostics_->error(place == places.end() ? Place{sources_[0].typed} : place->second,
@@ -123,7 +124,7 @@ std::map<std::string, Place> Compiler::find_symbols(const Unit &unit,
                           {unit.action, kNoTrigraphs, "-w", "-g", "-gdwarf-4",
                            (work_ / (unit.stem + ".cpp")).string(), "-o", object.string()}}));
   if (compiled.status != 0) return places;
-  // "0000000000000000 b _ZL1n\t/home/me/n.guf.cpp:3"
+  // Format: "0000000000000000 b _ZL1n\t/home/me/n.guf.cpp:3"
   std::istringstream lines(run_process({"nm", "-l", object.string()}).output);
   for (std::string line; std::getline(lines, line);) {
     const size_t tab = line.find('\t'), colon = line.rfind(':');

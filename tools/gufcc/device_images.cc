@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's images of a unit are made one after the other, as all come from the same PTX; AMD's are
-// independent of each other. Whatever takes long is taken from the cache where it is known.
+// The NVIDIA images of a unit are made one after the other because all come from the same PTX. The
+// AMD images are independent of each other. Slow steps use the object cache.
 #include "device_images.h"
 
 #include "files.h"
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kImageAlignment = 256;  // within a frame
+constexpr size_t kImageAlignment = 256;  // of an image in a frame
 
 const char *format_of(const Target &target) {
   if (target.kind == TargetKind::kAmd) return "GUF_IMAGE_HSACO";
@@ -54,8 +54,9 @@ bool DeviceImages::make_ptx(const DeviceUnit &unit, const Target &target,
                  !compiler_->read(file, &place->second))) {
     return false;
   }
-  // libdevice asks the compiler whether square roots are to be rounded (__CUDA_PREC_SQRT), and
-  // clang does not answer; its own square roots are.
+  // libdevice tests __CUDA_PREC_SQRT to choose correctly rounded square roots. clang does not
+  // define it, so the approximate instruction is replaced. clang's own square roots are correctly
+  // rounded.
   replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
   *out = place->second;
   return true;
@@ -119,8 +120,8 @@ bool DeviceImages::compile(const std::vector<DeviceUnit> &units, int workers) {
                       [&](int job) { return jobs[static_cast<size_t>(job)](); });
 }
 
-// Code objects of one group are the same functions for processors that are much alike: together
-// they take little more room than one of them.
+// Compresses the code objects of similar processors together: they contain the same functions, so
+// the group takes little more space than one code object.
 bool DeviceImages::pack(int workers) {
   std::map<std::string, std::vector<size_t>> frames;
   for (size_t i = 0; i < images_.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images: one per target and unit, a family; packed into frames for the module's table.
+// Device images: one per target and unit. The images of a unit are a family. They are packed into
+// frames for the module's table.
 #ifndef GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 #define GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 
@@ -8,19 +9,19 @@
 
 namespace gufunc::gufcc {
 
-// An image as it was compiled.
+// An image as the compiler produced it.
 struct PlainImage {
   const Target *target = nullptr;
-  uint32_t family = 0;  // 1 + number of the unit
+  uint32_t family = 0;  // 1 + index of the unit
   std::string bytes;
 };
 
-// What is compiled into one family.
+// The input of one family.
 struct DeviceUnit {
   uint32_t family = 0;
   std::string source;                // as typed
-  std::string text;                  // the entries
-  std::vector<std::string> entries;  // their names
+  std::string text;                  // text of the entries
+  std::vector<std::string> entries;  // names of the entries
   std::string call_probe;
   bool fast = false;
 };
@@ -35,7 +36,7 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Keeps the targets that can be made. False as DeviceTools::locate.
+  // Keeps the targets that can be compiled. Returns false as DeviceTools::locate does.
   bool choose(std::vector<Target> targets);
 
   bool wanted() const { return !targets_.empty(); }
@@ -43,11 +44,11 @@ class DeviceImages {
   // Compiles every unit for every target, on `workers` threads.
   bool compile(const std::vector<DeviceUnit> &units, int workers);
 
-  // Packs the images into frames, files beside the intermediate ones.
+  // Packs the images into frames, which are written to the folder of intermediate files.
   bool pack(int workers);
 
   const std::vector<PlainImage> &images() const { return images_; }  // by target, then by family
-  const std::vector<ImageRow> &rows() const { return rows_; }        // the same, packed
+  const std::vector<ImageRow> &rows() const { return rows_; }        // the same images, packed
   const std::vector<std::filesystem::path> &frames() const { return frames_; }
 
  private:

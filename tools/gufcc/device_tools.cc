@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX is made by the kernel compiler, for the oldest architecture and a version that drivers since
-// r418 take; ptxas raises it. AMD's code objects are linked by lld, as raw ELF.
+// The kernel compiler makes PTX for the oldest architecture, in a PTX version that drivers since
+// r418 accept; ptxas raises it. lld links AMD's code objects as raw ELF.
 #include "device_tools.h"
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ bool has_file(const fs::path &path) {
   return fs::is_regular_file(path, failure);
 }
 
-// A program as the shell finds it; empty when it is nowhere.
+// Searches PATH like a shell. Returns "" if the program is not found.
 fs::path on_path(const std::string &name) {
   const char *const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -38,8 +38,9 @@ fs::path first_file(const std::vector<fs::path> &candidates) {
   return {};
 }
 
-// ocml asks these while it is optimized, and what they rule out disappears: for that they have to
-// be constants of the module, with linkage that can be dropped. The library's own know no new ISA.
+// ocml reads these constants while it is optimized, and code that they exclude is removed. This
+// requires constants in the module itself, with linkage that allows their removal. The constants
+// that ship with the library lack new ISAs.
 std::string constants_text(const Target &target) {
   const auto line = [](const char *name, const char *type, int value, int align) {
     return fmt::format(
@@ -56,7 +57,7 @@ std::string constants_text(const Target &target) {
 
 }  // namespace
 
-// What a toolkit that was named has; without one, what the shell finds.
+// Uses the toolkit that the command line names, else searches PATH.
 DeviceTools::Lack DeviceTools::find_ptxas() {
   const bool named = !options_.ptxas.empty() || !options_.cuda_home.empty();
   ptxas_ = !options_.ptxas.empty()       ? options_.ptxas
@@ -65,7 +66,7 @@ DeviceTools::Lack DeviceTools::find_ptxas() {
   if (ptxas_.empty()) return {"no ptxas; say --ptxas FILE or --cuda-home DIR"};
   const ProcessResult version = run_process({ptxas_, "--version"});
   if (version.status != 0) return {fmt::format("'{}' does not run", ptxas_), named};
-  // "ptxas: NVIDIA (R) ...": the name is the one that it was called by.
+  // In "ptxas: NVIDIA (R) ..." the prefix is the name by which ptxas was called.
   ptxas_version_ =
       version.output.substr(std::min(version.output.find(": "), version.output.size()));
   return {};
@@ -79,7 +80,7 @@ DeviceTools::Lack DeviceTools::find_nvcc() {
   return {fmt::format("nvcc not found: '{}' does not run", nvcc_), true};
 }
 
-// Where NVIDIA has it in a toolkit, and Debian.
+// Searches the folders that NVIDIA's toolkits and Debian use.
 DeviceTools::Lack DeviceTools::find_libdevice() {
   const auto inside = [](const fs::path &home) {
     return first_file(
@@ -125,7 +126,7 @@ DeviceTools::Lack DeviceTools::find_amd() {
                         "/opt/rocm/amdgcn/bitcode/ocml.bc"});
     if (ocml_.empty()) return {"no ocml.bc; say --rocm-bitcode DIR; on Debian: rocm-device-libs"};
   }
-  // The compiler prints a path where it finds the linker, else the name.
+  // The compiler prints a path if it finds the linker, else only the name.
   const ProcessResult linker = run_process({compiler_->path(), "--print-prog-name=lld"});
   if (linker.error != 0) return {linker.output, true};
   const std::string found = linker.output.substr(0, linker.output.find('\n'));
@@ -162,7 +163,7 @@ bool DeviceTools::locate(std::vector<Target> *targets) {
   const auto wants = [&](const auto &serves) {
     return std::any_of(targets->begin(), targets->end(), serves);
   };
-  // One that is named has to be there, needed or not.
+  // A tool that the command line names must exist, even if it is not needed.
   const bool names_ptxas = !options_.ptxas.empty();
   const auto is_assembled = [&](const Target &t) {
     return names_ptxas ? of_nvidia(t) : is_sass(t);
@@ -188,7 +189,7 @@ bool DeviceTools::make_constants(const Target &target) {
                         "compiling constants of the device library");
 }
 
-// Of the kernel compiler, behind what is the target's own.
+// Flags of the kernel compiler that follow those of the target.
 void DeviceTools::add_common(bool fast, Compiler::Unit *unit) const {
   unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
                        compiler_->include_flags().end());
@@ -210,8 +211,8 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
   unit->places_key = libdevice_hash_;
 }
 
-// It links its own libdevice. Its warnings are about code that no template argument reaches; what
-// there is to say of the kernels, the kernel compiler says.
+// nvcc links its own libdevice. -w: its warnings are about branches that no template argument
+// reaches, and the kernel compiler already reports the warnings about kernels.
 void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");
@@ -222,7 +223,8 @@ void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
 }
 
 void DeviceTools::add_nvidia(const Target &target, bool fast, Compiler::Unit *unit) const {
-  // Of architectures whose text is the same, one is compiled.
+  // GUF_ARCH is not part of the key: architectures with the same preprocessed text share one
+  // compilation.
   unit->places = {fmt::format("-DGUF_ARCH={}", target.arch)};
   if (options_.nvcc) return add_nvcc_ptx(fast, unit);
   add_clang_ptx(unit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device images need beside the kernel compiler: NVIDIA's assembler and the vendors' bitcode.
+// The tools for device images besides the kernel compiler: NVIDIA's assembler and the vendors'
+// bitcode.
 #ifndef GUFUNC_TOOLS_GUFCC_DEVICE_TOOLS_H
 #define GUFUNC_TOOLS_GUFCC_DEVICE_TOOLS_H
 
@@ -13,25 +14,26 @@ class DeviceTools {
               Diagnostics *diagnostics)
       : options_(options), compiler_(compiler), work_(std::move(work)), diagnostics_(diagnostics) {}
 
-  // Looks for what `targets` need. Those that lack something are removed with a warning. False when
-  // what the command line named is not there, or something that is there cannot be read.
+  // Finds the tools that `targets` need. Targets whose tools are missing are removed with a
+  // warning. Returns false if a tool that the command line names is missing, or if a file cannot be
+  // read.
   bool locate(std::vector<Target> *targets);
 
-  // Compiler and flags that make PTX, or a target's code object, `fast` with contraction. What is
-  // added to a Compiler::Unit: the rest of its fields are the caller's.
+  // Adds to `unit` the compiler and flags that make PTX, or the code object of a target. `fast`
+  // allows contraction. The caller fills the other fields.
   void add_nvidia(const Target &target, bool fast, Compiler::Unit *unit) const;
   void add_amd(const Target &target, bool fast, Compiler::Unit *unit) const;
 
-  // ptxas and flags that make a target's machine code of PTX, without files.
+  // ptxas and its flags for a target, without files.
   Command ptxas_command(const Target &target) const;
-  // What its output depends on beside the PTX: flags and version, not where it lies.
+  // What the output of ptxas depends on besides the PTX: flags and version, not its path.
   std::string ptxas_key(const Target &target) const;
 
  private:
-  // Why targets of a kind cannot be made; `text` is empty when they can.
+  // Why targets of a kind cannot be made. `text` is empty if they can.
   struct Lack {
     std::string text;
-    bool was_named = false;  // on the command line: a mistake, not a machine without
+    bool was_named = false;  // on the command line: an error instead of a warning
   };
   Lack find_ptx_maker();
   Lack find_nvcc();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gufcc tells the user: collected in order, printed as compilers print, no more than is read.
+// Messages of gufcc for the user: collected in order, printed in the format of compilers, and
+// limited in number.
 #ifndef GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 #define GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 
@@ -12,7 +13,7 @@
 
 namespace gufunc::gufcc {
 
-// A place in the user's sources. An empty file: no place; line 0: somewhere in the file.
+// A location in the user's sources. An empty file: no location. Line 0: somewhere in the file.
 struct Place {
   std::string file;
   int line = 0;
@@ -20,7 +21,7 @@ struct Place {
 
 class Diagnostics {
  public:
-  // Records an error and returns false, so that a failing function reads `return
+  // Records an error and returns false, so that a failing function can end with `return
   // diagnostics.error(...)`.
   template <class... A>
   bool error(const Place &place, fmt::format_string<A...> format, A &&...args) {
@@ -28,7 +29,7 @@ class Diagnostics {
     failed_ = true;
     return false;
   }
-  // The same, where the command line is wrong.
+  // Records an error in the command line.
   template <class... A>
   bool usage_error(fmt::format_string<A...> format, A &&...args) {
     usage_ = true;
@@ -38,7 +39,7 @@ class Diagnostics {
   void warn(const Place &place, fmt::format_string<A...> format, A &&...args) {
     add(place, "warning", fmt::format(format, std::forward<A>(args)...));
   }
-  // A compiler's own output, as it stands.
+  // Adds the output of a compiler without changes.
   void pass_on(const std::string &text) { text_ += text; }
 
   bool failed() const { return failed_; }
@@ -46,7 +47,7 @@ class Diagnostics {
   const std::string &text() const { return text_; }
 
  private:
-  static constexpr int kMost = 100;  // of a kind
+  static constexpr int kMost = 100;  // errors, and warnings
 
   void add(const Place &place, const char *kind, const std::string &message) {
     int &count = std::string_view(kind) == "error" ? errors_ : warnings_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that entries for the host and for devices are put together from.
+// Text fragments shared by the entries for the host and for devices.
 #ifndef GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
 #define GUFUNC_TOOLS_GUFCC_ENTRY_TEXT_H
 
@@ -10,26 +10,25 @@
 
 namespace gufunc::gufcc {
 
-// The file that entries claim to be in.
+// File name in the line markers of entries.
 inline constexpr char kEntriesFile[] = "entries of gufcc";
-// What the structs around the user's functions are called, before their number.
+// Prefix of the structs that wrap the user's functions; a number follows.
 inline constexpr char kCalleeName[] = "guf_callee_";
 
 std::string quoted(const std::string &text);
 
-// "float &" of "float" and of "float &"
+// "float &" of "float" and of "float &".
 std::string as_reference(const std::string &type);
 
 // "guf::f32, guf::f32"
 std::string type_list(const std::string &letters);
 
-// "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand; space: host or device
+// One "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand. `space` is host or device.
 std::vector<std::string> operand_types(const Function &function, const Loop &loop,
                                        const char *space);
 std::string operand_list(const Function &function, const Loop &loop, const char *space);
 
-// A struct `name` whose call() is the user's function, on a line that claims to be the
-// registration's.
+// A struct `name` whose call() calls the user's function, with the line number of the registration.
 std::string callee_struct(const Loop &loop, const std::string &name);
 
 }  // namespace gufunc::gufcc

@@ -75,7 +75,7 @@ bool write_file(const fs::path &path, const std::string &text, Diagnostics *diag
 }
 
 bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics) {
-  constexpr int kMaxLinks = 40;  // as the kernel has it
+  constexpr int kMaxLinks = 40;  // the limit of the Linux kernel
   std::error_code failure;
   fs::path place = typed;
   for (int links = 0; fs::is_symlink(fs::symlink_status(place, failure)); ++links) {
@@ -124,8 +124,8 @@ void replace_all(std::string *text, const std::string &from, const std::string &
 
 namespace {
 
-// Also where this process has no memory or descriptors left: rm has its own. The library's
-// remove_all ends the process where an allocation fails in it.
+// Runs rm, which works even if this process has no memory or descriptors left. std::filesystem's
+// remove_all terminates the process if one of its allocations fails.
 void remove_folder(const fs::path &folder) noexcept {
   char name[] = "rm", option[] = "-rf", separator[] = "--";
   char *const argv[] = {name, option, separator, const_cast<char *>(folder.c_str()), nullptr};
@@ -162,15 +162,15 @@ bool TemporaryFolder::create(Diagnostics *diagnostics) {
   return true;
 }
 
-// A thread waits for the signals, since a handler may not remove files. Compilers that still run
-// fail for want of the folder.
+// A thread waits for the signals, because a signal handler must not remove files. Compilers that
+// are still running fail because the folder is gone.
 bool TemporaryFolder::remove_on_signals(Diagnostics *diagnostics) const {
   if (keep_) return true;
   sigset_t deadly;
   sigemptyset(&deadly);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction found;
-    // What the caller ignores, as nohup does, stays ignored.
+    // Signals that the caller ignores (as nohup does) stay ignored.
     if (sigaction(number, nullptr, &found) == 0 && found.sa_handler != SIG_IGN) {
       sigaddset(&deadly, number);
     }
@@ -179,7 +179,7 @@ bool TemporaryFolder::remove_on_signals(Diagnostics *diagnostics) const {
   const auto remove_at_signal = [deadly, path = path_] {
     int number = 0;
     if (sigwait(&deadly, &number) != 0) return;
-    // A compiler may add a file on the way.
+    // A running compiler may add a file during the removal.
     for (int i = 0; i < 100 && access(path.c_str(), F_OK) == 0; ++i) remove_folder(path);
     pthread_sigmask(SIG_UNBLOCK, &deadly, nullptr);
     raise(number);

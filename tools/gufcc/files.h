@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in and out, and the folder of intermediate files.
+// Reading and writing of complete files, and the folder of intermediate files.
 #ifndef GUFUNC_TOOLS_GUFCC_FILES_H
 #define GUFUNC_TOOLS_GUFCC_FILES_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::gufcc {
 
-// The owner of a file descriptor.
+// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -21,14 +21,14 @@ class Descriptor {
   bool is_open() const { return number_ >= 0; }
   int get() const { return number_; }
   int release();
-  // False when what was written is not in the file, with the reason in errno.
+  // Returns false if written data did not reach the file; errno holds the reason.
   bool close();
 
  private:
   int number_;
 };
 
-// The rest of a file, all of `text` into it. False with the reason in errno.
+// Read the rest of a file, or write all of `text`. Return false with the reason in errno.
 bool read_descriptor(const Descriptor &file, std::string *out);
 bool write_descriptor(const Descriptor &file, const std::string &text);
 
@@ -36,18 +36,18 @@ bool read_file(const std::filesystem::path &path, std::string *out, Diagnostics 
 bool write_file(const std::filesystem::path &path, const std::string &text,
                 Diagnostics *diagnostics);
 
-// Where an output called `typed` goes: behind its symbolic links. False for what exists and is no
-// regular file, a device or a FIFO.
+// Resolves the symbolic links of the output path `typed`. Returns false for an existing path that
+// is not a regular file, such as a device or a FIFO.
 bool find_output(const std::filesystem::path &typed, std::filesystem::path *out,
                  Diagnostics *diagnostics);
 
-// Puts a copy of `from` where find_output says in one step, also across file systems.
+// Atomically puts a copy of `from` where find_output points, also across file systems.
 bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &typed,
                      Diagnostics *diagnostics);
 
 void replace_all(std::string *text, const std::string &from, const std::string &to);
 
-// A folder of its own, removed with its content unless kept.
+// A private temporary folder. The destructor removes it and its contents, unless keep() was called.
 class TemporaryFolder {
  public:
   TemporaryFolder() = default;
@@ -57,7 +57,8 @@ class TemporaryFolder {
 
   bool create(Diagnostics *diagnostics);
   void keep() { keep_ = true; }
-  // From now on also when SIGINT, SIGTERM or SIGHUP ends the program, unless kept. Once a program.
+  // Also removes the folder when SIGINT, SIGTERM or SIGHUP ends the program, unless keep() was
+  // called. May be called once per program.
   bool remove_on_signals(Diagnostics *diagnostics) const;
   const std::filesystem::path &path() const { return path_; }
 

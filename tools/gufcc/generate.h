@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that gufcc writes and compiles: entries per loop, and the table of the module.
+// Generators of the code that gufcc compiles: the entries of each loop, and the table of the
+// module.
 #ifndef GUFUNC_TOOLS_GUFCC_GENERATE_H
 #define GUFUNC_TOOLS_GUFCC_GENERATE_H
 
@@ -12,86 +13,88 @@
 
 namespace gufunc::gufcc {
 
-// A loop and the function it belongs to.
+// A loop and its function.
 struct LoopRef {
   const Function *function = nullptr;
   const Loop *loop = nullptr;
 };
 
-// The symbol of a host entry: "guf_ew_add_ff_f__v3".
+// Symbol of a host entry: "guf_ew_add_ff_f__v3".
 std::string host_entry_name(const Loop &loop, const Target &target);
 
-// Whether the loop also gets a fold entry: (X, X) -> X. Of a function that is associative and
-// commutative it serves the tree, which regroups the elements and takes them in another order.
+// Whether the loop also gets a reduce entry: (X, X) -> X. If the function is associative and
+// commutative, the tree reduction uses it, which regroups and reorders the elements.
 bool has_fold(const Function &function, const Loop &loop);
-// "guf_ew_add_ff_f_fd__v3"
+// Symbol of a reduce entry: "guf_ew_add_ff_f_fd__v3".
 std::string fold_entry_name(const Loop &loop, const Target &target);
 
-// A translation unit that includes `source` and instantiates the host entries of each loop; of
-// those in `on_stack`, by their number, without the promise that iterations share nothing.
+// A translation unit that includes `source` and instantiates the host entries of each loop. The
+// loops whose numbers are in `on_stack` do not promise that their iterations are independent.
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
                                   const Target &target, const std::set<int> &on_stack = {});
 
-// A translation unit that calls each function once, on the line of its registration, and does
-// nothing else.
+// A translation unit that only calls each function once, with the line of its registration.
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops);
 
-// A translation unit in which a static assertion fails, on the line of the registration and with a
-// text behind kCallMark, for each function that takes another number of parameters than its loop
-// passes, or returns what is not converted to the loop's output; the type of that, which the
-// compiler knows, is the first argument of a kTypeProbe and belongs where the text has kResultType.
+// A translation unit that reports wrong functions with failing static assertions, at the line of
+// the registration: a function whose number of parameters differs from what its loop passes, or
+// whose result does not convert to the loop's output. The message follows kCallMark. Only the
+// compiler knows the result type: it is the first argument of a kTypeProbe, and replaces
+// kResultType in the message.
 std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
                                  const char *space = "host");
 inline constexpr char kCallMark[] = ": gufcc: ";
-inline constexpr char kTypeProbe[] = "guf_probe_type_";  // what such assertions begin with
+inline constexpr char kTypeProbe[] = "guf_probe_type_";  // prefix of these assertions
 inline constexpr char kResultType[] = "%TYPE%";
-// What the names of probes start with.
+// Prefix of the names of probes.
 inline constexpr char kProbeName[] = "guf_probe_";
 
-// A translation unit with these assertions, others about parameters and results that are narrower
-// than their loop or cannot be written, and one call of each function, on_devices from device code:
-// what some backend would refuse does not compile.
+// A translation unit with the assertions of generate_call_probes, with further assertions about
+// parameters and results that are narrower than their loop or are not writable, and with one call
+// of each function (from device code if on_devices). It does not compile if some backend would
+// refuse the source.
 std::string generate_rules(const std::string &source, const std::vector<LoopRef> &loops,
                            const std::vector<const RawKernel *> &kernels, bool on_devices);
 
-// The types of what a loop passes to its function; space: host or device.
+// Types of the arguments that a loop passes to its function. `space` is host or device.
 std::vector<std::string> argument_types(const Function &function, const Loop &loop,
                                         const char *space);
 
-// What the device image of a unit has entries of.
+// The functions that have entries in the device image of a unit.
 struct DeviceEntries {
   std::vector<LoopRef> loops;
   std::vector<const PlainEntry *> plain;
   std::vector<const RawKernel *> kernels;
 };
 
-// Why a loop cannot run on devices ("13 operands, at most 12"); empty when it can.
+// Why a loop cannot run on devices ("13 operands, at most 12"); "" if it can.
 std::string why_not_on_devices(const Function &function, const Loop &loop);
 
-// A translation unit with the entries of each loop for devices, whatever the front end.
+// A translation unit with the device entries of each loop, for every device compiler.
 std::string generate_device_entries(const std::string &source, const DeviceEntries &entries);
 
-// The symbols of these entries; of an entry's record in the sidecar (work_item.hpp, items_kernel).
+// Symbols of these entries; symbol of an entry's record in the --items file (work_item.hpp,
+// items_kernel).
 std::vector<std::string> device_entry_names(const DeviceEntries &entries);
 std::string items_record_name(const std::string &entry);
 
-// A device image as the table describes it.
+// A device image in the module's table.
 struct ImageRow {
-  std::string format, target;  // "GUF_IMAGE_PTX", "ptx_75"
+  std::string format, target;  // such as "GUF_IMAGE_PTX", "ptx_75"
   uint32_t family = 0;
-  size_t frame = 0;                // its bytes are those of the symbol frame_name(frame)
-  uint64_t size = 0;               // of the frame
-  uint64_t inflated_size = 0;      // of what it inflates to; 0: it is not compressed
-  uint64_t offset = 0, bytes = 0;  // of the image in that
+  size_t frame = 0;                // index of the symbol frame_name(frame), which holds its bytes
+  uint64_t size = 0;               // bytes of the frame
+  uint64_t inflated_size = 0;      // bytes after decompression; 0: not compressed
+  uint64_t offset = 0, bytes = 0;  // of the image in the decompressed frame
 };
 std::string frame_name(size_t frame);
 
 // The C source of the table gufunc_module_v1_<name>: host images of `targets`, then the device
-// images. as_shared adds the alias and the digest note.
+// images. as_shared adds the alias and the note for the digest.
 std::string generate_table(const Module &module, const std::vector<Target> &targets,
                            const std::vector<ImageRow> &device_images, bool as_shared);
 
-// The assembler source that puts files between the symbols of frames, each with a NUL behind it.
+// An assembler source that includes the files at the symbols of frames, each followed by a NUL.
 std::string generate_frames(const std::vector<std::string> &files);
 
 }  // namespace gufunc::gufcc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries, one per row of kRows and loop that the row is for. A new kind of entry is a new
-// row; an entry of a new dialect class also a new line in class_text.
+// Device entries: one per loop and matching row of kRows. A new kind of entry is a new row; an
+// entry of a new dialect class also needs a new case in class_text.
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
@@ -8,22 +8,22 @@
 namespace gufunc::gufcc {
 namespace {
 
-// The dialect's classes of guf::device that have entries as methods.
+// Classes of guf::device whose methods become entries.
 enum class EntryClass { kElementwise, kGeneralized, kFold, kMixedFold, kUnaryFold };
 constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mixed_fold",
-                                       "unary_fold"};  // in names of types
+                                       "unary_fold"};  // in type names
 
 struct EntryRow {
-  const char *suffix;   // behind the loop's stem
-  EntryClass of;        // whose method it is
-  const char *method;   // called with the block, base addresses, shared memory: what it asks for
-  const char *block;    // the class's type that is taken by value
-  const char *threads;  // of a block, at most
+  const char *suffix;   // of the symbol, after the loop's stem
+  EntryClass of;        // class of the method
+  const char *method;   // its arguments: block, base addresses, shared memory, as the row requests
+  const char *block;    // member type of the class, passed by value
+  const char *threads;  // maximum threads of a block
   bool (*when)(const Function &function, const Loop &loop);
-  bool takes_bases;   // `char *const *base`, one per operand, out of block.address
-  bool takes_shared;  // `char *shared`: memory that the launch gives the block
-  bool synchronises;  // it may call a barrier or exchange with its sub-group
-  bool in_opencl;     // OpenCL C++ can have it; needs takes_bases
+  bool takes_bases;   // passes `char *const *base`, one per operand, from block.address
+  bool takes_shared;  // passes `char *shared`, memory that the launch allocates
+  bool synchronises;  // may use barriers or sub-group exchanges
+  bool in_opencl;     // compiles as OpenCL C++; requires takes_bases
 };
 
 bool is_elementwise(const Function &function, const Loop & /*loop*/) {
@@ -32,7 +32,7 @@ bool is_elementwise(const Function &function, const Loop & /*loop*/) {
 bool is_cooperative(const Function &function, const Loop &loop) {
   return function.generalized() && loop.cooperative;
 }
-// Groups that have no memory serve functions that ask for none.
+// The `lanes` entry has no group memory, so it is only for functions that use none.
 bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
   return is_cooperative(function, loop) && !loop.says_shared;
 }
@@ -44,7 +44,7 @@ bool is_of_one_thread(const Function &function, const Loop &loop) {
 bool has_tree(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && function.associative && function.commutative;
 }
-// (X, X) -> X of any other: only its methods fold from the left.
+// (X, X) -> X of any other operator, whose methods must combine from left to right.
 bool has_left_fold(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && !has_tree(function, loop);
 }
@@ -111,10 +111,10 @@ std::string class_text(EntryClass of, const Function &function, const Loop &loop
   return {};
 }
 
-// What an entry calls and with what.
+// The call inside an entry.
 struct EntryCall {
   std::string name;      // of the entry
-  std::string block;     // the type of its block
+  std::string block;     // type of the block
   std::string function;  // called with (p[, base][, shared])
   std::string threads;
   size_t nbases = 0;  // 0: none are passed
@@ -140,8 +140,8 @@ std::string opencl_entry(const EntryCall &call) {
                      call.takes_shared ? ", (char *)shared" : "");
 }
 
-// CUDA and HIP take addresses inside the block, OpenCL as arguments of their own; on the host an
-// entry is a function of a work-item, with a record for the sidecar's table.
+// CUDA and HIP read addresses from the block; OpenCL needs them as separate arguments. On the host
+// an entry is a function that runs one work-item, with a record for the table of the --items file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,
@@ -163,7 +163,8 @@ std::string device_entry_text(const EntryCall &call) {
       call.takes_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
-// What OpenCL C++ does not see. A class whose first entry it lacks is unknown there.
+// Hides an entry that OpenCL C++ cannot compile. A class whose first entry is hidden is undefined
+// there.
 std::string for_device_compilers(const EntryRow &row, const std::string &text) {
   return row.in_opencl ? text : "#if !defined(GUF_OPENCL)\n" + text + "#endif\n";
 }
@@ -182,7 +183,7 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
       text += for_device_compilers(
           row, fmt::format("typedef {} {};\n", class_text(row.of, function, loop, callee), type));
     }
-    // clang-15 takes a struct as an OpenCL kernel's argument only when it was instantiated before.
+    // clang-15 accepts a struct as an OpenCL kernel argument only if it is already instantiated.
     if (defined.insert(block).second) {
       text +=
           for_device_compilers(row, fmt::format("static_assert(sizeof({}) > 0, \"\");\n", block));
@@ -195,7 +196,7 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
   return text;
 }
 
-// On a line that claims to be the registration's.
+// Uses the line number of the registration.
 std::string plain_callee(const PlainEntry &entry, const std::string &name) {
   const bool shared = entry.takes_shared;
   return fmt::format(

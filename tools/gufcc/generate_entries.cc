@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries call the user's function from a line that claims to be the registration's: an error in
-// the arguments points there, an error in the formula at the formula.
+// Entries call the user's function with the line number of its registration. An error in the
+// arguments is reported at the registration, an error in the formula at the formula.
 #include <gufunc/status.h>
 
 #include "entry_text.h"
@@ -9,7 +9,7 @@
 namespace gufunc::gufcc {
 namespace {
 
-// A failed element makes the call GUF_E_VALUE with the function's text.
+// If an element fails, the call returns GUF_E_VALUE with the failure text of the function.
 std::string entry_text(const std::string &name, const std::string &type, bool may_fail) {
   const std::string call = type + "::run(args, dims, steps)";
   return fmt::format(
@@ -19,7 +19,7 @@ std::string entry_text(const std::string &name, const std::string &type, bool ma
       may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
 }
 
-// The whole of it only where elements may be regrouped.
+// Returns the complete reduce type only if the elements may be regrouped.
 std::string fold_type(const Function &function, const Loop &loop, const std::string &callee,
                       const char *promised) {
   const char *storage = find_letter(loop.inputs[0])->storage;

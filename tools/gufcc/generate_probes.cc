@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes are compiled after a failure only, to say in the user's terms what is wrong.
+// Probes are compiled only after a failure, to report the cause in terms of the user's source.
 #include <algorithm>
 
 #include "entry_text.h"
@@ -14,7 +14,7 @@ std::string counted(size_t count, const std::string &what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "a group, 2 inputs, 1 output"
+// Returns a text such as "a group, 2 inputs, 1 output".
 std::string describe_parameters(const Function &function, const Loop &loop) {
   std::vector<std::string> parts;
   if (loop.cooperative) parts.emplace_back("a group");
@@ -26,7 +26,7 @@ std::string describe_parameters(const Function &function, const Loop &loop) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What a call with the first `count` types looks like; each may be written to.
+// Arguments for a call with the first `count` types, as writable references.
 std::string references(const std::vector<std::string> &types, size_t count) {
   std::string list;
   for (size_t i = 0; i < count; ++i) {
@@ -77,7 +77,8 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 
 namespace {
 
-// What an elementwise function of one output may return, in terms of guf::cast.
+// Assertions about the result of an elementwise function with one output: guf::cast must convert
+// it.
 constexpr char kResults[] = R"(
 template <class T> T guf_probe_value();
 template <class R> constexpr bool guf_probe_packed = false;
@@ -96,7 +97,7 @@ template <class R, class T> constexpr bool guf_probe_type_converts =
     guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
 )";
 
-// A call whose parameters are right.
+// Checks the result type, for a call whose parameters are correct.
 std::string result_probe(const Loop &loop, const std::string &arguments) {
   const TypeLetter &output = *find_letter(loop.outputs[0]);
   return fmt::format(

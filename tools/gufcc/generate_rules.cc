@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One text per unit that breaks a rule of some backend where the source does: static assertions
-// about parameters and results, and a device function that calls each registered function once.
+// One translation unit per unit of the module. It does not compile if the source breaks a rule of
+// some backend. It contains static assertions about parameters and results, and a device function
+// that calls each registered function once.
 #include <algorithm>
 
 #include "compiler_output.h"
@@ -11,8 +12,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-// guf_probe_only<T> converts to T alone, so it is taken by a parameter of that very type; in
-// braces, nothing is deduced from it. guf_probe_ref<T> is no T, but gives a reference to one.
+// guf_probe_only<T> converts to T only, so only a parameter of exactly that type accepts it; in
+// braces, no template argument is deduced from it. guf_probe_ref<T> is not a T but converts to T &.
 constexpr char kParameters[] = R"(
 struct guf_probe_any { template <class T> operator T() const; };
 template <class T> struct guf_probe_only {
@@ -125,7 +126,7 @@ class LoopRules {
   }
   std::string loop_name() const { return fmt::format("'{}->{}'", loop_.inputs, loop_.outputs); }
 
-  // A struct whose takes<A>(0) tells whether the function can be called with an A there.
+  // A struct whose takes<A>(0) reports whether the function accepts an A as this parameter.
   std::string taker(size_t parameter, bool in_braces) const {
     std::string arguments;
     for (size_t i = 0; i < types_.size(); ++i) {
@@ -135,7 +136,7 @@ class LoopRules {
                                     : fmt::format("guf_probe_value<{}>()", as_reference(types_[i]));
       arguments += i == parameter && in_braces ? "{" + value + "}" : value;
     }
-    std::string proxies;  // that only a template takes
+    std::string proxies;  // accepted only by a template
     for (size_t i = 0; i < types_.size(); ++i) {
       const bool is_input = i < loop_.inputs.size();
       proxies += fmt::format("{}guf_probe_value<{}>()", i == 0 ? "" : ", ",
@@ -174,7 +175,7 @@ class LoopRules {
                 fmt::format("{} is parameter {}, which is passed by value, so nothing is written; "
                             "declare it {}",
                             what, parameter + 1, spelling));
-    // The dialect has templates of these names that take anything (no_std_math.hpp).
+    // The dialect has templates of these names that accept every type (no_std_math.hpp).
     if (advice_for_function(loop_.callee).starts_with("use ")) return by_value;
     return by_value +
            require(fmt::format("!{0}<{1} &>(0) || {0}<guf_probe_ref<{1}>>(0) || {0}<{1}>(0)", takes,
@@ -184,7 +185,7 @@ class LoopRules {
                                what, parameter + 1, spelling));
   }
 
-  // Of a call that compiles; any other has its own complaint.
+  // Checks the result of a call that compiles. Other checks report a call that does not.
   std::string result() const {
     const TypeLetter &letter = *find_letter(loop_.outputs[0]);
     const bool may_cast = loop_.inputs.size() == 1 && loop_.inputs != loop_.outputs;
@@ -207,7 +208,7 @@ class LoopRules {
                                kResultType, letter.name, loop_name()));
   }
 
-  // What guf_probe_type_wide_or_cast asks of a loop of one input, as one template argument.
+  // The template argument that guf_probe_type_wide_or_cast requires for a loop with one input.
   std::string unary_loop(const TypeLetter &output) const {
     return fmt::format(
         "struct {}{}_loop {{ typedef guf::value_t<{}> result; typedef guf::value_t<{}> argument; "
@@ -223,7 +224,7 @@ class LoopRules {
   const std::vector<std::string> types_;
 };
 
-// On devices, what it reaches is looked at as device code.
+// With on_devices, the compiler checks every function that this call reaches as device code.
 std::string called_once(const Function &function, const Loop &loop, const char *space, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
   std::vector<std::string> parameters, arguments;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table as C source over gufunc/module_table.h: the compiler lays the structs out, nobody else.
+// Generates the table as C source that uses gufunc/module_table.h, so that only the compiler
+// determines the layout of the structs.
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
@@ -13,7 +14,7 @@ std::string c_string(const std::string &text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    // C11 reads "??!" as "|", so no question mark stands for itself.
+    // Escape question marks too: C11 reads "??!" as "|".
     if (c == '"' || c == '\\' || c == '?' || byte < 0x20 || byte >= 0x7f) {
       result += fmt::format("\\{:03o}", byte);
     } else {
@@ -41,7 +42,7 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// Entries of an image: the loops' in order, then the folds' in order.
+// Entries of an image: those of the loops in order, then the reduce entries in order.
 struct EntryCount {
   int kernels = 0, folds = 0;
 };
@@ -57,8 +58,8 @@ EntryCount count_entries(const Module &module) {
   return count;
 }
 
-// The arrays of one function: types and loops, roles where they are not the usual ones. `next`:
-// the entries that the next loop gets.
+// The arrays of one function: types and loops, and roles if they differ from the default. `next`
+// counts the entries.
 std::string function_arrays(const Function &function, size_t index, EntryCount *next) {
   std::string text, loops;
   for (size_t i = 0; i < function.loops.size(); ++i) {
@@ -139,7 +140,7 @@ std::string image_arrays(const Module &module, const std::vector<Target> &target
                      arrays, rows);
 }
 
-// `first`: the number of the first kernel's entry.
+// `first` is the entry number of the first kernel.
 std::string kernel_arrays(const Module &module, int first) {
   std::string declarations, rows;
   for (const RawKernel &kernel : module.kernels) {
@@ -157,7 +158,8 @@ std::string kernel_arrays(const Module &module, int first) {
                      rows);
 }
 
-// The note that the loader reads before any code runs; gufcc fills the digest in after linking.
+// The note that the loader reads before any code of the module runs. gufcc fills in the digest
+// after linking.
 constexpr char kNote[] = R"(
 extern const guf_module_v1 gufunc_module_v1 __attribute__((alias("%NAME%"), visibility("default")));
 static const struct {

@@ -14,10 +14,10 @@ namespace {
 
 using gufunc::gufcc::Options;
 
-// 2 as gufunc has it: the command line itself is wrong. 1 is everything else.
+// 2 reports an invalid command line, as in gufunc. 1 reports every other failure.
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
-constexpr int kMaxJobs = 1024;  // a thread each
+constexpr int kMaxJobs = 1024;  // one thread per job
 
 void describe_device_tools(CLI::App *app, Options *options) {
   app->add_option("--ptxas", options->ptxas, "NVIDIA's assembler [the CUDA toolkit's]");
@@ -78,7 +78,7 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 
-// False where what was printed is not written, to a full disk for instance.
+// Returns false if the output could not be written, for example to a full disk.
 bool flush_output() {
   std::cout.flush();
   if (std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;

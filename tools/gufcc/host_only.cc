@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The object says what the source does after inlining and folding: what the optimizer removed did
-// nothing, so it is not asked about.
+// Checks the object file, which shows what the source does after inlining and constant folding.
+// Code that the optimizer removed is not checked.
 #include "host_only.h"
 
 #include <cxxabi.h>
@@ -14,13 +14,13 @@
 namespace gufunc::gufcc {
 namespace {
 
-// What compilers call on their own; the C library and libgcc, which modules are linked with, have
-// it, and device compilers write such code out.
+// Functions that compilers call implicitly. For modules the C library and libgcc define them;
+// device compilers generate such code inline.
 const std::set<std::string> kOfTheCompiler = {
     "memcpy",   "memmove",  "memset",    "memcmp",    "bcmp",
     "__divti3", "__modti3", "__udivti3", "__umodti3", "_GLOBAL_OFFSET_TABLE_"};
 
-// What variables and static objects bring along.
+// Symbols that variables and static objects add.
 const std::set<std::string> kImplied = {"__cxa_atexit",        "__dso_handle",
                                         "__tls_get_addr",      "__cxa_guard_acquire",
                                         "__cxa_guard_release", "__cxa_guard_abort"};
@@ -43,7 +43,7 @@ void find_calls(const ObjectFile &object, bool may_print, std::vector<HostOnly> 
   if (found->empty()) *found = std::move(implied);
 }
 
-// Writable memory; what relocation alone writes to is constant.
+// Whether a section is writable memory. Sections that only relocations write to are constant.
 bool is_variable_section(const ObjectFile::Section *section) {
   constexpr uint64_t kWritable = SHF_WRITE | SHF_ALLOC;
   return section != nullptr && (section->header.sh_flags & kWritable) == kWritable &&
@@ -83,8 +83,8 @@ void find_variables(const ObjectFile &object, std::vector<HostOnly> *found) {
   }
 }
 
-// The address of a function, as opposed to a call of it: an absolute one in data, or one that code
-// computes with an instruction other than a call or a jump.
+// Finds addresses of functions, as opposed to calls: absolute relocations in data, and code that
+// computes an address with an instruction other than a call or a jump.
 void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *found) {
   std::set<std::string> seen;
   for (const ObjectFile::Relocation &relocation : object.relocations()) {
@@ -96,12 +96,12 @@ void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *fo
                                : type == R_X86_64_64;
     if (!takes || (where.header.sh_flags & SHF_ALLOC) == 0 || is_constructor_list(where) ||
         where.name.starts_with(".text.startup")) {
-      continue;  // static objects are reported as such
+      continue;  // static objects have their own error
     }
     const ObjectFile::Symbol *symbol = &object.symbols()[ELF64_R_SYM(relocation.entry.r_info)];
     if (!is_function_section(object.section_of(*symbol))) continue;
     if (ELF64_ST_TYPE(symbol->entry.st_info) == STT_SECTION) {
-      // The processor counts from the end of the four bytes.
+      // PC-relative offsets count from the end of the four bytes.
       const auto offset = static_cast<uint64_t>(relocation.entry.r_addend + (in_code ? 4 : 0));
       symbol = object.symbol_at(symbol->entry.st_shndx, offset, STT_FUNC);
       if (symbol == nullptr) continue;
@@ -117,7 +117,7 @@ void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *fo
 
 }  // namespace
 
-// A C name is no mangled one, though the demangler reads "s" as short.
+// Keeps C names unchanged: the demangler would read "s" as short.
 std::string demangled(const std::string &symbol) {
   if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;

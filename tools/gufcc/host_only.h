@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that only a host has, found in what a kernel was compiled to: it would build for the cpu and
-// for no device.
+// Finds code in a compiled kernel that only a host can run: it would build for the cpu but for no
+// device.
 #ifndef GUFUNC_TOOLS_GUFCC_HOST_ONLY_H
 #define GUFUNC_TOOLS_GUFCC_HOST_ONLY_H
 
@@ -12,16 +12,16 @@
 namespace gufunc::gufcc {
 
 struct HostOnly {
-  std::string symbol;   // mangled; empty: of the object as a whole
-  std::string message;  // what it is and what to use instead
+  std::string symbol;   // mangled; empty: the object as a whole
+  std::string message;  // what was found and what to use instead
 };
 
-// Calls of functions that are neither the kernel's own nor the compiler's, variables, constructors
-// of static objects, addresses of functions. Empty: a device could have all of it, but for printing
-// where that is allowed.
+// Reports calls of functions that neither the kernel nor the compiler defines, variables,
+// constructors of static objects, and addresses of functions. An empty result means that a device
+// can run the code. may_print allows calls of printing functions.
 std::vector<HostOnly> find_host_only(const ObjectFile &object, bool may_print = false);
 
-// "f(float)" of "_Z1ff"; a C name as it is.
+// "f(float)" of "_Z1ff". C names are returned unchanged.
 std::string demangled(const std::string &symbol);
 
 }  // namespace gufunc::gufcc

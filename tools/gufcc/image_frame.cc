@@ -10,9 +10,9 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr int kLevel = 19;
-constexpr int kMinWindow = 20, kMaxWindow = 27;  // log2; every decoder takes 27
+constexpr int kMinWindow = 20, kMaxWindow = 27;  // log2; every decoder supports 27
 
-// The window covers the whole, so that an image finds its like in the first one of its frame.
+// The window covers the whole frame, so that a later image can refer to the first similar one.
 int window_of(size_t size) {
   int log = kMinWindow;
   while (log < kMaxWindow && (size_t{1} << log) < size) ++log;

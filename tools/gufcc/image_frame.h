@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One zstd frame around device images.
+// zstd frames of device images.
 #ifndef GUFUNC_TOOLS_GUFCC_IMAGE_FRAME_H
 #define GUFUNC_TOOLS_GUFCC_IMAGE_FRAME_H
 
@@ -7,10 +7,10 @@
 
 namespace gufunc::gufcc {
 
-// False when memory runs out.
+// Returns false if memory runs out.
 bool compress_frame(const std::string &content, std::string *out);
 
-// What the frame depends on, for the object cache.
+// The cache key of a frame.
 std::string frame_key(const std::string &content);
 
 }  // namespace gufunc::gufcc

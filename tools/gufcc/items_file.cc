@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry's record stands in the unit that knows the size of its block. The table copies the
-// records while the file is loaded.
+// The record of an entry is in its own unit, which knows the size of the entry's block. The table
+// copies the records when the file is loaded.
 #include "items_file.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const Command kItemsFlags = {"-x",
                              "-fno-math-errno",
                              "-w"};
 
-// Less optimized: the accesses stay those of the source. Reports name its lines.
+// Lower optimization keeps the memory accesses of the source. Reports contain source lines.
 const Command kAsanFlags = {"-O1", "-fsanitize=address", "-gline-tables-only"};
 
 std::string unit_stem(const DeviceUnit &unit, Instrumentation instrumentation) {
@@ -76,7 +76,7 @@ std::string items_table(const std::vector<DeviceUnit> &units,
     rows += fmt::format("  {{\"{}\", {}u, {{{}}}}},\n", image.target->name, image.bytes.size(),
                         digest_bytes(image.bytes));
   }
-  // Arrays of nothing do not exist: one more row stands behind the counted ones.
+  // C++ has no empty arrays, so one extra row follows the counted rows.
   return fmt::format(
       "#include <gufunc/kernel/work_item.hpp>\n"
       "extern \"C\" {{\n{}}}\n"

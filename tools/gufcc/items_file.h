@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sidecar of a module for simulated devices: its device entries as code of this machine, and
-// which images they stand for (gufunc/kernel/work_item.hpp).
+// The --items file of a module, for simulated devices: its device entries compiled for the host,
+// and the images that they correspond to (gufunc/kernel/work_item.hpp).
 #ifndef GUFUNC_TOOLS_GUFCC_ITEMS_FILE_H
 #define GUFUNC_TOOLS_GUFCC_ITEMS_FILE_H
 
@@ -8,11 +8,11 @@
 
 namespace gufunc::gufcc {
 
-// What finds accesses outside of memory while a sidecar runs.
+// Instrumentation that detects out-of-bounds accesses while the file runs.
 enum class Instrumentation { kNone, kAddressSanitizer };
 
-// Compiles the units for the host and links them, with the table gufunc_items_v1, to `linked`.
-// An instrumented file has its runtime's symbols undefined: the process that opens it has them.
+// Compiles the units for the host and links them, with the table gufunc_items_v1, to `linked`. The
+// runtime symbols of an instrumented file stay undefined: the process that loads it provides them.
 bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
                 Instrumentation instrumentation, const std::filesystem::path &work, int workers,
                 Compiler *compiler, const std::filesystem::path &linked);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's parameters are the compiler's to know: they reach the table as a record that a unit of
-// their own defines, and the entries unpack the launch's words by templates of the dialect
+// Only the compiler knows the parameter types of a kernel. A separate unit defines them as a record
+// that the table points to. The entries unpack the launch arguments with templates of the dialect
 // (gufunc/kernel/raw_entry.hpp).
 #include "kernel_entries.h"
 
@@ -14,8 +14,8 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kKernelKeys[] = "name= doc= fp= threads= shared=";
-constexpr uint32_t kMostThreads = 1024;       // of a block on either vendor's devices
-constexpr uint32_t kMostShared = 227 * 1024;  // of a block on any device
+constexpr uint32_t kMostThreads = 1024;       // of a block, both vendors
+constexpr uint32_t kMostShared = 227 * 1024;  // bytes of a block, any device
 constexpr size_t kMostText = 4096;
 
 bool read_number(const Place &place, const std::string &key, const std::string &value, uint32_t low,
@@ -64,7 +64,7 @@ std::string signature_of(const RawKernel &kernel) {
   return fmt::format("guf::raw::signature<decltype(&::{})>", kernel.callee);
 }
 
-// On a line that claims to be the registration's.
+// Uses the line number of the registration.
 std::string invoke_text(const RawKernel &kernel) {
   return fmt::format(
       "# {} {}\n"
@@ -138,7 +138,7 @@ std::string device_kernel_callee(const RawKernel &kernel, const std::string &cal
 std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
   constexpr int kMostParameters = 32;
   if (kernels.empty()) return {};
-  // Without the assertions of the dialect, which stand in its own lines.
+  // Without the assertions of the dialect, whose errors would point at its own lines.
   std::string text = "#include <gufunc/raw_kernel.hpp>\n";
   for (const RawKernel *kernel : kernels) {
     const std::string form = signature_of(*kernel);

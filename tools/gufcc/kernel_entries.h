@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels: their registrations, and the texts of their entries.
+// Raw kernels: parsing of their registrations, and generation of their entries.
 #ifndef GUFUNC_TOOLS_GUFCC_KERNEL_ENTRIES_H
 #define GUFUNC_TOOLS_GUFCC_KERNEL_ENTRIES_H
 
@@ -8,25 +8,26 @@
 
 namespace gufunc::gufcc {
 
-// Reads GUF_KERNEL(function, options...).
+// Parses GUF_KERNEL(function, options...).
 bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnostics);
 
-// The symbol of a host entry: "guf_rk_scale__v3".
+// Symbol of a host entry: "guf_rk_scale__v3".
 std::string kernel_entry_name(const RawKernel &kernel, const Target &target);
-// Of the record of its parameters, which the table points at.
+// Symbol of the parameter record, which the table points to.
 std::string kernel_parameters_name(const RawKernel &kernel);
 
-// Text behind that of a source's other host entries.
+// Text to append to the other host entries of a source.
 std::string host_kernel_entries(const std::vector<const RawKernel *> &kernels,
                                 const Target &target);
 
-// What the entry of a device calls and takes by value: `callee::call` and `callee::arguments`.
+// The struct that a device entry uses: `callee::call` is called, `callee::arguments` is passed by
+// value.
 std::string device_kernel_callee(const RawKernel &kernel, const std::string &callee);
 
-// Static assertions on the registrations' lines (see generate_call_probes).
+// Static assertions with the line numbers of the registrations (see generate_call_probes).
 std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels);
 
-// A translation unit of the host that defines the records of these kernels of `source`.
+// A host translation unit that defines the parameter records of these kernels of `source`.
 std::string kernel_parameters(const std::string &source,
                               const std::vector<const RawKernel *> &kernels);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --list prints.
+// The output of --list.
 #ifndef GUFUNC_TOOLS_GUFCC_LISTING_H
 #define GUFUNC_TOOLS_GUFCC_LISTING_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::gufcc {
 
-// One line per function: name, signature, types, what else was said; columns as wide as needed.
+// One line per function: name, signature, types and remarks, in aligned columns.
 std::string list_functions(const Module &module);
 
 }  // namespace gufunc::gufcc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function has one set of flags, one identity and one tree: a flag that holds for one loop only
-// would change the results of the others, so nothing is taken from a single registration.
+// A function has one set of flags, one identity and one reduction tree. A flag of a single
+// registration would change the results of the other loops, so all registrations must agree.
 #include "merged_options.h"
 
 namespace gufunc::gufcc {
@@ -36,7 +36,7 @@ bool refuse(const Function &added, const std::string &found, const std::string &
       added.name, found, wanted, other.file, other.line);
 }
 
-// `failure` left out belongs to a function that cannot fail, `doc` says the same for all loops.
+// `failure` may be left out for loops that cannot fail. `doc` is the same for all loops.
 bool merge_text(const char *key, PlacedText Function::*value, Function *known,
                 const Function &added, Diagnostics *diagnostics) {
   const PlacedText &found = added.*value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registrations under one name make one function: its options are everybody's.
+// Registrations with the same name form one function and share its options.
 #ifndef GUFUNC_TOOLS_GUFCC_MERGED_OPTIONS_H
 #define GUFUNC_TOOLS_GUFCC_MERGED_OPTIONS_H
 
@@ -7,7 +7,8 @@
 
 namespace gufunc::gufcc {
 
-// Refuses what `added`, another registration, says differently. doc and failure may be left out.
+// Refuses a registration `added` whose options differ from `known`. doc and failure may be left
+// out.
 bool merge_options(Function *known, const Function &added, Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the loader's own code, so writer and reader cannot disagree.
+// Uses the loader's own code, so that the writer and the reader cannot disagree.
 #include "module_file.h"
 
 #include <cstring>

@@ -9,7 +9,7 @@
 
 namespace gufunc::gufcc {
 
-// Writes the digest into the file's module note.
+// Writes the digest into the module note of the file.
 bool write_digest(const std::filesystem::path &file, Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc

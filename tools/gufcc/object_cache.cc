@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files appear under their name by rename, so that builds side by side never see half an object.
-// Each ends in a digest: disks fill up, machines lose power and other programs write into folders.
-// No link is followed, and nothing that another user can write is read.
+// Files get their final name by rename, so parallel builds never see an incomplete object. Each
+// file ends with a digest, which detects damage by full disks, power loss or other programs.
+// Symbolic links are not followed, and a file that another user can write is not read.
 #include "object_cache.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ std::string sha256(const std::string &text) {
   return digest;
 }
 
-// Over the name too, so that an object under another's name is found out.
+// The digest covers the key too, so that an object stored under a wrong key is detected.
 std::string seal(const std::string &key, const std::string &object) {
   return sha256(key + object);
 }
@@ -66,10 +66,10 @@ std::string ObjectCache::key(const std::string &text) {
 
 bool ObjectCache::fetch(const std::string &key, const fs::path &output) const {
   if (!folder_.is_open()) return false;
-  // A FIFO of that name must not block.
+  // O_NONBLOCK: a FIFO of that name must not block.
   const Descriptor kept(openat(folder_.get(), object_name(key).c_str(),
                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  Diagnostics unheard;  // whatever is wrong with the object, it is compiled anew
+  Diagnostics unheard;  // discarded: a damaged object is compiled again
   std::string content;
   if (!kept.is_open() || !is_trusted(kept.get()) || !read_descriptor(kept, &content) ||
       content.size() < SHA256_DIGEST_LENGTH) {
@@ -89,7 +89,8 @@ ObjectCache::Lock::Lock(const ObjectCache &cache, const std::string &key)
   }
 }
 
-// Who waits on the removed file goes on with a lock of its own: at worst an object is made twice.
+// A process that waits on the removed file continues with a lock of its own. At worst an object is
+// compiled twice.
 ObjectCache::Lock::~Lock() {
   if (file_.is_open()) unlinkat(cache_.folder_.get(), name_.c_str(), 0);
 }
@@ -103,7 +104,7 @@ void ObjectCache::store(const std::string &key, const fs::path &object) const {
   if (!read_file(object, &content, &unheard)) return;
   content += seal(key, content);
   const std::string name = object_name(key);    // from here on nothing throws
-  unlinkat(folder_.get(), partial.c_str(), 0);  // of a process of that number that was killed
+  unlinkat(folder_.get(), partial.c_str(), 0);  // of a killed process with the same id
   Descriptor file(openat(folder_.get(), partial.c_str(),
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return;

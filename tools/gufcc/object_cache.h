@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects kept by the content of what they were compiled from.
+// Compiled objects, cached under a hash of their input.
 #ifndef GUFUNC_TOOLS_GUFCC_OBJECT_CACHE_H
 #define GUFUNC_TOOLS_GUFCC_OBJECT_CACHE_H
 
@@ -12,22 +12,22 @@ namespace gufunc::gufcc {
 
 class ObjectCache {
  public:
-  // An empty folder: nothing is kept. A folder that another user could write to, by itself or
-  // through one above it, is not used: whoever can put an object there has its code run.
+  // An empty path disables the cache. A folder that another user could write to, directly or
+  // through a parent folder, is not used: an object placed there would be executed as the user's
+  // code.
   explicit ObjectCache(const std::filesystem::path &folder);
 
-  // Why a folder that exists is not used; empty when it is.
+  // Why an existing folder is not used; "" if it is used.
   const std::string &refusal() const { return refusal_; }
 
-  // Name for an object: SHA-256 of `text`, in hexadecimal.
+  // Key of an object: SHA-256 of `text`, in hexadecimal.
   static std::string key(const std::string &text);
 
-  // Copies the object of that name to `output`; false when there is none, or when it is not, bit
-  // for bit, what was stored under that name.
+  // Copies an object to `output`. Returns false if there is none, or if it differs from what was
+  // stored.
   bool fetch(const std::string &key, const std::filesystem::path &output) const;
 
-  // Waits while another gufcc makes the object of that name; then it is the caller's to make, as
-  // long as the lock lives.
+  // Waits while another gufcc compiles the same object. The holder of the lock may compile it.
   class Lock {
    public:
     Lock(const ObjectCache &cache, const std::string &key);
@@ -41,8 +41,8 @@ class ObjectCache {
     Descriptor file_;
   };
 
-  // Keeps a copy of `object` and its SHA-256. A cache that cannot be written is no error: the next
-  // build is slower.
+  // Stores a copy of `object` and its SHA-256. A cache that cannot be written is not an error; the
+  // next build is slower.
   void store(const std::string &key, const std::filesystem::path &object) const;
 
  private:
@@ -50,7 +50,7 @@ class ObjectCache {
   std::string refusal_;
 };
 
-// $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; empty when neither is known.
+// $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; "" if neither variable is set.
 std::filesystem::path default_cache_folder();
 
 }  // namespace gufunc::gufcc

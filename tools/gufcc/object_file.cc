@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything is copied out of the bytes after a look whether it lies inside.
+// Copies every structure out of the bytes after a bounds check.
 #include "object_file.h"
 
 #include <cstring>
@@ -52,7 +52,7 @@ bool ObjectFile::read_sections() {
       header.e_type != ET_REL || header.e_shentsize != sizeof(Elf64_Shdr)) {
     return false;
   }
-  // More than 65279 sections are counted in the first one.
+  // With 65280 or more sections, section header 0 holds the counts.
   Elf64_Shdr first;
   if (!read(header.e_shoff, &first)) return false;
   const uint64_t count = header.e_shnum == 0 ? first.sh_size : header.e_shnum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object of the compiler needs and holds, for the search for code of the host.
+// Reader of object files, for the search for code that only a host can run.
 #ifndef GUFUNC_TOOLS_GUFCC_OBJECT_FILE_H
 #define GUFUNC_TOOLS_GUFCC_OBJECT_FILE_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::gufcc {
 
-// A relocatable ELF file, 64-bit little endian; owns its bytes.
+// A relocatable 64-bit little-endian ELF file. Owns its bytes.
 class ObjectFile {
  public:
   struct Section {
@@ -18,24 +18,24 @@ class ObjectFile {
     Elf64_Shdr header = {};
   };
   struct Symbol {
-    std::string name;  // of the section, where it stands for one
+    std::string name;  // section symbols: name of the section
     Elf64_Sym entry = {};
   };
   struct Relocation {
-    size_t section = 0;  // that it lies in
+    size_t section = 0;  // index of the section that it changes
     Elf64_Rela entry = {};
   };
 
-  // False when it is no such file or anything in it lies outside of it.
+  // Returns false if the bytes are not such a file, or if anything in it is out of bounds.
   bool parse(std::string bytes);
 
   const std::vector<Section> &sections() const { return sections_; }
   const std::vector<Symbol> &symbols() const { return symbols_; }
   const std::vector<Relocation> &relocations() const { return relocations_; }
 
-  // The section that a symbol lies in; nullptr: undefined, absolute.
+  // The section that defines a symbol; nullptr if the symbol is undefined or absolute.
   const Section *section_of(const Symbol &symbol) const;
-  // The symbol of `type` that starts at a place of a section; nullptr when there is none.
+  // The symbol of `type` at an offset of a section; nullptr if there is none.
   const Symbol *symbol_at(size_t section, uint64_t offset, unsigned char type) const;
 
  private:

@@ -5,7 +5,7 @@ namespace gufunc::gufcc {
 
 std::string flags_of_the_key(const Compiler::Unit &unit) {
   Command flags;
-  for (size_t i = unit.is_nvcc ? 1 : 0; i < unit.command.size(); ++i) {  // wherever nvcc lies
+  for (size_t i = unit.is_nvcc ? 1 : 0; i < unit.command.size(); ++i) {  // skip the path of nvcc
     const std::string &word = unit.command[i];
     const bool is_used_up =
         word.starts_with("-I") || word.starts_with("-D") || word.starts_with("-W");

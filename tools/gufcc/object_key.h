@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object depends on, and so what names it in the cache.
+// The cache key of an object: everything that the object depends on.
 #ifndef GUFUNC_TOOLS_GUFCC_OBJECT_KEY_H
 #define GUFUNC_TOOLS_GUFCC_OBJECT_KEY_H
 
@@ -7,11 +7,12 @@
 
 namespace gufunc::gufcc {
 
-// The flags that an object depends on beside its text: neither folders and definitions, which
-// preprocessing has used, nor what is said about the code. Debugging information has all places.
+// Flags that an object depends on besides its preprocessed text. Preprocessing has used up folders
+// and definitions, and warnings do not change the object. With debug information all flags count.
 std::string flags_of_the_key(const Compiler::Unit &unit);
 
-// Preprocessed text without line markers has no places, unless the compiler is to supply them.
+// Whether a text contains source locations that the compiler fills in. Preprocessed text has no
+// line markers otherwise.
 bool asks_for_places(const std::string &text);
 
 }  // namespace gufunc::gufcc

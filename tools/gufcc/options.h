@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line says.
+// The command line options.
 #ifndef GUFUNC_TOOLS_GUFCC_OPTIONS_H
 #define GUFUNC_TOOLS_GUFCC_OPTIONS_H
 
@@ -17,12 +17,12 @@ struct Options {
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
-  std::string items;         // the sidecar to write (items_file.h); empty: none
+  std::string items;         // --items file to write (items_file.h); empty: none
   std::string items_asan;    // the instrumented one; empty: none
-  std::string ptxas;         // empty: of cuda_home, or on the PATH
-  std::string cuda_home;     // of a CUDA toolkit; empty: ptxas's
-  bool nvcc = false;         // the toolkit's compiler makes PTX, not the kernel compiler
-  std::string rocm_bitcode;  // the folder that has ocml.bc; empty: the usual ones
+  std::string ptxas;         // empty: from cuda_home, or on the PATH
+  std::string cuda_home;     // CUDA toolkit; empty: that of ptxas
+  bool nvcc = false;         // nvcc instead of the kernel compiler makes PTX
+  std::string rocm_bitcode;  // folder with ocml.bc; empty: the usual ones
   std::vector<std::string> include_dirs, definitions;
   bool object = false;
   bool compress = true;  // device images
@@ -30,7 +30,7 @@ struct Options {
   bool fast = false;
   bool no_cache = false;
   bool keep = false;
-  bool debug = false;  // -g: of the host's code
+  bool debug = false;  // -g, for host code
   bool verbose = false;
   int jobs = 0;  // 0: one per processor
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every folder is opened relative to the one above it, which has been judged: what a path leads to
-// cannot change between the look and the use.
+// Opens every folder relative to its parent, which is already checked, so a path cannot change
+// between check and use.
 #include "private_folder.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Why a folder is not to be trusted; `is_above` the folder that is asked for.
+// Why a folder cannot be trusted. `is_above`: it is a parent of the requested folder.
 std::string why_untrusted(const struct stat &folder, const fs::path &path, bool is_above) {
   const bool is_ours = folder.st_uid == geteuid(), is_of_root = folder.st_uid == 0;
   if (!is_ours && !(is_above && is_of_root)) {
@@ -27,18 +27,19 @@ std::string why_untrusted(const struct stat &folder, const fs::path &path, bool 
   return {};
 }
 
-// Links on the way to a folder are followed once, here.
+// Resolves the symbolic links of a path once.
 fs::path without_links(const fs::path &folder) {
   std::error_code failure;
   fs::path path = fs::weakly_canonical(fs::absolute(folder, failure), failure);
   if (failure) return {};
-  return path.has_filename() ? path : path.parent_path();  // "cache/"
+  return path.has_filename() ? path : path.parent_path();  // "cache/" has no file name
 }
 
 }  // namespace
 
 Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
-  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;  // readable or not
+  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;  // needs no read
+                                                                               // permission
   const fs::path path = without_links(folder);
   if (path.empty() || !path.has_filename()) return Descriptor();
   Descriptor opened(open("/", kFolderFlags));
@@ -47,7 +48,8 @@ Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
     reached /= name;
     int next = openat(opened.get(), name.c_str(), kFolderFlags);
     if (next < 0) {
-      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // unless somebody has just made it
+      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // fails harmlessly if another process has
+                                                     // created it
       next = openat(opened.get(), name.c_str(), kFolderFlags);
     }
     opened = Descriptor(next);

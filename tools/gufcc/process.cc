@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn with one pipe for both streams: the order of a compiler's messages is kept.
+// posix_spawn with one pipe for stdout and stderr, to keep the order of a compiler's messages.
 #include "process.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ ProcessResult failed(const char *what, const Command &command, int error) {
   return {-1, fmt::format("cannot {} {}: {}\n", what, command[0], std::strerror(error)), error};
 }
 
-// Without standard input, and with both outputs into `output`. Returns an errno or 0.
+// Starts a program without standard input, with both outputs to `output`. Returns 0 or an errno.
 int start(char *const *argv, int output, pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -54,7 +54,7 @@ int start(char *const *argv, int output, pid_t *child) {
     if (failure == 0) failure = posix_spawn_file_actions_adddup2(&actions, output, stream);
   }
   if (failure == 0) {
-    // Programs are interrupted as usual, whatever this one blocks.
+    // The child must not inherit the signals that this process blocks.
     sigset_t none;
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -124,7 +124,7 @@ bool run_parallel(int workers, int count, const std::function<bool(int)> &job) {
   };
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(std::max(0, std::min(workers, count) - 1)));
-  bool can_start = true;  // when no more threads start, those that run do all jobs
+  bool can_start = true;  // if no further thread can start, the running ones do all jobs
   while (can_start && threads.size() < threads.capacity()) {
     try {
       threads.emplace_back(work);

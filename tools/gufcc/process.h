@@ -12,20 +12,20 @@ namespace gufunc::gufcc {
 using Command = std::vector<std::string>;
 
 struct ProcessResult {
-  // The exit status; 128 + the signal that ended it; -1: it could not be started, or its output
-  // not be read, as `output` reports.
+  // The exit status, or 128 + the signal that ended the program, or -1 if the program could not be
+  // started or its output not be read; `output` then holds the reason.
   int status = -1;
-  std::string output;  // stdout and stderr as they came
-  int error = 0;       // errno of what failed here
+  std::string output;  // stdout and stderr, interleaved
+  int error = 0;       // errno of a failure in this process
 };
 
 ProcessResult run_process(const Command &command);
 
-// The command as a line for a shell, for -v.
+// The command as a shell command line, for -v.
 std::string command_line(const Command &command);
 
-// Runs `job(i)` for 0 <= i < count on up to `workers` threads, fewer where no more can be started.
-// Starts no job after one that returned false or threw; what the first threw is thrown on.
+// Runs `job(i)` for 0 <= i < count on up to `workers` threads, or fewer if no more can be started.
+// Starts no further job after one returned false or threw. Rethrows the first exception.
 bool run_parallel(int workers, int count, const std::function<bool(int)> &job);
 
 }  // namespace gufunc::gufcc

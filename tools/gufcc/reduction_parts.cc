@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library checks of a reduction when it loads a module, told at the leaf's line.
+// The checks that the library makes when it loads a reduction, reported at the line of the
+// registration.
 #include "reduction_parts.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a state: a leaf names the functions that merge and finish its states.
+// Reductions with a user-defined accumulator: a registration names the functions that merge and
+// finish accumulators.
 #ifndef GUFUNC_TOOLS_GUFCC_REDUCTION_PARTS_H
 #define GUFUNC_TOOLS_GUFCC_REDUCTION_PARTS_H
 
@@ -7,10 +8,10 @@
 
 namespace gufunc::gufcc {
 
-// 1 + the index of a module's function; 0 when the name is empty or unknown.
+// Returns 1 + the index of a function of the module, or 0 if the name is empty or unknown.
 size_t part_number(const Module &module, const std::string &name);
 
-// Whether every merge= and finish= names a function that fits its leaf.
+// Checks that every merge= and finish= names a function with fitting types.
 bool check_reductions(const Module &module, Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left: <array>, <atomic>, <cfloat>, <climits>, <cstdarg>, <cstddef>, <cstdint>,
-// <exception>, <initializer_list>, <limits>, <new>, <ratio>, <tuple>, <type_traits>, <typeinfo>,
-// <utility> and their C forms, which need no library at run time.
+// These headers stay allowed, because they need no library at run time: <array>, <atomic>,
+// <cfloat>, <climits>, <cstdarg>, <cstddef>, <cstdint>, <exception>, <initializer_list>, <limits>,
+// <new>, <ratio>, <tuple>, <type_traits>, <typeinfo>, <utility> and their C forms.
 #include "refused_headers.h"
 
 #include <fmt/format.h>
@@ -24,12 +24,12 @@ constexpr const char *kHosted[] = {
     "semaphore", "set", "shared_mutex", "span", "sstream", "stack", "stacktrace", "stdexcept",
     "stop_token", "streambuf", "string", "string_view", "strstream", "syncstream", "system_error",
     "thread", "typeindex", "unordered_map", "unordered_set", "valarray", "variant", "vector",
-    // The C library.
+    // C library
     "cassert", "cctype", "cerrno", "cfenv", "cinttypes", "clocale", "csetjmp", "csignal", "cstdio",
     "cstdlib", "cstring", "ctime", "cuchar", "cwchar", "cwctype", "assert.h", "ctype.h", "errno.h",
     "fenv.h", "inttypes.h", "locale.h", "pthread.h", "setjmp.h", "signal.h", "stdio.h", "stdlib.h",
     "string.h", "threads.h", "time.h", "uchar.h", "unistd.h", "wchar.h", "wctype.h",
-    // Processors.
+    // processor intrinsics
     "arm_neon.h", "immintrin.h", "intrin.h", "x86intrin.h", "xmmintrin.h", "emmintrin.h"};
 
 }  // namespace

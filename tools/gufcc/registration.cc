@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks registrations and merges loops; every complaint points at the line of the registration.
+// Checks registrations and merges loops. Every error points at the line of the registration.
 #include "registration.h"
 
 #include <algorithm>

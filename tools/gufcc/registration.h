@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registrations of all sources say: the functions of a module and their loops.
+// The functions of a module and their loops, from the registrations of all sources.
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_H
 
@@ -10,16 +10,16 @@
 
 namespace gufunc::gufcc {
 
-// A registration as it was written, its string literals joined.
+// A registration as written, with adjacent string literals joined.
 struct RawRegistration {
   Place place;
   std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
-  std::string function;  // as the source spells it, "ns::f"
+  std::string function;  // as in the source, "ns::f"
   std::vector<std::string> arguments;
-  int depth = 0;             // braces open around it
+  int depth = 0;             // number of open braces around it
   int source = 0;            // index of the source on the command line
-  bool says_shared = false;  // whether `shared` stands anywhere in the source
-  bool says_sync = false;    // the same of `sync` and `subgroup`
+  bool says_shared = false;  // the source contains the word `shared`
+  bool says_sync = false;    // the source contains `sync` or `subgroup`
 };
 
 enum class Role { kIn = 0, kOut = 1, kInOut = 2 };
@@ -32,12 +32,12 @@ struct Loop {
   bool cooperative = false;
   bool fast = false;
   bool may_fail = false;
-  bool says_shared = false;  // its source has the word `shared`, which asks for memory of the group
-  std::string stem;          // "guf_ew_add_ff_f"
-  uint32_t family = 0;       // of the device images that have it; 0: there are none
+  bool says_shared = false;  // the source has the word `shared`, so it may use group memory
+  std::string stem;          // such as "guf_ew_add_ff_f"
+  uint32_t family = 0;       // family of its device images; 0: none
 };
 
-// An option that some of a function's registrations may leave out, and where it stands.
+// An option that some registrations of a function may leave out, with its location.
 struct PlacedText {
   std::string text;
   Place place;
@@ -46,7 +46,7 @@ struct PlacedText {
 struct Function {
   std::string name;
   std::string signature;  // empty: elementwise
-  // Of a generalized function: per operand, which distinct core dimensions it has.
+  // Generalized functions: the distinct core dimensions of each operand.
   std::vector<std::vector<int>> core_dims;
   std::vector<Role> roles;  // one per operand
   bool roles_given = false;
@@ -54,7 +54,7 @@ struct Function {
   PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
   bool underflows = false, divides = false, takes_none = false;
-  std::string merge, finish;  // of a reduction: names of functions of the module
+  std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;
   Place place;
   std::vector<Loop> loops;
@@ -62,31 +62,31 @@ struct Function {
   bool generalized() const { return !signature.empty(); }
 };
 
-// A device entry of its own, of no loop: what backends move data with.
+// A device entry that belongs to no loop: backends use such entries to copy data.
 struct PlainEntry {
-  std::string name;     // of the symbol, "guf_move_convert"
-  std::string callee;   // the C++ function: void (const Block &[, char *shared])
-  std::string block;    // its Block
-  std::string threads;  // of a block of work-items, at most; a constant expression
+  std::string name;     // symbol, such as "guf_move_convert"
+  std::string callee;   // C++ function: void (const Block &[, char *shared])
+  std::string block;    // the type Block
+  std::string threads;  // maximum work-items of a block, a constant expression
   bool takes_shared = false;
   Place place;
   int source = 0;
 };
 
-// A raw kernel: a function with a grid of its own.
+// A raw kernel: a function that is launched with an explicit grid.
 struct RawKernel {
   std::string name;
   std::string callee;  // the C++ function
-  std::string symbol;  // "guf_rk_matmul"
+  std::string symbol;  // such as "guf_rk_matmul"
   std::string doc;
-  uint32_t threads = 1024;    // of a block, at most
-  uint32_t shared_bytes = 0;  // that every launch gives
+  uint32_t threads = 1024;    // maximum threads of a block
+  uint32_t shared_bytes = 0;  // bytes that every launch allocates
   bool fast = false;
-  bool says_shared = false;   // its source has the word `shared`
-  bool synchronises = false;  // it has `sync` or `subgroup`: its threads may wait for one another
+  bool says_shared = false;   // the source has the word `shared`
+  bool synchronises = false;  // the source has `sync` or `subgroup`: threads may wait
   Place place;
   int source = 0;
-  uint32_t family = 0;  // of the device images that have it; 0: there are none
+  uint32_t family = 0;  // family of its device images; 0: none
 };
 
 struct Module {
@@ -96,26 +96,26 @@ struct Module {
   std::vector<RawKernel> kernels;   // likewise
 };
 
-// Turns registrations into functions; loops registered under one name become one function.
+// Turns registrations into functions. Loops with the same name become one function.
 bool build_module(const std::vector<RawRegistration> &raw, Module *module,
                   Diagnostics *diagnostics);
 
-// Whether the inputs tell a function's loops apart, as in everything that the library loads. The
-// cpu plugin's own casts, an object that no loader sees, are chosen by their output too.
+// Checks that the inputs alone select a loop, which the library requires of modules. The cpu
+// plugin's own casts, which are linked in and not loaded, are also selected by their output.
 bool check_choice(const Module &module, Diagnostics *diagnostics);
 
-// Letters, digits and _, no digit first.
+// Whether a text consists of letters, digits and _, and does not start with a digit.
 bool is_identifier(const std::string &text);
-// "ns::f<3>" is called as written and known as "f".
+// "ns::f<3>" is called as written and registered as "f".
 std::string last_component(const std::string &function);
 
-// The type letters, in the order of the documentation, and what they stand for.
+// The type letters in the order of the documentation, and their types.
 struct TypeLetter {
   char letter;
-  char identifier;       // as symbol names spell it
-  const char *storage;   // "guf::f32"
-  const char *constant;  // "GUF_F32"
-  const char *name;      // "float32"
+  char identifier;       // in symbol names
+  const char *storage;   // such as "guf::f32"
+  const char *constant;  // such as "GUF_F32"
+  const char *name;      // such as "float32"
 };
 const TypeLetter *find_letter(char letter);
 std::string valid_letters();

@@ -20,7 +20,7 @@ void take_form(const op::Signature &form, Function *function) {
   }
 }
 
-// What the parser lets pass, since a table may leave an output's role open.
+// Additional checks: the parser accepts more, because a table may leave the role of an output open.
 bool check_roles(const Place &place, const RegistrationOptions &options, const Function &function,
                  Diagnostics *diagnostics) {
   for (size_t i = static_cast<size_t>(function.nin); i < options.roles.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signature, rules and roles of a registration say, as the library reads them when it loads
-// the module: with its own parser, so that what gufcc takes also loads.
+// Parses signature, rules and roles of a registration with the parser that the library uses to load
+// modules, so that every module that gufcc accepts also loads.
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_FORM_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_FORM_H
 
@@ -9,14 +9,14 @@
 
 namespace gufunc::gufcc {
 
-// Of a generalized function: its counts, core dimensions, rules and roles.
+// Generalized functions: reads operand counts, core dimensions, rules and roles.
 bool read_form(const Place &place, const std::string &signature, const RegistrationOptions &options,
                Function *function, Diagnostics *diagnostics);
 
-// Of an elementwise function, whose counts the types gave.
+// Elementwise functions: the types have already set the operand counts.
 bool read_elementwise_form(const Place &place, Function *function, Diagnostics *diagnostics);
 
-// The form of a function that one of the above has read.
+// The signature of a function that one of the above has read.
 op::Signature form_of(const Function &function);
 
 }  // namespace gufunc::gufcc

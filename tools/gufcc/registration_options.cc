@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads option strings; an unknown key or value lists the valid ones.
+// Parses option strings. The error for an unknown key or value lists the valid ones.
 #include "registration_options.h"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
     "underflows divides takes_none merge= finish=";
-constexpr size_t kMaxText = 4096;  // of a table's texts
+constexpr size_t kMaxText = 4096;  // of texts in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
 bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,
@@ -33,7 +33,7 @@ bool parse_roles(const Place &place, const std::string &value, std::vector<Role>
   return true;
 }
 
-// " did you mean 'name'?"
+// Returns a suggestion such as " did you mean 'name'?".
 std::string nearest_key(const std::string &key) {
   std::vector<std::string> known;
   std::istringstream words(kValidKeys);
@@ -42,7 +42,7 @@ std::string nearest_key(const std::string &key) {
   return nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest);
 }
 
-// The keys without a value; NULL for any other.
+// Finds the field of a key without a value; NULL for other keys.
 bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "inplace_safe") return &options->inplace_safe;
   if (key == "commutative") return &options->commutative;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front end for one of AMD's devices knows what devices lack: functions without GUF_DEVICE,
-// variables, arrays of variable length, exceptions. Loops that no device can run are checked as the
-// host's.
+// Compiles for an AMD device, because that front end detects what devices lack: calls of functions
+// without GUF_DEVICE, variables, variable-length arrays, exceptions. Loops that no device can run
+// are compiled for the host.
 #include "rules_check.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace gufunc::gufcc {
 namespace {
 
-constexpr char kVersion[] = "rules 1\n";  // of what a unit without messages was checked for
+constexpr char kVersion[] = "rules 1\n";  // key prefix of a unit that passed without messages
 
 const Command kCommon = {"-std=c++17", "-fno-exceptions", "-fno-rtti", "-ferror-limit=0"};
 const Command kDevice = {"-x",        "hip",       "--cuda-device-only",
@@ -29,7 +29,7 @@ const Command kWarnings = {"-Wall",
 const Command kPromotion = {"-Wdouble-promotion"};
 const Command kPromotionAlone = {"-Wno-everything", "-Wdouble-promotion", "-Wno-trigraphs"};
 
-// What kernels may print with where they are debugged, as devices would have it.
+// Printing functions that kernels may call for debugging, declared for devices.
 constexpr char kPrintingDeclarations[] =
     "#if defined(__HIP__)\nextern \"C\" {\n"
     "__attribute__((device)) int printf(const char *, ...);\n"
@@ -39,7 +39,7 @@ constexpr char kPrintingDeclarations[] =
 bool has_any(const Loop &loop, const char *letters) {
   return (loop.inputs + loop.outputs).find_first_of(letters) != std::string::npos;
 }
-// Between float and double a conversion may be meant.
+// A conversion between float and double may be intended.
 bool mixes_floats(const LoopRef &ref) {
   return has_any(*ref.loop, "eEfF") && has_any(*ref.loop, "dD");
 }
@@ -63,7 +63,7 @@ class Check {
   bool check_half(const std::string &suffix, const std::vector<LoopRef> &loops,
                   const std::vector<const RawKernel *> &kernels, bool on_devices) {
     if (loops.empty() && kernels.empty()) return true;
-    // In a raw kernel conversions may be meant as well.
+    // In raw kernels conversions may be intended too.
     if (kernels.empty() && std::none_of(loops.begin(), loops.end(), mixes_floats)) {
       return compile(suffix, loops, kernels, on_devices, {kWarnings, kPromotion});
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The macros of kernel.hpp leave `__guf_register__(kind, function, "text", ...)`; a refused header
-// leaves `__guf_refused__(name)`. Of the rest braces are counted, and a few keywords refused.
+// The macros of kernel.hpp expand to `__guf_register__(kind, function, "text", ...)`, and a refused
+// header to `__guf_refused__(name)`. In the other text the scanner counts braces and refuses a few
+// keywords.
 #include "scanner.h"
 
 #include <fmt/format.h>
@@ -53,8 +54,8 @@ class Scanner {
     return good;
   }
 
-  // Joins the tokens of one argument: of a string argument its characters, else the tokens
-  // themselves. Leaves the terminating ',' or ')' in `*end`.
+  // Joins the tokens of one argument: the characters of a string argument, else the tokens. Stores
+  // the terminating ',' or ')' in `*end`.
   bool argument(std::string *text, bool *is_string, char *end) {
     int open = 0;
     *is_string = false;
@@ -94,7 +95,9 @@ class Scanner {
         return diagnostics_->error(found.place, "registration of {}: cannot read its arguments",
                                    found.function);
       }
-      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f): no types, told later
+      if (!is_string && text.empty() && end == ')')
+        break;  // GUF_UFUNC(f) without types is
+                // reported later
       if (!is_string) {
         return diagnostics_->error(found.place,
                                    "registration of {}: found '{}', wanted a string literal",
@@ -115,8 +118,8 @@ class Scanner {
     return diagnostics_->error(place, "{}", why_refused(name));
   }
 
-  // What no object tells: the compiler removes memory that nothing sees, and long double is another
-  // type on every device. Headers of the system may have them.
+  // Refuses keywords whose use an object file does not show: the compiler removes unused
+  // allocations, and long double is a different type on every device. System headers may use them.
   bool check_keyword(std::string_view previous, const Token &token) {
     const std::string_view text = token.text;
     if (tokens_.in_system_header()) return true;
@@ -131,7 +134,7 @@ class Scanner {
         text == "__float128" || text == "__float80" || text == "_Float128") {
       return refuse("long double or a wider float", "devices lack it; use double");
     }
-    // new (place) T makes an object in memory that is there.
+    // new (place) T constructs an object in existing memory.
     if (text == "new" && (previous == "operator" || Tokens(tokens_).next().text != "(")) {
       return refuse("new",
                     "a kernel has no memory of its own, g.shared<T>(n) is memory of its "

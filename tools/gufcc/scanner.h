@@ -10,8 +10,9 @@
 
 namespace gufunc::gufcc {
 
-// `source`: index on the command line. Appends to `*out`; false when a registration is malformed, a
-// refused header was included, or a file of the user has `new`, `asm` or `long double`.
+// Appends the registrations to `*out`. `source` is the index on the command line. Returns false if
+// a registration is malformed, if a refused header was included, or if a file of the user contains
+// `new`, `asm` or `long double`.
 bool scan_registrations(std::string_view preprocessed, int source,
                         std::vector<RawRegistration> *out, Diagnostics *diagnostics);
 

@@ -11,7 +11,7 @@
 namespace gufunc::gufcc {
 
 Command show_code_flags(const std::string &folder) {
-  // The last pass over the whole module before those of loops.
+  // The last pass over the whole module before the loop passes.
   return {"-mllvm", "-print-before=recompute-globalsaa", "-mllvm", "-ir-dump-directory=" + folder};
 }
 
@@ -19,8 +19,8 @@ bool lacks_code_flags(const std::string &output) {
   return output.find("Unknown command line argument '-ir-dump-directory") != std::string::npos;
 }
 
-// Functions are "define ... {" to "}". An alloca that is left and an access that was promised to be
-// independent, in one function: the loops stand in functions of their own.
+// Functions run from "define ... {" to "}". A function is reported if it contains both a remaining
+// alloca and an access marked as independent; generated loops are in functions of their own.
 std::set<int> find_stack_places(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;
@@ -50,7 +50,7 @@ std::set<int> find_stack_places(std::string_view code) {
 
 namespace {
 
-// "@name(" or "@"name"(" behind `from`; empty without one.
+// Returns the name in "@name(" or "@"name"(" after `from`; "" if there is none.
 std::string called_name(std::string_view line, size_t from) {
   const size_t at = line.find('@', from);
   const size_t end = at == std::string_view::npos ? at : line.find('(', at);

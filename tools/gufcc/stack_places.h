@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables that the optimizer leaves on the stack, such as an array with an index that is known
-// only when the kernel runs, have one place for all iterations of a loop. Host loops promise the
-// vectoriser that iterations share nothing: of such functions they must not, or results are wrong.
+// Finds loops whose variables are on the stack. If the optimizer leaves a variable on the stack
+// (for example an array with an index that is known only at run time), all iterations share it.
+// Host loops promise the vectorizer that iterations are independent; for these functions that
+// promise would give wrong results.
 #ifndef GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
 #define GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
 
@@ -13,18 +14,18 @@
 
 namespace gufunc::gufcc {
 
-// What makes clang write the code that its vectoriser is about to see into files in `folder`.
+// Flags that make clang write the code before vectorization into files in `folder`.
 Command show_code_flags(const std::string &folder);
 
-// Whether the compiler said that it has no such flags.
+// Whether the compiler reported these flags as unknown.
 bool lacks_code_flags(const std::string &output);
 
-// The callees (generate_host_entries) whose promised loops use a place on the stack, found in such
-// a file.
+// Returns the numbers of the callees (generate_host_entries) whose promised loops use the stack,
+// from one of these files.
 std::set<int> find_stack_places(std::string_view code);
 
-// The functions that still call themselves, directly or through others, in such a file: a loop is
-// what the optimizer made of the others.
+// Returns the functions that still call themselves, directly or indirectly, from one of these
+// files. The optimizer has already turned the other recursive functions into loops.
 std::set<std::string> find_recursion(std::string_view code);
 
 }  // namespace gufunc::gufcc

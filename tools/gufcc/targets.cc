@@ -17,7 +17,8 @@ Target host(const char *level, Command extra = {}) {
   return target;
 }
 
-// PTX is made for 75, whatever it becomes: SASS of later architectures is made of the same.
+// Every NVIDIA image is made from PTX for compute capability 7.5, including SASS of later
+// architectures.
 Target nvidia(const char *prefix, int arch) {
   const std::string name = prefix + std::to_string(arch);
   Target target{name, name, TargetKind::kNvidia, {}};
@@ -28,7 +29,7 @@ Target nvidia(const char *prefix, int arch) {
 
 struct AmdTarget {
   const char *name;
-  int isa;  // what ocml is told
+  int isa;  // ISA version for ocml
   const char *group;
   bool wave64;
 };
@@ -56,7 +57,7 @@ Target amd(const AmdTarget &row) {
   return target;
 }
 
-// The level of the machine that compiles; every x86-64 that Debian supports here has v2 or better.
+// The highest level of this machine. Every x86-64 that the project supports has v2 or better.
 std::string host_level() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -80,7 +81,8 @@ const std::vector<Target> &all_targets() {
   static const auto *const kTargets = [] {
     auto *all = new std::vector<Target>{
         host("v2"), host("v3"),
-        // The tuning of v4 prefers 256 bits, for the first processors that had it.
+        // By default clang prefers 256 bits for v4, for the sake of the first processors with
+        // AVX-512.
         host("v4", {"-mprefer-vector-width=512"})};
     for (const int arch : {75, 80, 90, 100, 120}) {
       if (arch == 75) all->push_back(nvidia("ptx_", arch));
@@ -143,15 +145,15 @@ bool check_command(const std::string &name, const std::string &compiler, Command
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
   } else if (name == "gcc") {
-    // The lowest level, with the warnings that want the code optimized.
+    // The lowest level, with the warnings that need optimization.
     *out = {"g++",       "-x",     "c++", "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
             "-fno-rtti", "-Werror"};
   } else {
     return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl gcc",
                                     name);
   }
-  // Nothing of this runs: what each compiler is fastest with. Functions that are always inlined are
-  // looked at where they are.
+  // The code does not run, so each compiler uses its fastest level. Always-inlined functions are
+  // checked where they are inlined.
   out->push_back(name == "nvptx64" || name == "opencl" ? "-O0" : "-O1");
   out->insert(out->end(), {"-ffp-contract=off", "-Wall", "-Wextra"});
   return true;

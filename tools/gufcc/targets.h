@@ -14,27 +14,26 @@ namespace gufunc::gufcc {
 enum class TargetKind { kHost, kNvidia, kAmd };
 
 struct Target {
-  std::string name;    // "x86-64-v3", as the image table spells it
+  std::string name;    // as in the image table, such as "x86-64-v3"
   std::string suffix;  // of entry symbols: "v3"
   TargetKind kind = TargetKind::kHost;
   Command flags;
-  int arch = 0;             // NVIDIA: 90, what GUF_ARCH is; AMD: the ISA's version, 11000
-  bool is_ptx = false;      // NVIDIA: the text itself
-  const char *group = "";   // AMD: targets that are compressed together, "gfx11"
+  int arch = 0;             // NVIDIA: GUF_ARCH, such as 90; AMD: ISA version, such as 11000
+  bool is_ptx = false;      // NVIDIA: the image is PTX text
+  const char *group = "";   // AMD: targets compressed together, such as "gfx11"
   bool wave64 = false;      // AMD
-  bool is_generic = false;  // AMD: runs on several
+  bool is_generic = false;  // AMD: runs on several processors
 };
 
-// Every name that --targets takes.
+// Every target that --targets accepts.
 const std::vector<Target> &all_targets();
 
-// Reads "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level this machine
-// runs).
+// Parses "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level of this machine).
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
-// What --check takes: nvptx64, amdgcn, opencl, gcc. Compiler and flags, without files: `compiler`;
-// for opencl clang-15, since later ones write nothing that OpenCL drivers read; for gcc, which
-// compiles host entries, g++.
+// Returns compiler and flags, without files, for a name of --check: `compiler` for nvptx64 and
+// amdgcn; clang-15 for opencl, because the output of later versions is not readable by OpenCL
+// drivers; g++ for gcc, which compiles host entries.
 bool check_command(const std::string &name, const std::string &compiler, Command *out,
                    Diagnostics *diagnostics);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comments are gone after preprocessing; what remains to be told apart is literals, names and the
-// rest.
+// Preprocessing has removed the comments. The tokenizer distinguishes literals, names and other
+// text.
 #include "tokens.h"
 
 #include <cctype>
@@ -24,7 +24,7 @@ void Tokens::pass_newline() {
   if (!frames_.empty()) ++frames_.back().line;
 }
 
-// `# 12 "file" 1 3`: flag 1 enters a file, 2 returns to it, 3 is a header of the system.
+// `# 12 "file" 1 3`: flag 1 enters a file, 2 returns to it, 3 marks a system header.
 void Tokens::line_marker() {
   const size_t end = std::min(text_.find('\n', at_), text_.size());
   std::string_view line = text_.substr(at_, end - at_);
@@ -98,7 +98,7 @@ bool Tokens::starts_number() const {
   return digit < text_.size() && std::isdigit(static_cast<unsigned char>(text_[digit])) != 0;
 }
 
-// A number may hold names, dots, digit separators and signs of exponents: 1'000.5e-3f
+// A number may contain letters, dots, digit separators and signs of exponents: 1'000.5e-3f.
 void Tokens::number() {
   for (; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
@@ -141,11 +141,11 @@ Place Tokens::included_from() const {
   if (frames_.size() < 2) return place();
   size_t at = frames_.size() - 2;
   while (at > 0 && frames_[at].system) --at;
-  // An including file stands at the line after its #include when the included one is read.
+  // While an included file is read, the including file is at the line after its #include.
   return {frames_[at].file, std::max(frames_[at].line, 1)};
 }
 
-// R"x(text)x"
+// Unquotes R"x(text)x".
 static bool unquote_raw(std::string_view literal, std::string *out) {
   const size_t open = literal.find('(');
   if (open == std::string_view::npos) return false;

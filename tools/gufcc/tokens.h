@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of preprocessed C++, with the file and line that the preprocessor's line markers give
-// them.
+// Tokens of preprocessed C++, with their file and line from the preprocessor's line markers.
 #ifndef GUFUNC_TOOLS_GUFCC_TOKENS_H
 #define GUFUNC_TOOLS_GUFCC_TOKENS_H
 
@@ -14,7 +13,7 @@ namespace gufunc::gufcc {
 
 struct Token {
   enum class Kind { kEnd, kIdentifier, kString, kOther } kind = Kind::kEnd;
-  std::string_view text;  // of a string: with its quotes and prefix
+  std::string_view text;  // a string keeps its quotes and prefix
 };
 
 class Tokens {
@@ -22,13 +21,13 @@ class Tokens {
   explicit Tokens(std::string_view text) : text_(text) {}
 
   Token next();
-  // Where the token read last stands.
+  // Location of the last token.
   Place place() const {
     return {frames_.empty() ? "" : frames_.back().file, frames_.empty() ? 0 : frames_.back().line};
   }
   bool in_system_header() const { return !frames_.empty() && frames_.back().system; }
-  // Where the file of that token was included, through headers of the system up to a file of the
-  // user.
+  // Location of the #include of that token's file, or of the first including file that is not a
+  // system header.
   Place included_from() const;
 
  private:
@@ -52,8 +51,7 @@ class Tokens {
   std::vector<Frame> frames_;
 };
 
-// The characters of a string literal, escapes resolved; false for a prefix or escape that option
-// strings do not need.
+// Decodes a string literal. Returns false for prefixes and escapes that option strings do not need.
 bool unquote(std::string_view literal, std::string *out);
 
 }  // namespace gufunc::gufcc

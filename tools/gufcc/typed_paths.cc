@@ -16,7 +16,7 @@ bool is_in_path(char c) {
          c == '-';
 }
 
-// Where a path starts, not in the middle of a longer one.
+// Replaces a path only where it starts, not in the middle of a longer path.
 void replace_paths(std::string *text, const std::string &from, const std::string &to) {
   for (size_t at = text->find(from); at != std::string::npos; at = text->find(from, at)) {
     if (at > 0 && is_in_path((*text)[at - 1])) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that gufcc runs get absolute paths, so that no name is read as an option ("-x.guf.cpp")
-// or as a list of options ("@x.guf.cpp"). Messages name files as the user typed them.
+// Programs that gufcc runs get absolute paths, so that they read no file name as an option
+// ("-x.guf.cpp") or as a response file ("@x.guf.cpp"). Messages name files as the user typed them.
 #ifndef GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
 #define GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
 
@@ -10,16 +10,16 @@
 
 namespace gufunc::gufcc {
 
-// An absolute path of what `typed` names.
+// The absolute path of `typed`.
 std::string absolute_path(const std::string &typed);
 
 class TypedPaths {
  public:
-  // A source: the file and the folder that its #include "..." is relative to.
+  // Adds a source: its file, and the folder for its #include "...".
   void add_source(const std::string &typed);
   void add_folder(const std::string &typed);
 
-  // The text with every known absolute path spelled as typed.
+  // Replaces every known absolute path by its typed spelling.
   std::string as_typed(std::string text) const;
 
   // The same for the line markers of preprocessed text, `# 1 "file"`.
@@ -28,7 +28,7 @@ class TypedPaths {
  private:
   void add(std::string absolute, std::string typed);
 
-  std::vector<std::pair<std::string, std::string>> spellings_;  // the longest path first
+  std::vector<std::pair<std::string, std::string>> spellings_;  // longest path first
 };
 
 }  // namespace gufunc::gufcc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out where nothing can catch it, before main or in a destructor: a message and an
-// exit status instead of std::terminate.
+// Reports memory exhaustion where no handler can catch it (before main or in a destructor): prints
+// a message and exits with a status instead of calling std::terminate.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ void end_uncaught() {
   std::abort();
 }
 
-// Before the initialisers of all libraries.
+// Runs before the initializers of all libraries.
 void install() {
   std::set_new_handler(end_out_of_memory);
   std::set_terminate(end_uncaught);
