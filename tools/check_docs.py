@@ -8,7 +8,7 @@ import re
 
 import source_tree as tree
 
-# <!-- from examples/x.c --> before a fenced block: the block stands in that file, line for line.
+# <!-- from examples/x.c --> before a fenced block: that file must contain the block, line for line.
 SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 VARIABLE = re.compile(r'"((?:GUFUNC|GUFCC)_[A-Z0-9_]+)"')
@@ -19,7 +19,7 @@ PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # backends/X
 TEST = re.compile(r"(conformance|lint)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
 CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
 CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
-# In CMakeLists.txt: loops over names, and what adds a test.
+# In CMakeLists.txt: foreach loops over names, and commands that add a test.
 CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\("
                    r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_(?:test|conformance))"
                    r"\(\s*(?:NAME\s+)?"
@@ -58,7 +58,7 @@ def variables(root):
 
 
 def tests(root):
-    """The names of the tests, by ctest and by source."""
+    """The names of all tests, from CMakeLists.txt and from the test sources."""
     names = set()
     for path in tree.files(root, {".txt"}):
         if path.name != "CMakeLists.txt":

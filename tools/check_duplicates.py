@@ -9,7 +9,8 @@ LONGEST_RUN = 20  # lines
 
 
 def lines_of(root, folder):
-    """Each file of the folder as (path, [(number, text)]), without blank lines and comments."""
+    """Yields each file of the folder as (path, [(number, text)]), without blank lines and
+    comments."""
     for path in tree.files(root / folder, tree.CODE):
         text = (root / folder / path).read_text().splitlines()
         kept = [(number, line.strip()) for number, line in enumerate(text, 1)]
@@ -18,7 +19,8 @@ def lines_of(root, folder):
 
 
 def longest_common(ours, theirs):
-    """The longest run of lines that both have: its length, and where it begins in each."""
+    """Returns the longest run of lines that both files contain: its length, and its start in each
+    file."""
     best, before = (0, 0, 0), [0] * (len(theirs) + 1)
     for i, (_, line) in enumerate(ours):
         here = [0] * (len(theirs) + 1)

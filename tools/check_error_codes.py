@@ -12,13 +12,13 @@ import source_tree as tree
 CODE = re.compile(r"^\s*(GUF_E_[A-Z_]+) = \d+")
 MENTION = re.compile(r"\bGUF_E_[A-Z_]+\b")
 COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-# Before a mention that is no expectation: an open EXPECT_NE, or what the test does itself.
+# Text before a mention that is not an expectation: an open EXPECT_NE, or code of the test itself.
 DENIED = re.compile(r"_NE\([^;]*$|(?:!=|\breturn|\bcase|[^=!<>]=)\s*$")
 TESTS = ("tests/unit/", "tests/abi/", "tests/plugins/", "tests/gufcc/")
 
 
 def expected_in(text):
-    """The codes that a test's text expects."""
+    """Yields the codes that the text of a test expects."""
     text = COMMENT.sub(lambda match: '""' if match[1] else " ", text)
     for match in MENTION.finditer(text):
         if not DENIED.search(text[:match.start()][-400:]):

@@ -9,9 +9,9 @@ import source_tree as tree
 
 MAX_LINES = 400
 MAX_COLUMNS = 100
-MAX_PROSE = 120  # of pages; tables have rows as long as they are
+MAX_PROSE = 120  # columns of text pages; table rows may be longer
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-# An exception is a table row of a decision: | `path` | reason |
+# An exception is a table row in a decision: | `path` | reason |
 EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py", "lib.rs"}
@@ -56,7 +56,7 @@ def main():
         names[path.name].append(str(path))
         findings += examine(path, (root / path).read_text(), str(path) in excepted)
     for name, paths in names.items():
-        # A public header and the room of its noun may share a name: <gufunc/array.h>, core/array.
+        # A public header and a core component may share a name: <gufunc/array.h>, core/array.
         public = sum(path.startswith("abi/include/") for path in paths)
         if max(public, len(paths) - public) > 1 and name not in SAME_NAME_ALLOWED:
             findings.append(f"{name}: one name, several files: {', '.join(paths)}")

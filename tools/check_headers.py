@@ -24,7 +24,7 @@ def languages(header):
 
 
 def ways(header, compilers):
-    """The commands that must accept the header."""
+    """Returns the commands that must compile the header."""
     if header.name.startswith("device_") or header.name == "math_device.hpp":
         return [[DEVICE_COMPILER, *DEVICE, "-Wall", "-Wextra", "-Werror"]]
     return [[compiler, "-x", language, f"-std={standard}", *WARNINGS]
@@ -32,7 +32,7 @@ def ways(header, compilers):
 
 
 def compile_alone(command, include, header, folder):
-    """Includes the header twice, so that a missing guard shows too."""
+    """Includes the header twice, which also detects a missing include guard."""
     source = pathlib.Path(folder, "alone")
     source.write_text(f"#include <{header}>\n#include <{header}>\ntypedef int not_empty;\n")
     return subprocess.run([*command, "-I", str(include), "-fsyntax-only", str(source)],

@@ -7,7 +7,8 @@ import re
 
 import source_tree as tree
 
-# Rooms of core/ by height. A room sees lower ones and itself, never its neighbours.
+# Components of core/ by height. A component includes lower ones and itself. Components of the same
+# height do not include each other.
 HEIGHT = {
     "base": 0, "dtype": 1, "array": 2, "trace": 2, "op": 3,
     "validate": 4, "resolve": 4, "broadcast": 4, "plan": 5, "backend": 6, "module": 7,
@@ -20,13 +21,13 @@ VENDOR_IF = re.compile(
     r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
-# The programs are tested part by part, within their own include folder.
+# The tests of the programs include the programs' headers.
 TESTS_OF = {"tests/gufcc": ["tools/gufcc"], "tests/images": ["tools/gufcc"],
             "tests/tools": ["tools/gufunc"], "tests/fuzz": ["tools/gufcc", "tools/gufunc"]}
 
 
 def resolve(root, source, kind, name):
-    """Gives the path of an include within the tree, or None for a header from outside."""
+    """Returns the path of an include within the tree, or None for an external header."""
     places = [source.parent, pathlib.Path(), pathlib.Path("abi/include")]
     places += [pathlib.Path(tool) for tests, tools in TESTS_OF.items() for tool in tools
                if source.as_posix().startswith(tests + "/")]
@@ -38,7 +39,8 @@ def resolve(root, source, kind, name):
 
 
 def room(path):
-    """core/<room>/x is of that room; files of core/ itself are the pipeline."""
+    """Returns the component of core/<component>/x. Files of core/ itself belong to the pipeline.
+    """
     return path.parts[1] if len(path.parts) > 2 else "pipeline"
 
 
@@ -73,7 +75,7 @@ def refuse_in_backend(source, target):
     return "a backend sees gufunc/backend.h, backends/kernels and itself"
 
 
-# The folders of the tree that each top folder may see, abi/include besides.
+# The folders that each top folder may include, besides abi/include.
 VISIBLE = {
     "abi/src": ("abi/src", "core"),
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
@@ -107,7 +109,7 @@ def refuse_in_folder(source, target):
 
 
 def refusal(root, source, kind, name):
-    """Says why `source` may not include `name`, or gives None."""
+    """Returns why `source` must not include `name`, or None if it may."""
     target = resolve(root, source, kind, name)
     public = source.parts[:2] == ("abi", "include")
     if target is None:

@@ -21,7 +21,7 @@ LAST_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
 
 
 def field_names(body):
-    """The names that a struct's body declares."""
+    """Yields the field names that the body of a struct declares."""
     for declaration in body.split(";"):
         pointer = FUNCTION_POINTER.search(declaration)
         if pointer:
@@ -32,7 +32,7 @@ def field_names(body):
 
 
 def lines_of_program(text):
-    """C statements that print the layout of everything the text declares."""
+    """Yields C statements that print the layout of every declaration in the text."""
     for name, body in STRUCT.findall(text):
         yield f'printf("{name} size %zu\\n", sizeof({name}));'
         for field in field_names(body):

@@ -10,7 +10,7 @@ import subprocess
 import source_tree as tree
 
 PLUGIN_ENTRY = "gufunc_backend_open_v1"
-# Undefined symbols, demangled and without their version, that no library of ours may have.
+# Undefined symbols that our libraries must not have, demangled and without version.
 FORBIDDEN = {
     "ends the process": r"abort|exit|_exit|_Exit|quick_exit|__assert_fail|__assert_perror_fail",
     "prints": r"(__)?v?d?f?w?printf(_chk)?|puts|puts_unlocked|f?put(w?c|w?char|s|ws)(_unlocked)?"
@@ -28,7 +28,8 @@ def run(*command):
 
 
 def exported(path):
-    """Names that `path` defines, with their kind; version nodes (absolute symbols) are left out."""
+    """Returns the symbols that `path` defines, with their kind. Version nodes (absolute symbols)
+    are left out."""
     names = {}
     for line in run("nm", "-D", "--defined-only", path).splitlines():
         *_, kind, name = line.split()
@@ -38,7 +39,7 @@ def exported(path):
 
 
 def listed(path):
-    """The first column of symbols.txt: name, since, state."""
+    """Returns the first column of symbols.txt: name, since, state."""
     rows = [line.split("#")[0].split() for line in path.read_text().splitlines()]
     return [row[0] for row in rows if row]
 
@@ -57,9 +58,9 @@ def compare(path, expected):
 
 
 def declared(include, expected):
-    """Compares the functions that headers declare with the list."""
+    """Compares the functions that the headers declare with the list."""
     text = "".join((include / header).read_text() for header in tree.files(include, {".h"}))
-    # The entry is declared for plugins: they define it, libgufunc does not.
+    # Plugins define the entry; libgufunc does not, although a header declares it.
     names = set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}
     for name in sorted(names - set(expected)):
         yield f"{include}: declares {name}, which is not listed"

@@ -16,7 +16,7 @@ import subprocess
 
 import source_tree as tree
 
-# g++ has options that clang does not know; clang finds deprecated uses inside g++'s own library.
+# g++ options that clang does not know. clang also reports deprecated uses inside libstdc++.
 DROPPED = {"-fno-gnu-unique"}
 FOLDERS = ["core", "abi/src", "tools",
            "backends/cpu", "backends/gpu", "backends/cuda", "backends/roc", "backends/items"]
@@ -36,7 +36,7 @@ def commands(build, root, folders):
 
 
 def without_outputs(words):
-    """The compiler's arguments without `-o x`, `-c x` and dependency files."""
+    """Returns the compiler's arguments without `-o x`, `-c x` and dependency files."""
     kept, skip = [], False
     for word in words:
         if not skip and word not in {"-o", "-c", "-MD", "-MT", "-MF"}:
@@ -46,7 +46,8 @@ def without_outputs(words):
 
 
 class Room:
-    """The sources of a folder that are compiled alike, as one text: the headers are read once."""
+    """The sources of a folder with the same compiler arguments, as one file, so that headers are
+    parsed once."""
 
     def __init__(self, name, build, words, directory):
         self.name, self.words, self.directory = name, words, directory
@@ -63,7 +64,7 @@ class Room:
                 text.write(source)
 
     def located(self, output):
-        """What clang-tidy printed, with the sources' own places."""
+        """Maps the line numbers in clang-tidy's output back to the sources."""
         def place(found):
             line = int(found[1])
             start, path = [p for p in self.places if p[0] < line][-1]
@@ -73,7 +74,8 @@ class Room:
 
 
 def fingerprint(clang, room, config):
-    """Hashes everything clang-tidy's verdict depends on: the preprocessed text and the settings."""
+    """Hashes everything that clang-tidy's result depends on: the preprocessed text and the
+    settings."""
     text = subprocess.check_output([clang, *room.words, "-E", "-C", str(room.text)],
                                    cwd=room.directory)
     return hashlib.sha256(text + config + repr(room.words).encode()).hexdigest()
@@ -95,7 +97,7 @@ def examine(args, room, sources, config):
 
 
 def rooms(args):
-    """Yields (room, its sources)."""
+    """Yields (Room, sources) for each group of sources with the same compiler arguments."""
     alike = collections.defaultdict(list)
     for path, words, directory in commands(args.build, args.root, args.folder or FOLDERS):
         own = [w for w in without_outputs(words) if pathlib.Path(directory, w).resolve() != path]

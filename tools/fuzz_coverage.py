@@ -23,7 +23,7 @@ CORPUS = ROOT / 'tests' / 'fuzz' / 'corpus'
 
 
 def run_target(build, name, folders, profiles):
-    """Replays the folders; the number of inputs as the target prints it."""
+    """Replays the folders. Returns the number of inputs, as the target prints it."""
     command = [build / 'bin' / 'tests' / f'{name}_fuzz', *folders]
     environment = {'LLVM_PROFILE_FILE': f'{profiles}/{name}-%m.profraw'}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -33,7 +33,7 @@ def run_target(build, name, folders, profiles):
 
 
 def merged(build, found, profiles):
-    """Runs all targets; the path of the one profile."""
+    """Runs all targets and merges their profiles. Returns the path of the merged profile."""
     for folder in sorted(CORPUS.iterdir()):
         more = found / folder.name if found else None
         folders = [folder] + ([more] if more and any(more.iterdir()) else [])
@@ -45,7 +45,7 @@ def merged(build, found, profiles):
 
 
 def exported(build, profile, *options):
-    """What llvm-cov exports of the library and of the targets."""
+    """Returns what llvm-cov exports for the library and the targets."""
     targets = [build / 'bin' / 'tests' / f'{folder.name}_fuzz' for folder in CORPUS.iterdir()]
     objects = [f'-object={target}' for target in targets]
     command = ['llvm-cov-19', 'export', f'-instr-profile={profile}', *options]
@@ -55,7 +55,7 @@ def exported(build, profile, *options):
 
 
 def core_files(data):
-    """(path below core/, lines that are reached, all lines) of each source file of the core."""
+    """Yields (path below core/, reached lines, total lines) for each source file of the core."""
     for entry in data['files']:
         _, core, path = entry['filename'].rpartition('/core/')
         if core and 'tests' not in entry['filename'].split('/'):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks of gpu-check: device_bench against the driver, against_device.py beside other
-libraries, and what the bars for silicon make of the figures. One process per size, in which rows
-are interleaved; minima are compared."""
+"""The benchmarks of gpu-check: device_bench compares with the driver, against_device.py with other
+libraries, and the results are compared with the bars. Each size runs in one process that
+interleaves its rows. Minima are compared."""
 
 import json
 import tempfile
@@ -9,30 +9,32 @@ import tempfile
 from gpu_check_report import run
 
 MIB = 1 << 20
-SIZES = (MIB // 256, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes of each operand
+SIZES = (MIB // 256, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes per operand
 JUDGED_FROM = 64 * MIB
-BARS = {'elementwise': 0.95, 'rows': 0.90}  # of the driver's copy of as many bytes
-# What is expected to be slow: figures without a bar.
+# Fractions of the speed of the driver's copy of the same number of bytes.
+BARS = {'elementwise': 0.95, 'rows': 0.90}
+# Benchmarks that are expected to be slow. They have no bar.
 SUSPECTS = ('sin_f16', 'exp_f16', 'add_bf16', 'add_rows_of_125', 'sum_rows_of_8',
             'sum_rows_of_1000', 'sum_i8', 'sum_i32', 'cumsum_f32', 'cast_f32_to_f64',
             'cast_f16_to_f32', 'transpose_f32', 'transpose_i8', 'negative_at', 'matmul_one',
             'matmul_of_4x4')
-SUSPECT_SECONDS = 6  # of each
+SUSPECT_SECONDS = 6  # for each
 LAUNCH_BAR = 500  # ns above the driver's launch
-# What a device or a machine may lack; any other error is a failure.
+# Errors that mean a missing feature of the device or machine. Every other error is a failure.
 LACKS = ('GUF_E_DEVICE_MEMORY', 'GUF_E_NO_IMAGE', ' is in none of the folders',
          ' has no image for this device', 'the driver has no ')
 
 
 def minima(text):
-    """Of device_bench's JSON: {name: {'ns', 'bytes_per_second', 'allocations'}}, {name: error}."""
+    """Parses device_bench's JSON into {name: {'ns', 'bytes_per_second', 'allocations'}} and {name:
+    error}."""
     found, errors = {}, {}
     for one in json.loads(text)['benchmarks']:
         name = one.get('run_name', one['name']).removesuffix('/real_time')
         if one.get('error_occurred'):
             errors[name] = one['error_message']
         elif one.get('run_type') == 'iteration':
-            # What a launch takes is the host's time, whoever else uses the machine.
+            # A launch is measured in CPU time, so other load on the machine does not matter.
             field = 'cpu_time' if '/real_time' not in one['name'] else 'real_time'
             ns = one[field] * {'ns': 1, 'us': 1e3, 'ms': 1e6}[one['time_unit']]
             if name not in found or ns < found[name]['ns']:
@@ -53,11 +55,11 @@ class Benchmarks:
         return SIZES[:1] if self.small else SIZES
 
     def slice(self, name, pattern, seconds, lost, repetitions=15):
-        """One process of device_bench: interleaved repetitions of what matches. `lost`: what bars
-        look for when it is cut."""
+        """Runs one device_bench process with interleaved repetitions of the matching benchmarks.
+        If the process is cut, the bar named `lost` reports the reason."""
         folders = [self.build / 'bench/modules', self.build / 'examples/modules']
         repetitions, least = (3, 0.0005) if self.small else (repetitions, 0.01)
-        # A bare number of seconds: older libraries know no unit, newer ones take both.
+        # A number without a unit works with old and new versions of Google Benchmark.
         done = run([self.build / 'bin/device_bench', '--benchmark_format=json',
                     '--benchmark_enable_random_interleaving=true',
                     f'--benchmark_repetitions={repetitions}', f'--benchmark_min_time={least}',
@@ -106,7 +108,8 @@ class Benchmarks:
         self.bars()
 
     def suspects(self, size):
-        """A process for each: what takes minutes costs no other its figures."""
+        """Runs each benchmark in its own process, so that a slow one does not cost the others
+        their results."""
         copy = self.found.get(f'driver_copy/{size}')
         for name in SUSPECTS:
             full = f'suspect/{name}/bytes:{size}'
@@ -118,7 +121,7 @@ class Benchmarks:
                                 found=ratio)
 
     def bar(self, name, wanted, found, text):
-        """A row: met, not met, or why it was not measured."""
+        """Adds a row: met, not met, or the reason why it was not measured."""
         if found is None:
             self.report.row('bars', name, 'not measured', text, wanted=wanted)
         else:
@@ -154,7 +157,7 @@ class Benchmarks:
             self.bar(name, wanted, ratio, f'{ratio:.3f} of the copy, wanted {wanted}')
 
     def peers(self):
-        """Ours beside CuPy, numba-cuda and PyTorch, in one process."""
+        """Measures gufunc, CuPy, numba-cuda and PyTorch in one process."""
         with tempfile.NamedTemporaryFile('r', suffix='.json') as out:
             command = [self.python, self.root / 'bench/against_device.py', '--library',
                        self.build / 'lib/libgufunc.so.0.1', '--device', self.options.device,

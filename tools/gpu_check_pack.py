@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder that gpu-check runs from on another machine: the files that it needs of a build and of
-the sources, where it looks for them, with the libraries that a bare system lacks."""
+"""Packs a folder from which gpu-check runs on another machine: the files that it needs from the
+build and the sources, at the paths that it expects, and the libraries that a minimal system lacks.
+"""
 
 import pathlib
 import shutil
 import subprocess
 
-LARGEST = 40 << 20  # bytes, of everything
+LARGEST = 40 << 20  # bytes, in total
 SOURCES = ('tools/gpu-check', 'tools/roc-check', 'tools/gpu_check_*.py', 'tests/conformance/*.py',
            'tests/conformance/rows/*', 'bench/*.py', 'examples/c/*.out', 'examples/cpp/*.out')
 PROGRAMS = ('bin/gufunc', 'bin/device_bench', 'examples/programs/*')
 LIBRARIES = ('lib/libgufunc.so.0.1', 'lib/gufunc/1/libgufunc_backend_cpu.so')
-# Their files carry a digest of themselves: nothing in them is changed.
+# Modules contain a digest of themselves and must not be stripped.
 MODULES = ('examples/modules/*.so', 'bench/modules/*.so',
            'tests/conformance/modules/lent_functions.so',
            'tests/abi/kernels/modules/raw_kernels.so')
-# What every machine with a glibc has; a copy of another release would not fit its loader.
+# Libraries of every glibc system. A copy from another release would not match the loader.
 SYSTEM = ('linux-vdso', 'ld-linux', 'libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so')
-# What most machines have in a release of their own, which their other programs need: used where
-# ours do not run without.
+# Most machines have their own release of these, which their other programs need. The packed copies
+# are used only if our programs do not run otherwise.
 FALLBACK = ('libstdc++.so', 'libgcc_s.so')
 START = '''#!/bin/sh
 # Runs every check that this folder was packed for; options are those of tools/gpu-check --help.
@@ -37,7 +38,7 @@ def put(file, to, stripped=False):
 
 
 def dependencies(files, search):
-    """Paths of the shared libraries that files of ours are linked to, by soname."""
+    """Returns the paths of the shared libraries that our files link, by soname."""
     found = {}
     for file in files:
         done = subprocess.run(['ldd', file], capture_output=True, text=True,
@@ -53,7 +54,7 @@ def dependencies(files, search):
 
 def pack(root, build, folder, device, tests):
     """Fills `folder`, which must not exist or be empty, and returns its size in bytes.
-    Errors  OSError, subprocess.CalledProcessError: with what is missing"""
+    Errors  OSError, subprocess.CalledProcessError: something is missing; the message names it"""
     if folder.exists() and any(folder.iterdir()):
         raise OSError(f'{folder} is not empty')
     for pattern in SOURCES:

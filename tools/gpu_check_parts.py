@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of gpu-check that compare results: with NumPy, with expected output, with the tests'
-own expectations. Each has a share of the time."""
+"""The parts of gpu-check that check results: against NumPy, expected output, and the expectations
+of the tests. Each part has a time limit."""
 
 import re
 import shutil
 
 from gpu_check_report import run
 
-# Tests of the C interface; those of them that want a simulated driver or two devices skip
-# themselves.
+# Tests of the C interface. Those that need a simulated driver or two devices skip themselves.
 DEVICE_TESTS = ('device_graphs', 'device_copies', 'device_chunks', 'device_state')
-# Programs of the examples whose output does not depend on the device: source folder, arguments.
+# Example programs whose output does not depend on the device: source folder, arguments.
 PROGRAMS = {
     'device_arrays': ('c', ()),
     'chunks': ('c', ()),
@@ -21,11 +20,12 @@ PROGRAMS = {
     'numba_calls': ('cpp', ('',)),
     'numba_arrays': ('cpp', ()),
 }
-# What differed from the host under HIP 6.4.3 on an emulated gfx942; the emulator is suspected.
+# Functions whose results differed from the host with HIP 6.4.3 on an emulated gfx942. The emulator
+# is the suspected cause.
 DIFFERED = {'f32 division near the limits': ['divide'], 'complex64 sin and sqrt': ['sin', 'sqrt'],
             'remainder f64': ['remainder'], 'bfloat16': ['bfloat16'],
             'float to integer casts': ['add.reduce', 'add.accumulate']}
-FOR_BENCHMARKS = 150  # seconds of all that are kept for them
+FOR_BENCHMARKS = 150  # seconds reserved for the benchmarks
 
 
 class Parts:
@@ -38,14 +38,14 @@ class Parts:
         self.lent = ['--module', lent] if lent.exists() else []
 
     def part(self, part, name, command, seconds, wanted='', environment=None, slow=False):
-        """One row: what a command made of it. True where it passed. `slow`: as long as it takes is
-        no finding."""
+        """Runs a command and adds one row with its result. Returns True if it passed. With `slow`,
+        running out of time is not a failure."""
         report, limit = self.report, min(seconds, self.report.left(FOR_BENCHMARKS))
         done = run(command, limit, environment or {})
         if done.missing():
             report.row(part, name, 'skipped', done.missing())
         elif done.code is None:
-            # What does not end in its share hangs, but for a device that is slow by nature.
+            # A command that exceeds its time counts as hanging, except on slow devices.
             cut = slow or self.options.slow or limit < seconds
             report.row(part, name, 'cut' if cut else 'FAILED',
                        f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
@@ -82,8 +82,8 @@ class Parts:
         self.part('oracle', 'random calls', command, seconds + 30, ' random calls')
 
     def fixed_cases(self):
-        """The suites that are no random calls."""
-        few = {'corner_cases': ['--without', 33],  # of 2^31 elements
+        """Runs the suites with fixed cases instead of random calls."""
+        few = {'corner_cases': ['--without', 33],  # corner case 33 has 2^31 elements
                'fold_order': ['--cases', 20],
                'record_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
         tells = {'corner_cases': ' corner cases ', 'fold_order': ' folds ',
@@ -144,7 +144,7 @@ class Parts:
             print((done.output + done.errors)[-2000:], flush=True)
 
     def sanitizer(self):
-        """The same few calls and the raw kernels under compute-sanitizer."""
+        """Runs a small selection of calls and the raw kernels under compute-sanitizer."""
         tool = shutil.which('compute-sanitizer')
         if self.options.slow or not tool or not self.options.device.startswith('cuda'):
             why = ('slow device' if self.options.slow else 'for NVIDIA alone'
@@ -154,9 +154,10 @@ class Parts:
         checked = [tool, '--error-exitcode', '9', '--target-processes', 'all']
         calls = [*self.script('every_function'), *self.lent, '--device', self.options.device,
                  '--every', 7, '--seconds', 30]
-        # An access outside of a block is one inside of a pool's memory: no pool, here.
+        # Without the memory pool: inside a pool's memory the tool would miss an access outside of a
+        # block.
         blocks = {'GUFUNC_NO_MEMORY_CACHE': '1'}
-        # The tool instruments whole images when they are loaded, which takes as long as it takes.
+        # The tool instruments complete images when they are loaded, which may take long.
         if self.python:
             self.part('sanitizer', 'each function', checked + calls, 50, 'ERROR SUMMARY', blocks,
                       slow=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gpu-check found: printed line by line, written as JSON."""
+"""The results of gpu-check: printed line by line, and written as JSON."""
 
 import json
 import os
@@ -17,7 +17,7 @@ class Report:
         self.started, self.rows = time.monotonic(), []
 
     def left(self, kept=0):
-        """Seconds that remain, but for those that are kept."""
+        """Returns the remaining seconds, minus those that are reserved."""
         return max(self.limit - kept - (time.monotonic() - self.started), 1)
 
     def row(self, part, name, state, detail='', **numbers):
@@ -35,7 +35,8 @@ class Report:
         return round(time.monotonic() - self.started)
 
     def write(self, complete):
-        """The table as it is now, in place of the one before: a reader finds a whole file."""
+        """Writes the table. The file is replaced atomically, so that a reader always finds a
+        complete file."""
         if not self.options.json:
             return
         mode = 'slow' if self.options.slow else 'short' if self.options.short else 'whole'
@@ -43,7 +44,7 @@ class Report:
                   'seconds': self.seconds(), 'complete': complete, 'passed': not self.failed(),
                   'rows': self.rows}
         path = pathlib.Path(self.options.json)
-        if path.exists() and not path.is_file():  # /dev/stdout
+        if path.exists() and not path.is_file():  # such as /dev/stdout
             if complete:
                 path.write_text(json.dumps(report, indent=1) + '\n')
             return
@@ -61,7 +62,7 @@ class Report:
 
 
 class Outcome:
-    """What a command did: `code` is None where its time was over."""
+    """The result of a command. `code` is None if it ran out of time."""
 
     def __init__(self, code, output, errors, seconds):
         self.code, self.output, self.errors, self.seconds = code, output, errors, seconds
@@ -71,7 +72,7 @@ class Outcome:
         return lines[-1][:200] if lines else ''
 
     def missing(self):
-        """Why the program could not even start, or ''."""
+        """Returns why the program could not be started, or ''."""
         for line in self.errors.splitlines():
             if self.code == 127 and 'error while loading shared libraries' in line:
                 return line.split('libraries: ')[-1]
@@ -79,7 +80,7 @@ class Outcome:
 
 
 def run(command, seconds, environment):
-    """Runs a command for so long at most; what it printed until then is kept."""
+    """Runs a command for at most `seconds`. Its output is kept even if it is ended."""
     started = time.monotonic()
     with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
         child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=out,

@@ -149,7 +149,7 @@ outputs; `view<T, N>` for arrays. Constants: `pi`, `tau`, `e`, `inf`, `nan` in `
 """
 
 
-# What is no function, and the section of kernels.md that describes it.
+# Names that are not functions, and the sections of kernels.md that describe them.
 ELSEWHERE = {
     "`GUF_UFUNC`, `GUF_GUFUNC`, `GUF_KERNEL`": "Registrations",
     "`GUF_DEVICE`, `GUF_DEVICE_NOINLINE`, `GUF_TABLE`": "What a kernel may use",
@@ -168,7 +168,7 @@ def preprocessed(compiler):
 
 
 def functions(text):
-    """Names and parameters of the functions that namespace guf itself defines."""
+    """Returns the names and parameters of the functions that namespace guf itself defines."""
     strings = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
     tokens = re.findall(strings + r"|[A-Za-z_]\w*|::|->|[0-9][\w.+\-]*|\S", text)
     scopes, head, found = [], [], {}
@@ -196,7 +196,7 @@ def functions(text):
 
 
 def spelled(name, overloads):
-    # The overloads differ in their types; the names of the parameters tell the most.
+    # Overloads differ in their types; the parameter names are the useful part.
     parameters = re.sub(r"\braw :: same_t < T >", "T", overloads[-1])
     parameters = re.sub(r"\s*=\s*[^,]*(\([^)]*\))?", "", parameters)
     parameters = re.sub(r"<[^<>]*>", "", parameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks share: the files of the source tree, and how a finding is reported."""
+"""Helpers that the checks share: the files of the source tree, and the reporting of findings."""
 
 import argparse
 import os
@@ -25,14 +25,14 @@ def files(root, suffixes):
 
 
 def parser(description):
-    """Every check takes the tree's root."""
+    """Returns an argument parser with --root, the option that all checks have."""
     result = argparse.ArgumentParser(description=description)
     result.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     return result
 
 
 def finish(name, findings, examined):
-    """Prints the findings and ends with 1 if there are any. Nothing examined is a failure too."""
+    """Prints the findings, and exits with 1 if there are any or if nothing was examined."""
     for finding in findings:
         print(finding)
     if examined == 0:

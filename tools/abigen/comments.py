@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The headers' comments, which SWIG does not carry: by the name of what they stand before."""
+"""The comments of the public headers, by declared name. SWIG does not keep them."""
 
 import re
 
@@ -10,8 +10,8 @@ OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(
 
 
 def read(folder):
-    """{name: lines without the comment's marks}; declarations that follow a commented one without
-    a blank line between share its comment."""
+    """{name: comment lines without comment marks}. Declarations that directly follow a commented
+    one, without a blank line, share its comment."""
     found = {}
     for path in sorted(folder.glob('*.h')):
         for comment, declared in COMMENT.findall(path.read_text()):

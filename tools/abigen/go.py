@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bindings/go/zcalls.{h,go}: constants, and each function in one crossing that brings its error."""
+"""Generates bindings/go/zcalls.{h,go}: the constants, and one cgo call per function that also
+returns the error."""
 
 import subprocess
 
@@ -143,19 +144,20 @@ def call(function, role):
 
 
 def quick(function, told):
-    """Functions that neither wait nor allocate run no callback, so Go's stack stays where it is."""
+    """Whether a function neither blocks nor allocates. It runs no callback then, so cgo need not
+    prepare the Go stack for one."""
     text = ' '.join(told.get(function.name, []))
     return '[no-block] [no-alloc]' in text
 
 
 def directives(functions, told):
-    """`z` names are what cgo sees."""
+    """The cgo directives for quick functions. cgo sees C functions under their `z` names."""
     names = [f'z{f.name}' for f in functions if quick(f, told)]
     return '\n'.join(f'#cgo {what} {name}' for name in names for what in ('noescape', 'nocallback'))
 
 
 def constants(enum, layout):
-    """As gofmt aligns them."""
+    """The constants of an enum, aligned as gofmt does."""
     width = max(map(len, enum.items))
     rows = [f'\tc{item:<{width}} = {layout.value(item)}' for item in enum.items]
     return ['const (', *rows, ')', '']

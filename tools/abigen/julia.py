@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bindings/julia/src/ffi.jl: the C interface as Julia declares it, found when first called."""
+"""Generates bindings/julia/src/ffi.jl: the declarations of the C interface in Julia, resolved at
+the first call."""
 
 import roles
 
@@ -42,7 +43,8 @@ def spelled(kind, layout):
 
 
 def argument(kind, layout):
-    """As spelled, but text: a String may be given for `const char *`."""
+    """The Julia type of an argument. A `const char *` becomes Cstring, so that callers can pass a
+    String."""
     text = kind.kind == 'pointer' and kind.of.name == 'char' and kind.of.const
     return 'Cstring' if text else spelled(kind, layout)
 
@@ -81,7 +83,8 @@ def function(declared, layout, role):
 
 
 def names_of_types(model):
-    """What Gufunc's own sources call by bare names: types, not functions or constants."""
+    """The types that Gufunc's own sources use without a prefix. Functions and constants are left
+    out."""
     names = [t.name for t in model.typedefs] + [s.name for s in model.structs]
     return ', '.join(names)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public headers declare, read from SWIG's XML of bindings/gufunc.i."""
+"""The declarations of the public headers, read from SWIG's XML output for bindings/gufunc.i."""
 
 import dataclasses
 import re
@@ -8,9 +8,10 @@ import xml.etree.ElementTree as ElementTree
 
 @dataclasses.dataclass(frozen=True)
 class Type:
-    """A C type. kind: name, pointer (to .of), array (.count of .of), function (.parameters to .of).
+    """A C type. kind: name, pointer (to .of), array (.count of .of), function (.parameters to
+    .of).
 
-    const is of the type itself: of `const char *` it is the pointer's .of that is const."""
+    const belongs to the type itself: in `const char *` the pointer's .of is const."""
 
     kind: str
     name: str = ''
@@ -28,7 +29,7 @@ class Constant:
 
 @dataclasses.dataclass
 class Enum:
-    name: str  # '' for one without a name
+    name: str  # '' for an unnamed enum
     items: list
     features: dict
 
@@ -58,7 +59,7 @@ class Function:
 
     @property
     def fallible(self):
-        """Takes a guf_error as its last parameter and gives a status."""
+        """Whether the last parameter is a guf_error and the result is a status."""
         last = self.parameters[-1].type if self.parameters else None
         return last == POINTER_TO_ERROR and self.result.name == 'guf_status'
 
@@ -80,7 +81,7 @@ POINTER_TO_ERROR = Type('pointer', of=Type('name', 'guf_error'))
 
 
 def split_parameters(text):
-    """Splits at the commas that stand in no parentheses."""
+    """Splits at the commas outside parentheses."""
     parts, depth, begin = [], 0, 0
     for i, letter in enumerate(text):
         depth += (letter == '(') - (letter == ')')
@@ -91,7 +92,8 @@ def split_parameters(text):
 
 
 def parse_type(code):
-    """Reads SWIG's spelling: p.q(const).int64_t, a(4).char, p.f(p.void,int32_t).void."""
+    """Parses SWIG's notation for types: p.q(const).int64_t, a(4).char, p.f(p.void,int32_t).void.
+    """
     if code.startswith('p.'):
         return Type('pointer', of=parse_type(code[2:]))
     if code.startswith('q(const).'):
@@ -128,7 +130,7 @@ def features_of(own):
 
 
 class Model:
-    """constants, enums, structs, typedefs, functions: lists in the headers' order."""
+    """constants, enums, structs, typedefs, functions: lists in the order of the headers."""
 
     def __init__(self, path):
         self.constants, self.enums, self.structs = [], [], []
@@ -153,7 +155,7 @@ class Model:
         elif node.tag == 'cdecl' and own['kind'] == 'typedef':
             self.add_typedef(node, own)
         elif node.tag == 'cdecl' and own['kind'] == 'function' and own.get('storage') != 'static':
-            # The declaration's inner types have no names; the parameters' list has.
+            # The types in the declaration have no parameter names; the parameter list does.
             result = parse_type(own['decl'] + own['type']).of
             self.functions.append(
                 Function(own['name'], result, parameters_of(node), features_of(own)))
@@ -161,7 +163,7 @@ class Model:
     def add_typedef(self, node, own):
         declared = parse_type(own['decl'] + own['type'])
         if declared == Type('name', own['name']):
-            return  # of a structure by its own name
+            return  # typedef of a struct by its own name
         if declared.kind == 'pointer' and declared.of.kind == 'function':
             named = tuple(parameters_of(node))
             function = dataclasses.replace(declared.of, parameters=named)
@@ -174,5 +176,5 @@ class Model:
 
     @property
     def counted(self):
-        """Names of the handles that functions retain and release."""
+        """The names of the handles that have retain and release functions."""
         return {handle.name for handle in self.handles if 'counted' in handle.features}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, offsets and values, asked of the C compiler: nothing is guessed."""
+"""Sizes, offsets and values, computed by the C compiler."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ int main(void) {
 
 
 class Layout:
-    """Of structures (size, alignment, offset of each field) and constants (value)."""
+    """Layout of structures (size, alignment, field offsets), and values of constants."""
 
     def __init__(self, facts):
         self.facts = facts

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bindings/gufunc.i annotates: held against the headers, and told of each function."""
+"""The annotations in bindings/gufunc.i: compares them with the headers, and describes each
+function."""
 
 import re
 
 LANGUAGES = ('cpp', 'python', 'rust', 'go', 'julia')
-# What a feature stands at.
+# The kind of declaration that each annotation applies to.
 PLACES = {'type': 'enum', 'counted': 'handle', 'blocking': 'function', 'text': 'function',
           'array': 'function', 'raw_only': 'function',
           **{f'raw_only_{language}': 'function' for language in LANGUAGES}}
@@ -17,7 +18,7 @@ NUMBER = re.compile(r'u?int\d+_t|double|float|size_t|guf_dtype')
 
 
 def of(function, model):
-    """What is to be known of a function beside its types."""
+    """Describes what a binding must know about a function besides its types."""
     told = []
     if 'blocking' in function.features:
         told.append('blocking')
@@ -33,7 +34,8 @@ def of(function, model):
 
 
 def written(text):
-    """{(feature, name): value} as the interface file has it, and what cannot be read there."""
+    """{(feature, name): value} from the interface file, and the annotation lines that cannot be
+    parsed."""
     code = NO_CODE.sub('', text)
     found = {(feature, name): value for feature, value, name in WRITTEN.findall(code)}
     found |= {('blocking', name): 'long' if long else '1' for long, name in BLOCKING.findall(code)}
@@ -42,7 +44,7 @@ def written(text):
 
 
 def misplaced(text, model):
-    """Annotations that say nothing: of names that there are not, or of features."""
+    """Reports annotations without effect: unknown features, and features of unknown names."""
     found, unread = written(text)
     yield from (f'cannot be read: {line}' for line in unread)
     attached = {(feature, one.name): (place, value)
@@ -60,7 +62,7 @@ def misplaced(text, model):
 
 
 def counting(model, told):
-    """Handles: all are counted but the one that context.h excepts."""
+    """Checks that every handle has retain and release, except the one that context.h exempts."""
     names = {function.name for function in model.functions}
     excepted = set(UNCOUNTED.findall(told))
     for handle in model.handles:
@@ -74,8 +76,8 @@ def counting(model, told):
 
 
 def waiting(function, model, told):
-    """Blocking: all that no [no-block] stands at, and nothing else but what is long."""
-    counts = re.search('_(retain|release)$', function.name)  # never block: context.h
+    """Checks `blocking`: required if the comment lacks [no-block], else only `long` is allowed."""
+    counts = re.search('_(retain|release)$', function.name)  # never blocks, see context.h
     wanted = '1' if '[no-block]' not in told and not counts else None
     given = function.features.get('blocking')
     if given != wanted and not (given == 'long' and wanted is None):
@@ -85,14 +87,16 @@ def waiting(function, model, told):
 
 
 def is_list(parameter):
-    """Numbers that a function reads: one at a pointer would be given as itself."""
+    """Whether a parameter is an input list of numbers. The C API passes single input numbers by
+    value."""
     of_what = parameter.type.of if parameter.type.kind == 'pointer' else None
     return (of_what is not None and NUMBER.fullmatch(of_what.name) is not None
             and not re.match('(in)?out_', parameter.name))
 
 
 def pointing(function):
-    """Texts and arrays: the annotations name parameters, and no parameter is left out."""
+    """Checks `text` and `array`: they name parameters of the function, and cover all such
+    parameters."""
     kinds = {p.name: p.type for p in function.parameters}
     pairs = ELEMENT.findall(function.features.get('array', ''))
     if ' '.join(f'{name}[{count}]' for name, count in pairs) != function.features.get('array', ''):
@@ -114,7 +118,7 @@ def pointing(function):
 
 
 def findings(text, model, comments, folder):
-    """All that the annotations of an interface file, `text`, say wrong or do not say."""
+    """Reports all errors and omissions in the annotations of an interface file `text`."""
     yield from misplaced(text, model)
     yield from counting(model, ' '.join((folder / 'context.h').read_text().split()))
     for function in model.functions:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bindings/rust/gufunc-sys/src/ffi.rs: the C interface as Rust declares it, linked or loaded."""
+"""Generates bindings/rust/gufunc-sys/src/ffi.rs: the declarations of the C interface in Rust, for
+linking or for loading at run time."""
 
 import roles
 
@@ -79,7 +80,7 @@ def documented(lines, indent=''):
 
 
 def text_block(lines):
-    """A comment of the header, whose columns matter, as documentation."""
+    """A header comment as a rustdoc text block, because its columns must stay aligned."""
     return ['/// ```text', *documented(lines), '/// ```'] if lines else []
 
 
@@ -149,7 +150,8 @@ def linked(model, layout, comments):
 
 
 def absent(function):
-    """What a function gives while there is no library: its status says so, and its error."""
+    """The result of a function while no library is loaded: an error status and error struct, or an
+    empty value."""
     if function.fallible:
         return 'unsafe { crate::loader::absent(error) }'
     if function.result.kind == 'pointer':

@@ -41,9 +41,8 @@ class Compiler {
   struct Unit {
     std::string stem;  // of the intermediate files
     std::string text;
-    std::string call_probe;  // calls the same functions once, for shorter errors; empty for devices
-    std::string probe;       // Calls the same functions once, for shorter error messages. Empty for
-                             // devices.
+    std::string call_probe;  // detects wrong parameter counts and result types
+    std::string probe;       // calls the same functions once, for shorter errors; empty for devices
     Command command;         // compiler and flags, without files
     const char *action = "-c";
     bool quiet = true;  // other steps print its warnings (rules_check.h)

@@ -38,8 +38,8 @@ fs::path without_links(const fs::path &folder) {
 }  // namespace
 
 Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
-  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;  // needs no read
-                                                                               // permission
+  // O_PATH requires no read permission.
+  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const fs::path path = without_links(folder);
   if (path.empty() || !path.has_filename()) return Descriptor();
   Descriptor opened(open("/", kFolderFlags));
@@ -48,8 +48,7 @@ Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
     reached /= name;
     int next = openat(opened.get(), name.c_str(), kFolderFlags);
     if (next < 0) {
-      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // fails harmlessly if another process has
-                                                     // created it
+      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // fails if it exists meanwhile
       next = openat(opened.get(), name.c_str(), kFolderFlags);
     }
     opened = Descriptor(next);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes abi/include/gufunc/kernel/math_coefficients.hpp: python3 coefficients.py OUTPUT
 
-Every table is a weighted minimax fit made here; the comment over it says what it approximates,
-where, and log2 of the largest error of the function it serves, relative to that function.
-"""
+Every table is a weighted minimax fit that this program computes. The comment above a table gives
+the approximated function, the interval, and log2 of the largest relative error of the function
+that uses the table."""
 
 import sys
 
@@ -208,7 +208,8 @@ def tables(fits):
 
 
 def chopped(x, parts):
-    """x as a sum of f64 numbers, each the nearest to what the former left."""
+    """Returns x as a sum of f64 numbers, each the nearest to the remainder of the previous ones.
+    """
     out = []
     for _ in range(parts):
         out.append(to_f64(x))
@@ -217,7 +218,7 @@ def chopped(x, parts):
 
 
 def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count, columns):
-    """Row j: 2^(16 j + first_shift) numerator/pi less a multiple of modulus, >= at_least."""
+    """Row j: 2^(16 j + first_shift) numerator/pi modulo modulus, plus at_least."""
     height = 1 << (row_count - 1).bit_length()
     yield f"// {text}, as a sum of {columns}: column i at {height} i + j."
     rows = []

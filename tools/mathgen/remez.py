@@ -5,7 +5,7 @@ from mpmath import mp, mpf, matrix, lu_solve, cos, pi
 
 
 def _extrema(error, grid):
-    """The points where |error| is largest, one in each run of equal sign."""
+    """Returns the points where |error| is largest, one per run of equal sign."""
     best = []
     for t in grid:
         e = error(t)
@@ -18,10 +18,9 @@ def _extrema(error, grid):
 
 
 def minimax(function, weight, low, high, terms, rounds=30):
-    """Coefficients c of sum c[i] t**i, i < terms, that make max |weight * (sum - function)| least.
+    """Coefficients c of sum c[i] t**i, i < terms, that minimize max |weight * (sum - function)|.
 
-    Returns (coefficients, that maximum). `function` and `weight` take and give mpf.
-    """
+    Returns (coefficients, that maximum). `function` and `weight` map mpf to mpf."""
     low, high = mpf(low), mpf(high)
     count = 60 * (terms + 1)
     grid = [(low + high) / 2 - (high - low) / 2 * cos(pi * (i + mpf(1) / 2) / count)
