@@ -19,14 +19,14 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
-import abi  # noqa: E402  (one ctypes view of the ABI serves both)
+import abi  # noqa: E402  (the ctypes view of the ABI)
 
 MIB = 1 << 20
-WORK = {'add': 2, 'negative': 1, 'sin': 1}  # and their inputs
+WORK = {'add': 2, 'negative': 1, 'sin': 1}  # operands of each workload besides the output
 
 
 class Shared:
-    """Device memory of ours as other libraries take it."""
+    """gufunc's device memory in a form that other libraries accept."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {'shape': (size,), 'typestr': '<f4', 'version': 3,
@@ -34,7 +34,7 @@ class Shared:
 
 
 class Gufunc:
-    """Plans of the library, and the buffers that everybody uses."""
+    """Plans of the library, and the buffers that all runners use."""
 
     def __init__(self, library, device):
         self.library, self.lib, self.plans = library, library.lib, {}
@@ -52,7 +52,7 @@ class Gufunc:
         self.arrays, self.addresses = [], []
 
     def buffers(self, size):
-        """Three f32 arrays, all ones."""
+        """Returns three f32 arrays, all ones."""
         self.release()
         for _ in range(3):
             array, info = ct.c_void_p(), abi.ArrayInfo()
@@ -95,7 +95,7 @@ class Gufunc:
 
 
 class Driver:
-    """The vendor's own copy of as many bytes."""
+    """The vendor's own copy of the same number of bytes."""
 
     def __init__(self, device):
         backend, index = device.split(':')
@@ -187,12 +187,13 @@ class Numba:
 
 
 def batch_of(nbytes):
-    """Calls between two waits: many where a wait would be seen beside them."""
+    """Returns the number of calls between two waits: many for small sizes, where a wait would
+    dominate."""
     return min(max((2 << 30) // nbytes, 2), 20)
 
 
 def sample(runner, call, batch):
-    """Nanoseconds of one call among a batch."""
+    """Returns the nanoseconds of one call, averaged over a batch."""
     started = time.perf_counter_ns()
     for _ in range(batch):
         call()
@@ -201,14 +202,14 @@ def sample(runner, call, batch):
 
 
 def measure(runners, ours, size, name, options, end):
-    """Rows of one workload: everybody in turn, round by round."""
+    """Measures one workload: all runners in turn, round by round. Yields result rows."""
     nin, nbytes = WORK[name], 4 * size
     shared, calls, least, batch = ours.buffers(size), {}, {}, batch_of(nbytes)
     for who, runner in runners.items():
         try:
             calls[who] = runner.call(name, nin, shared)
             sample(runner, calls[who], batch)
-        except Exception as error:  # noqa: BLE001 - a peer that cannot is a line of the table
+        except Exception as error:  # noqa: BLE001 - a failing peer becomes a row of the table
             if runner is ours:
                 raise
             calls.pop(who, None)
@@ -229,13 +230,13 @@ def measure(runners, ours, size, name, options, end):
 
 
 def find_peers(device):
-    """Those that are there, and a row for each that is not."""
+    """Returns the peers that can be used, and a row for each one that cannot."""
     found, rows = {}, []
     peers = {'driver copy': Driver, 'cupy': CuPy, 'numba-cuda': Numba, 'pytorch': Torch}
     for name, kind in peers.items():
         try:
             found[name] = kind(device)
-        except Exception as error:  # noqa: BLE001 - whatever keeps it away is the reason
+        except Exception as error:  # noqa: BLE001 - the row reports any reason
             rows.append({'name': name, 'state': 'skipped', 'detail': str(error).split('\n')[0]})
     return found, rows
 
@@ -267,7 +268,7 @@ def main():
             rows.append({'name': f'{name} f32 {4 * size}',
                          'state': 'FAILED' if failed else 'skipped',
                          'detail': f'{status}: {error}'})
-        if options.json:  # whenever it is ended, what was measured is there
+        if options.json:  # written after every row, so that an interrupted run keeps its results
             pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + '\n')
     ours.release()
     for row in rows:

@@ -19,13 +19,13 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
-import abi  # noqa: E402  (one ctypes view of the ABI serves both)
+import abi  # noqa: E402  (the ctypes view of the ABI)
 import peers  # noqa: E402
 from method_rows import method_rows  # noqa: E402
 
 
 class Row:
-    """One workload: NumPy's call and ours on the same arrays."""
+    """One workload: calls of NumPy and of the library on the same arrays."""
 
     def __init__(self, name, ufunc, inputs, out, library, helper):
         self.name, self.keep = name, []
@@ -46,7 +46,7 @@ class Row:
 
     def run_numpy(self):
         call, inputs, out, repeats = self.numpy, self.inputs, self.out, range(self.repeats)
-        call(*inputs, out)  # so that all begin with their data where the call before left it
+        call(*inputs, out)  # warm up, so that all runners start with their data in the cache
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*inputs, out)
@@ -64,23 +64,23 @@ class Row:
         peers.sample(self)
 
     def meet(self, peer):
-        """The peer's call of this workload, or None."""
+        """Returns the peer's call of this workload, or None."""
         known = self.numpy in (np.add, np.exp) and self.out.dtype in (np.float32, np.float64)
         return peer.elementwise(self.numpy.__name__, self.inputs, self.out) if known else None
 
 
 def f32(*shape):
-    """Values from 1 to 2, C-contiguous."""
+    """Returns values from 1 to 2, C-contiguous."""
     return np.linspace(1, 2, int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
 def elementwise(name, ufunc, *shapes, out):
-    """A workload on fresh f32 arrays; made when asked for, so that none waits in memory."""
+    """A workload on f32 arrays. They are allocated only when the workload runs, to save memory."""
     return name, ufunc, lambda: ([f32(*shape) for shape in shapes], f32(*out))
 
 
 def layouts():
-    """Operands that do not lie one element after the other."""
+    """Workloads whose operands are not contiguous."""
     for n in (10_000, 1_000_000):
         strided = lambda n=n: f32(2 * n)[::2]  # noqa: E731
         yield f'add f32 n={n} strided by 2', 'add', lambda n=n, x=strided: ([x(), x()], f32(n))
@@ -95,7 +95,7 @@ def layouts():
 
 
 def workloads():
-    """Name, ufunc, and what makes the inputs and the output."""
+    """Yields the name, the ufunc, and a function that makes the inputs and the output."""
     for n in (1, 100, 10_000, 1_000_000, 100_000_000):
         yield elementwise(f'add f32 n={n}', 'add', (n,), (n,), out=(n,))
     for dtype in ('float64', 'int32', 'float16', 'complex64'):

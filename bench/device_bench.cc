@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device makes of the library: bytes per second of elementwise calls, rows and reductions
-// against the driver's copy of as many bytes, and what a launch costs the host against the driver's
-// bare one, in the same, interleaved run.
+// Benchmarks of a device: bytes per second of elementwise calls, rows and reductions, compared with
+// the driver's copy of the same number of bytes, and the host's time for a launch, compared with a
+// bare launch of the driver. All run in one interleaved process.
 //
 //   device_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=10
 //
-// GUFUNC_BENCH_DEVICE names the device (cuda:0), GUFUNC_BENCH_MODULES folders with the modules of
-// the examples and with empty.so. Arguments are bytes of each operand. What this device cannot take
-// is one benchmark with an error. Compare minima.
+// GUFUNC_BENCH_DEVICE names the device (default cuda:0). GUFUNC_BENCH_MODULES lists the folders
+// with the modules of the examples and with empty.so. Benchmark arguments are the bytes of each
+// operand. A benchmark that the device cannot run reports an error. Compare minima.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "driver_peer.h"
 #include "prepared_call.h"
 
-// Every allocation of the process comes through here.
+// Counts every allocation of the process.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_memalign(size_t alignment, size_t size);
@@ -42,15 +42,15 @@ namespace {
 
 using benchmark::State;
 
-constexpr int kQueued = 512;     // launches that every driver's queue takes
+constexpr int kQueued = 512;     // launches that every driver can queue
 constexpr int64_t kF32Row = 16;  // bytes of a row of four
 
-// Calls between two waits: many where a wait would be seen beside them.
+// Number of calls between two waits: many for small sizes, where a wait would dominate.
 int64_t batch_of(int64_t bytes) {
   return std::clamp<int64_t>((int64_t{2} << 30) / bytes, 2, 20);
 }
 
-// `bytes` are those that one call reads and writes.
+// `bytes`: bytes that one call reads and writes.
 template <class Queue, class Wait>
 void measure_batches(State &state, int64_t bytes, Queue queue, Wait wait) {
   const int64_t batch = batch_of(state.range(0));
@@ -73,7 +73,7 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands)
   });
 }
 
-// A gufunc of the examples over rows of four; of one operand in place.
+// An example gufunc over rows of four. With one operand it works in place.
 void rows(State &state, const char *name, int noperands) {
   guarded(state, [&] {
     load_module(name);
@@ -122,7 +122,7 @@ void reduce(State &state, int64_t nrows) {
   });
 }
 
-// What one launch takes of the host's time; waits for the device are outside of it.
+// Measures the host's time for one launch. Waiting for the device is excluded.
 template <class Launch, class Wait>
 void measure_launches(State &state, Launch launch, Wait wait) {
   for (int i = 0; i < 16; ++i) launch();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A benchmark that cannot run has its reason as its result, and the others go on.
+// Turns an exception into the error result of a benchmark, so that the other benchmarks still run.
 #ifndef GUFUNC_BENCH_DEVICE_GUARD_H
 #define GUFUNC_BENCH_DEVICE_GUARD_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of what is expected to be slow on GPUs, judging by its machine code. No bar is set for
-// them, and gpu-check runs each in a process of its own: one that takes minutes costs no other its
-// figures. Bytes are those that must be read and written at least; the argument is the bytes of the
-// input.
+// Benchmarks that are expected to be slow on GPUs, judging by their machine code. They have no bar,
+// and gpu-check runs each one in its own process, so that a slow one does not cost the others their
+// results. The argument is the bytes of the input. The byte counts are the minimum that must be
+// read and written.
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -47,7 +47,7 @@ int64_t item_bytes(guf_dtype dtype) {
   return static_cast<int64_t>((dtype >> 8 & 0xFF) / 8);
 }
 
-// The first extent follows from the argument.
+// The first extent is computed from the argument.
 void elementwise(State &state, const char *name, guf_dtype dtype, int noperands, Layout layout) {
   guarded(state, [&] {
     const int64_t row = layout.shape.size() == 1 ? 1 : layout.shape[1];
@@ -60,7 +60,7 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands,
   });
 }
 
-// The last axis of rows of so many elements, or all of them.
+// Reduces the last axis. A row has `row` elements; if `row` is 0 there is one row.
 void reduce(State &state, guf_dtype dtype, int64_t row) {
   guarded(state, [&] {
     const int64_t items = state.range(0) / item_bytes(dtype);
@@ -97,7 +97,7 @@ void accumulate(State &state, const char *name) {
   });
 }
 
-// Indices without order; an eighth of the input's bytes is changed.
+// Random indices; an eighth of the input's bytes is changed.
 void at(State &state) {
   guarded(state, [&] {
     const int64_t targets = state.range(0) / 32, count = state.range(0) / 64;
@@ -147,7 +147,7 @@ void cast(State &state, guf_dtype from, guf_dtype to) {
   });
 }
 
-// Columns become rows.
+// Transposes a matrix.
 void transpose(State &state, guf_dtype dtype) {
   guarded(state, [&] {
     const int64_t item = item_bytes(dtype), side = 64, rows = state.range(0) / item / side;
@@ -177,7 +177,7 @@ void product(State &state, const Layout &layout) {
   });
 }
 
-// Square matrices of a sixty-fourth of the argument: 512 x 512 of 64 MiB.
+// Square matrices with a sixty-fourth of the argument's bytes: 512 x 512 for 64 MiB.
 void matmul_one(State &state) {
   int64_t side = 4;
   while (side * side * 4 < state.range(0) / 64) side *= 2;

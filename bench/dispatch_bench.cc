@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs before any element is touched: guf_call, a shape never seen before,
-// guf_resolve, a launched plan; allocations counted; NumPy's figure from a child process in the
-// same, interleaved run.
+// The cost of one call without the work on elements: guf_call, a call with a new shape,
+// guf_resolve, and the launch of a plan. Allocations are counted. A child process measures NumPy in
+// the same interleaved run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //
-// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: build/venv, where script/setup puts
-// NumPy). Compare minima.
+// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: build/venv, which script/setup
+// creates). Compare minima.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -17,7 +17,7 @@
 
 #include "numpy_child.h"
 
-// Every allocation of the process, the library and its plugins included, comes through here.
+// Counts every allocation of the process, including the library and its plugins.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_realloc(void *old, size_t size);
@@ -53,7 +53,7 @@ guf_ufunc find(const char *name) {
   return ufunc;
 }
 
-// add of three f32 operands of up to three dimensions, as arrays of the library.
+// A call of add on three f32 arrays of the library, with up to three dimensions.
 struct Call {
   alignas(64) float data[3][4096] = {};
   int64_t shape[3][3] = {};
@@ -101,7 +101,7 @@ struct Call {
   }
 };
 
-// Counts allocations of the timed loop; any at all is printed beside the time.
+// Counts the allocations of the timed loop. The count is printed next to the time.
 class Counted {
  public:
   explicit Counted(benchmark::State &state) : state_(state), before_(allocations.load()) {}
@@ -137,7 +137,7 @@ void call_tensors(benchmark::State &state) {
   for (auto _ : state) call->run();
 }
 
-// Shapes that no two calls in a row share.
+// A cycle of shapes in which consecutive calls always differ.
 struct Shapes {
   static constexpr size_t kCount = 105;
   int64_t extents[kCount][3];
@@ -154,7 +154,7 @@ struct Shapes {
   }
 };
 
-// `stretched`: the second input is a row for all the others' rows.
+// `stretched`: the second input is a single row that is broadcast.
 void call_shapes(benchmark::State &state, bool stretched) {
   static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};
@@ -177,7 +177,7 @@ void call_new_stretched_shape(benchmark::State &state) {
   call_shapes(state, true);
 }
 
-// A signature of dtypes that was resolved before.
+// Resolves dtypes that an earlier call has already resolved.
 void resolve_known(benchmark::State &state) {
   static Call *const call = new Call(3, kSmall);
   static guf_resolution resolution = {};
@@ -218,7 +218,7 @@ void create_plan(benchmark::State &state) {
   }
 }
 
-// 260 rows of 260 into a result of Fortran order: tiles, whose scratch memory is kept.
+// 260 x 260 elements with a result in Fortran order: a tiled traversal with cached scratch memory.
 void launch_tiles(benchmark::State &state) {
   constexpr int64_t kSide = 260;
   static float data[3][kSide * kSide] = {};
@@ -246,7 +246,7 @@ void launch_tiles(benchmark::State &state) {
   }
 }
 
-// One iteration is one call of NumPy, timed in the child: np.add(a, b, out) with n = 1.
+// One iteration is one call of NumPy, timed in the child process: np.add(a, b, out) with n = 1.
 void call_numpy(benchmark::State &state) {
   static NumpyChild *const child = new NumpyChild;
   constexpr int kCalls = 2000;

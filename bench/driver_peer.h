@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's driver itself, for comparison: its copy of device memory, its bare launch.
+// Direct calls of a vendor's driver, for comparison: its copy of device memory and its bare launch.
 #ifndef GUFUNC_BENCH_DRIVER_PEER_H
 #define GUFUNC_BENCH_DRIVER_PEER_H
 
@@ -9,21 +9,21 @@
 
 namespace gufunc::bench {
 
-// Each throws a Failure that says why it cannot go on.
+// Each function throws a Failure with the reason.
 struct Failure {
   std::string text;
 };
 
 class DriverPeer {
  public:
-  // Of the device that a spec names: "cuda:0", "roc:1". Opened at the first call.
+  // Returns the driver of a device such as "cuda:0" or "roc:1". The first call opens it.
   static DriverPeer &of(const std::string &spec);
 
-  // Loads the empty kernel of a module (empty.guf.cpp) that launch_empty() queues.
+  // Loads the empty kernel of a module (empty.guf.cpp), which launch_empty() launches.
   void load_empty(const std::string &module);
 
-  void copy(uint64_t to, uint64_t from, uint64_t bytes);  // queues
-  void launch_empty();                                    // queues a block of one thread
+  void copy(uint64_t to, uint64_t from, uint64_t bytes);  // queues a copy
+  void launch_empty();                                    // queues one block of one thread
   void wait();
 
  private:

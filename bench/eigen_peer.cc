@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What Eigen makes of additions and sums, for against_numpy.py --peers. */
+ * Additions and sums with Eigen, for against_numpy.py --peers. */
 #include <Eigen/Core>
 #include <cstdint>
 
@@ -21,7 +21,7 @@ void eigen_add_scalar(const float *x, const float *y, float *out, int64_t n) {
   Eigen::Map<Vector>(out, n) = Eigen::Map<const Vector>(x, n) + *y;
 }
 
-/* `along` 1: each row's sum; 0: each column's. */
+/* `along` 1: sums of the rows; 0: sums of the columns. */
 void eigen_sum(const float *x, float *out, int64_t rows, int64_t columns, int32_t along) {
   const Eigen::Map<const Rows> source(x, rows, columns);
   if (along != 0) {

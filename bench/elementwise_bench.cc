@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throughput of elementwise calls beside hand-written OpenMP loops: same buffers, preallocated
-// outputs, one process.
+// Throughput of elementwise calls and of hand-written OpenMP loops, on the same buffers, with
+// preallocated outputs, in one process.
 //
 //   elementwise_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //
-// Compare minima (bench/report.py does): a shared machine adds time, never takes it away.
+// Compare minima: other load on a shared machine only ever adds time.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -25,7 +25,7 @@ void must(guf_status status, const guf_error &error) {
   std::exit(1);
 }
 
-// Four arrays of the largest size, allocated by the library and touched once.
+// Four arrays of the largest size. The library allocates them; each is touched once.
 struct Buffers {
   guf_array array[4] = {};
   float *data[4] = {};
@@ -70,7 +70,7 @@ guf_ufunc discriminant() {
   return ufunc;
 }
 
-// Calls `ufunc` on the first n elements of the buffers: nin inputs, the last buffer is the output.
+// Calls `ufunc` on the first n elements of the buffers: nin inputs, and the last buffer as output.
 void call_gufunc(benchmark::State &state, guf_ufunc ufunc, int nin) {
   const int64_t n = state.range(0);
   guf_tensor tensors[4] = {};
@@ -126,7 +126,7 @@ void discriminant_openmp(benchmark::State &state) {
   }
 }
 
-// Elements, threads.
+// Numbers of elements and of threads.
 void sizes(benchmark::internal::Benchmark *bench) {
   bench->ArgNames({"n", "threads"})->Unit(benchmark::kMicrosecond)->UseRealTime();
   for (const int64_t threads : {1, 2}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver launches when nothing is to be done: the peer of a plan's launch.
+// An empty kernel. Its launch by the driver is compared with the launch of a plan.
 #include <gufunc/raw_kernel.hpp>
 
 GUF_DEVICE void empty(guf::block) {}

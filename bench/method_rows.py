@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods for against_numpy.py: NumPy's method and ours on the same arrays."""
+"""Methods for against_numpy.py: calls of NumPy's method and of the library's on the same arrays.
+"""
 
 import ctypes as ct
 import re
@@ -14,7 +15,7 @@ import peers
 
 
 class MethodRow:
-    """One workload. Outputs are preallocated for both."""
+    """One workload. The outputs of both are preallocated."""
 
     def __init__(self, name, ufunc, library, helper):
         self.name, self.keep, self.library = name, [], library
@@ -23,7 +24,7 @@ class MethodRow:
         self.repeats, self.peers = 1, {}
 
     def settle(self):
-        """How often a sample repeats the call."""
+        """Chooses how often a sample repeats the call."""
         self.helper.argtypes = [ct.c_void_p, ct.c_void_p, ct.c_int64]
         self.helper.restype = ct.c_double
         self.args.struct_size, self.args.threads = ct.sizeof(self.args), 1
@@ -36,7 +37,7 @@ class MethodRow:
     def run_numpy(self):
         call, arguments = self.numpy, self.arguments
         repeats = range(self.repeats)
-        call(*arguments)  # so that all begin with their data where the call before left it
+        call(*arguments)  # warm up, so that all runners start with their data in the cache
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*arguments)
@@ -54,7 +55,7 @@ class MethodRow:
         peers.sample(self)
 
     def meet(self, peer):
-        """The peer's call of this workload, or None."""
+        """Returns the peer's call of this workload, or None."""
         if self.numpy != np.add.reduce or self.arguments[0].dtype == np.float16:
             return None
         source, axis, _, out = self.arguments
@@ -77,7 +78,7 @@ def reduce_row(name, ufunc, make, axis, library, helper, *, numpy=None):
 
 
 class MeanRow:
-    """numpy.mean beside a sum and a quotient."""
+    """numpy.mean, compared with a sum and a division."""
 
     def __init__(self, name, make, axis, library, helper):
         row = reduce_row(name, 'add', make, axis, library, helper, numpy=np.mean)
@@ -121,7 +122,7 @@ def reduceat_row(name, stretch, library, helper):
 
 
 def at_row(name, dtype, distinct, library, helper):
-    """Neighbours differ, unless `distinct` is small."""
+    """An `at` workload. Neighbouring indices differ unless `distinct` is small."""
     row = MethodRow(name, 'add', library, helper.repeat_at)
     array, operand = numbers(dtype, 100_000), numbers(dtype, 100_000)
     indices = np.random.default_rng(1).permutation(100_000) % distinct
@@ -132,13 +133,14 @@ def at_row(name, dtype, distinct, library, helper):
 
 
 def numbers(dtype, *shape):
-    """Near 1, so that products stay finite; sums of float16 do not overflow either."""
+    """Returns values near 1, so that products stay finite; near 0.01 for float16, so that sums do
+    not overflow."""
     middle = 0.01 if dtype == 'float16' else 1
     return (middle + np.linspace(-1e-6, 1e-6, int(np.prod(shape)))).astype(dtype).reshape(shape)
 
 
 def plain_sums():
-    """Name, ufunc, what makes the array, axis."""
+    """Yields the name, the ufunc, a function that makes the array, and the axis."""
     for dtype in ('float32', 'float64', 'int32', 'float16'):
         for n in (1, 100, 10_000, 1_000_000):
             yield f'sum {dtype} n={n}', 'add', partial(numbers, dtype, n), 0
@@ -197,7 +199,7 @@ def scans():
 
 
 def workloads():
-    """Name, what makes the row, and of what."""
+    """Yields the name, the function that makes the row, and its arguments."""
     for name, *of in chain(plain_sums(), layout_sums(), other_folds()):
         yield name, reduce_row, of
     for axis in (0, 1):
@@ -212,7 +214,7 @@ def workloads():
 
 
 def method_rows(only, library, helper):
-    """The workloads whose name matches the regex."""
+    """Returns the workloads whose name matches the regex `only`."""
     return [
         row(name, *of, library, helper) for name, row, of in workloads() if re.search(only, name)
     ]

@@ -28,14 +28,14 @@ NumpyChild::NumpyChild() {
   int down[2];
   int up[2];
   if (pipe(down) != 0 || pipe(up) != 0) return;
-  std::signal(SIGPIPE, SIG_IGN);  // a child that could not start is an answer, not a crash
+  std::signal(SIGPIPE, SIG_IGN);  // a child that failed to start is reported by time()
   if (fork() == 0) {
     dup2(down[0], 0);
     dup2(up[1], 1);
     close(down[1]);
     close(up[0]);
     if (python == nullptr) python = GUFUNC_BENCH_DEFAULT_PYTHON;
-    execlp(python, python, "-c", kProgram, nullptr);  // a venv is found by the name it is called
+    execlp(python, python, "-c", kProgram, nullptr);  // argv[0] leads Python to its venv
     _exit(127);
   }
   close(down[0]);

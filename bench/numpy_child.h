@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python process that times NumPy on request, so that its figure is taken in the same run as
-// ours.
+// A Python process that times NumPy on request, so that NumPy is measured in the same run as the
+// library.
 #ifndef GUFUNC_BENCH_NUMPY_CHILD_H
 #define GUFUNC_BENCH_NUMPY_CHILD_H
 
@@ -14,8 +14,8 @@ class NumpyChild {
   NumpyChild(const NumpyChild &) = delete;
   NumpyChild &operator=(const NumpyChild &) = delete;
 
-  // Seconds that `calls` calls of np.add(a, b, out) on one f32 element take; negative when there is
-  // no NumPy.
+  // Returns the seconds that `calls` calls of np.add(a, b, out) on one f32 element take, or a
+  // negative number if NumPy is missing.
   double time(int calls);
 
  private:

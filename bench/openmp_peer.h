@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a careful C programmer writes by hand: the peer that elementwise loops are measured against.
+// Hand-written OpenMP loops: the peer of elementwise calls.
 #ifndef GUFUNC_BENCH_OPENMP_PEER_H
 #define GUFUNC_BENCH_OPENMP_PEER_H
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries for against_numpy.py --peers: Numba and PyTorch where they can be imported,
-Eigen where it was found when the benchmarks were built. One thread each, on the same arrays.
+"""Other libraries for against_numpy.py --peers: Numba and PyTorch if they can be imported, Eigen
+if it was found when the benchmarks were built. Each uses one thread, on the same arrays.
 
-Only additions, exponentials and sums: the rows of layouts and sums, where others are in front
-of NumPy."""
+Only additions, exponentials and sums are measured: for these layouts and sums other libraries are
+faster than NumPy."""
 
 import ctypes as ct
 import importlib.util
@@ -14,12 +14,13 @@ import numpy as np
 
 
 def optional(name):
-    """The module, or None where it is not installed."""
+    """Returns the module, or None if it is not installed."""
     return __import__(name) if importlib.util.find_spec(name) else None
 
 
 def tensor(torch, array):
-    """The array's memory as a tensor; not from_numpy, which wants the NumPy it was built with."""
+    """Returns a tensor over the array's memory. from_numpy would require the NumPy version that
+    PyTorch was built with."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -49,7 +50,7 @@ class Torch:
 
 
 class Numba:
-    """Numba: its ufuncs for the cpu, and plain loops for sums."""
+    """Numba: ufuncs for the cpu, and plain loops for sums."""
 
     def __init__(self, numba):
         self.numba = numba
@@ -67,7 +68,7 @@ class Numba:
 
 
 def numba_sum(ndim, axis):
-    """The loops a user of Numba writes, along memory."""
+    """Returns the loops that a Numba user would write, in memory order."""
 
     def all_of_it(source, out):
         total = source.dtype.type(0)
@@ -92,7 +93,7 @@ def numba_sum(ndim, axis):
 
 
 class Eigen:
-    """Eigen 3, float32 and contiguous only: eigen_peer.cc."""
+    """Eigen 3, contiguous float32 only: eigen_peer.cc."""
 
     def __init__(self, library):
         self.library = library
@@ -119,7 +120,7 @@ class Eigen:
 
 
 def find_peers(folder):
-    """Name -> peer, of those that are there."""
+    """Returns {name: peer} for the peers that are available."""
     peers = {}
     for name, kind in (('numba', Numba), ('torch', Torch)):
         module = optional(name)
@@ -131,13 +132,13 @@ def find_peers(folder):
 
 
 def invite(rows, folder):
-    """Gives each row the calls of those peers that know its workload."""
+    """Adds to each row the calls of the peers that support its workload."""
     peers = find_peers(folder)
     for row in rows:
         for name, peer in peers.items():
             call = row.meet(peer)
             if call:
-                call()  # compiles
+                call()  # compiles the call
                 row.peers[name], row.times[name] = call, []
 
 
@@ -151,7 +152,7 @@ def sample(row):
 
 
 def words(times):
-    """The fastest peer's time over ours, and every peer's."""
+    """Yields the fastest peer's time divided by the library's, and the times of all peers."""
     others = {name: time for name, time in times.items() if name not in ('numpy', 'gufunc')}
     if others:
         best = min(*others.values(), times['numpy'])

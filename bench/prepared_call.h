@@ -11,24 +11,24 @@
 
 namespace gufunc::bench {
 
-// Throws a Failure of the library's text.
+// Throws a Failure with the library's message.
 void check(guf_status status, const guf_error &error);
 
-// What GUFUNC_BENCH_DEVICE names: by default cuda:0.
+// Returns GUFUNC_BENCH_DEVICE, or cuda:0 if it is not set.
 std::string device_spec();
 
-// Loads <name>.so of the folders that GUFUNC_BENCH_MODULES names between colons, once.
+// Loads <name>.so once, from the folders in GUFUNC_BENCH_MODULES, which are separated by colons.
 void load_module(const std::string &name);
 std::string module_path(const std::string &name);
 
-// Strides in bytes; empty: C order.
+// Strides are in bytes. Empty strides mean C order.
 struct Layout {
   std::vector<int64_t> shape, strides = {};
 };
 
-// One ufunc on arrays of one dtype, all of one layout; written in place where there is one
-// operand. Its work goes to a stream of its own where it has one, else to the device's
-// own order.
+// One ufunc on arrays of one dtype and layout. With one operand it works in place. The work is
+// queued on a separate stream if prepare() was called with on_stream, else on the device's default
+// stream.
 class PreparedCall {
  public:
   PreparedCall() = default;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Repeats one call in C, so that against_numpy.py times the library and not its own ctypes. */
+ * Repeats one call in C, so that against_numpy.py measures the library without ctypes. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <gufunc/gufunc.h>
 #include <time.h>
