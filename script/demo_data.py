@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of script/demo: makes the inputs, times a command over them, checks what it wrote.
+"""Data of script/demo: makes the inputs, times a command on them, and checks its output.
 
 The real data is a terrain model of the Jacksboro fault in Tennessee (344 x 403 heights, a public
-domain product of the US Geological Survey), as Debian's python-matplotlib-data ships it. Near every
-point the surface is z = a x^2 + b x y + c y^2, and sqrt(b^2 - 4 a c) is what geomorphology asks of
-it: where it is real the ground is a pass or a slope that bends both ways, and has two asymptotic
-directions; where it is not (NaN) the ground is a summit or a hollow.
-"""
+domain product of the US Geological Survey), from Debian's python-matplotlib-data. Near every point
+the surface is z = a x^2 + b x y + c y^2. Geomorphology uses sqrt(b^2 - 4 a c): where it is real,
+the ground is a pass or a slope that bends both ways, and has two asymptotic directions; where it
+is NaN, the ground is a summit or a hollow."""
 
 import pathlib
 import subprocess
@@ -22,7 +21,8 @@ GENERATED = 10_000_000
 
 
 def terrain():
-    """The second-order coefficients at every inner point, heights and distances in metres."""
+    """Returns the second-order coefficients at every inner point. Heights and distances are in
+    metres."""
     model = np.load(TERRAIN)
     z = model["elevation"].astype(np.float64)
     latitude = np.radians((float(model["ymin"]) + float(model["ymax"])) / 2)
@@ -35,7 +35,8 @@ def terrain():
 
 
 def generated():
-    """The example's ranges: a and c in [0, 1), b in [10, 11); a fixed seed."""
+    """Returns values in the example's ranges: a and c in [0, 1), b in [10, 11). The seed is fixed.
+    """
     random = np.random.default_rng(2024)
     a, b, c = random.random((3, GENERATED))
     return a, b + 10, c
@@ -50,14 +51,14 @@ def make(folder):
 
 
 def formula(a, b, c, dtype):
-    """sqrt(b^2 - 4ac), every operation rounded to `dtype`."""
+    """Returns sqrt(b^2 - 4ac), with every operation rounded to `dtype`."""
     a, b, c = (x.astype(dtype) for x in (a, b, c))
     with np.errstate(invalid="ignore"):
         return np.sqrt(b * b - dtype(4) * a * c)
 
 
 def check(folder, name, dtype):
-    """Compares with NumPy in the same type, bit by bit, and with long double."""
+    """Compares the result with NumPy in the same type, bit by bit, and with long double."""
     a, b, c = (np.load(folder / f"{name}-{dtype}-{letter}.npy") for letter in "abc")
     result = np.load(folder / f"{name}-{dtype}-out.npy")
     expected = formula(a, b, c, np.dtype(dtype).type)
