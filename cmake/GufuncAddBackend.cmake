@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): a plugin, in this tree or outside.
-# One exported symbol, everything else hidden, none unresolved, never unmapped; it is built in
-# lib/gufunc/1/.
+# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): builds a plugin, in this tree or
+# outside, into lib/gufunc/1/. The plugin exports one symbol, has no unresolved symbols, and is
+# never unmapped.
 set(GUFUNC_BACKEND_MAP "${CMAKE_CURRENT_LIST_DIR}/gufunc_backend.map")
 
 function(gufunc_add_backend target)

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
+# Compiles kernels with gufcc, in this tree or outside:
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
 #                   [OBJECT] [ITEMS] [ITEMS_ASAN] [OPTIONS <option>...]
 #                   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
-# compiles kernels with gufcc, in this tree or outside it.
 #   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
-#                   says where it lies
+#                   is its path
 #   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
 #                   address
-#   with ITEMS      also what simulated devices run instead of the module's device images; the
-#                   target property GUFUNC_ITEMS_FILE says where it lies
+#   with ITEMS      also the code that simulated devices run instead of the module's device images;
+#                   the target property GUFUNC_ITEMS_FILE is its path
 #   with ITEMS_ASAN the same, instrumented with AddressSanitizer: asan/<module>.items.so, property
 #                   GUFUNC_ASAN_ITEMS_FILE
-# With GUFUNC_CUDA_COMPILER nvcc, the CUDA toolkit's compiler makes PTX, for new drivers only.
-# Targets are levels of the host (all: every one) and devices: ptx_75 sm_90 gfx942 and their like;
-# devices whose compilers are missing are left out with a warning.
+# With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler makes PTX, which only new drivers
+# accept. Targets are levels of the host (`all` means every level) and devices such as ptx_75, sm_90
+# and gfx942. Devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module says so")
 
-# The gufcc to run and what a build rule that runs it depends on.
+# Returns the gufcc command, and the dependencies of a build rule that runs it.
 function(_gufunc_find_gufcc out_command out_depends)
   if(TARGET gufcc)
     set(command "$<TARGET_FILE:gufcc>")
@@ -45,7 +45,7 @@ function(gufunc_add_module target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gufunc_add_module(${target}): unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  # An empty list is most often a variable that is not set; the default would be another target.
+  # An empty list usually comes from an unset variable. The default would be a different target.
   if("TARGETS" IN_LIST arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "gufunc_add_module(${target}): TARGETS is empty")
   endif()
@@ -86,7 +86,7 @@ function(gufunc_add_module target)
   if(GUFUNC_CUDA_HOME)
     list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
   endif()
-  # nvcc's PTX is for an assembler of its own version.
+  # The PTX of nvcc requires the assembler of the same version.
   if(GUFUNC_PTXAS AND NOT GUFUNC_CUDA_COMPILER STREQUAL "nvcc")
     list(APPEND mode --ptxas "${GUFUNC_PTXAS}")
   endif()

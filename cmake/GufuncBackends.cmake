@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which backends are built, and the targets that their kernels are compiled for. The values are
-# checked before any compiler is looked for: `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` on this file
-# runs nothing but the checks.
+# The backends to build, and the targets of their kernels. The values are checked before any
+# compiler is searched for: `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` on this file runs only the
+# checks.
 cmake_minimum_required(VERSION 3.25)
 set(GUFUNC_BUILD_BACKENDS "cpu;cuda;roc" CACHE STRING
     "Backends to build: cpu, which every build needs, and any of cuda and roc")
@@ -13,8 +13,8 @@ set(GUFUNC_ROC_TARGETS "all" CACHE STRING
     "Targets of the roc backend's kernels: all, or any of gfx906 gfx908 gfx90a gfx942 gfx1030 \
 gfx1100 gfx1101 gfx1201 gfx9-generic gfx10-3-generic gfx11-generic gfx12-generic")
 
-# _gufunc_check_choice(<variable> <what> <value>...): the variable is a list that is not empty, of
-# the values only.
+# _gufunc_check_choice(<variable> <what> <value>...): checks that the variable is a non-empty list
+# of the given values.
 function(_gufunc_check_choice variable what)
   if("${${variable}}" STREQUAL "")
     list(JOIN ARGN " " valid)
@@ -36,8 +36,8 @@ if(NOT "cpu" IN_LIST GUFUNC_BUILD_BACKENDS)
 endif()
 _gufunc_check_choice(GUFUNC_CPU_ISA_LEVELS "a level" v2 v3 v4)
 
-# gufunc_gpu_backends: those of cuda and roc that are built; gufunc_cuda_targets and
-# gufunc_roc_targets: their targets, with `all` written out.
+# gufunc_gpu_backends: the GPU backends that are built (cuda, roc). gufunc_cuda_targets and
+# gufunc_roc_targets: their targets, with `all` expanded.
 set(gufunc_gpu_backends "")
 foreach(vendor IN ITEMS cuda roc)
   if(NOT vendor IN_LIST GUFUNC_BUILD_BACKENDS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What comes from outside. Libraries link libmd (SHA-256) and libzstd (device images) only; the rest
-# serves tools and tests.
+# External dependencies. The libraries link only libmd (SHA-256) and libzstd (device images). Tools
+# and tests use the others.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -8,12 +8,12 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libmd REQUIRED IMPORTED_TARGET libmd)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 
-# Kernels are compiled by clang-19; host code by whatever CMAKE_CXX_COMPILER says.
+# clang-19 compiles the kernels, CMAKE_CXX_COMPILER the host code.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 mark_as_advanced(GUFUNC_CLANGXX)
 
-# What gufcc makes device images with, beside the compiler; both are optional. A CUDA toolkit: ptxas
-# and libdevice, from the environment, the PATH, or the wheels that script/setup puts into
+# gufcc needs ptxas and libdevice of a CUDA toolkit to make NVIDIA images; both are optional. The
+# toolkit comes from the environment, the PATH, or the wheels that script/setup installs into
 # build/cuda.
 file(GLOB gufunc_cuda_wheels
      "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/cu13")
@@ -24,11 +24,11 @@ if(gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_cuda_home)
 endif()
-if(NOT GUFUNC_CUDA_HOME)  # it may have come since the last time
+if(NOT GUFUNC_CUDA_HOME)  # search again: it may have been installed since the last run
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
-# The assembler, where it is another than the toolkit's. Drivers refuse what the assembler of a
-# later major version of CUDA makes; the one that script/setup puts into build/ptxas is of CUDA 12.
+# The assembler, if it is not the toolkit's. Drivers refuse the output of an assembler from a later
+# major version of CUDA. script/setup installs one of CUDA 12 into build/ptxas.
 file(GLOB gufunc_old_ptxas
      "${PROJECT_SOURCE_DIR}/build/ptxas/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")
 if(NOT GUFUNC_PTXAS)
@@ -55,7 +55,7 @@ if(GUFUNC_BUILD_TESTS)
   pkg_check_modules(libcjson REQUIRED IMPORTED_TARGET libcjson)
   find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 endif()
-# script/setup makes it, with the NumPy that the oracle and the benchmarks compare against.
+# script/setup creates it, with the NumPy that the oracle and the benchmarks compare with.
 set(GUFUNC_VENV_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python"
     CACHE FILEPATH "Python with NumPy 2.x")
 if(GUFUNC_BUILD_BENCH)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What lands where in an installation, which may be moved as a whole: nothing in it names its prefix
-# but the library's last resort for plugins.
+# The layout of an installation. It is relocatable: only the library's fallback path for plugins
+# contains the prefix.
 include(CMakePackageConfigHelpers)
 
 set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
@@ -8,8 +8,8 @@ set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
 install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
         LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
         FILE_SET HEADERS COMPONENT gufunc_development)
-# Each plugin is a component of its own, gufunc_backend_<name>. One that was not built is left out,
-# and the installation says so: the rest of the library does not need it.
+# Each plugin is a separate component, gufunc_backend_<name>. A plugin that was not built is left
+# out with a message, because the library works without it.
 install(TARGETS gufunc_backend_cpu
         LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc_backend_cpu)
 foreach(vendor IN LISTS gufunc_gpu_backends)
@@ -20,10 +20,10 @@ foreach(vendor IN LISTS gufunc_gpu_backends)
     message(STATUS \"Not built, left out: ${plugin}\")
   endif()" COMPONENT ${plugin})
 endforeach()
-# For programs that carry the backend: gufuncConfig.cmake tells how it is linked.
+# For programs that link the backend statically; gufuncConfig.cmake defines how.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
-# The command line finds libgufunc from where it lies itself; tools install themselves.
+# The command line finds libgufunc relative to itself. The tools install themselves.
 if(TARGET gufunc_cli)
   file(RELATIVE_PATH from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(gufunc_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${from_bin}")
@@ -36,7 +36,7 @@ configure_package_config_file(
   INSTALL_DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}"
   PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR
   NO_SET_AND_CHECK_MACRO)
-# Before 1.0 every minor version is an ABI of its own.
+# Before 1.0 every minor version has its own ABI.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
@@ -46,7 +46,7 @@ install(FILES "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/gufunc_backend.map"
         DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}" COMPONENT gufunc_development)
 
-# The prefix of the .pc files is found from where they lie.
+# The .pc files compute the prefix from their own location.
 file(RELATIVE_PATH GUFUNC_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" GUFUNC_PC_PREFIX "${GUFUNC_PC_PREFIX}")
 foreach(pc IN ITEMS gufunc.pc gufunc-backend.pc)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the documentation: README, pages, examples and the bindings' READMEs, in the folders that
-# they have in the source tree. `cmake --install` runs this file, with the variables source, build,
-# docdir and includedir. Links to headers lead to the installed headers; links to what is not
+# Installs the documentation (README, pages, examples and the READMEs of the bindings) into the same
+# folders as in the source tree. `cmake --install` runs this file with the variables source, build,
+# docdir and includedir. Links to headers lead to the installed headers. Links to files that are not
 # installed, such as the pages for contributors, become plain text.
 set(contributor_pages architecture hacking)
 set(not_installed "(docs/)?(decisions|benchmarks)/" "CONTRIBUTING[.]md" "go[.]mod" "tests/"
@@ -10,7 +10,7 @@ foreach(page IN LISTS contributor_pages)
   list(APPEND not_installed "(docs/)?${page}[.]md")
 endforeach()
 
-# install_page(<page>): the page, named from the source tree's root.
+# install_page(<page>): installs a page. The path is relative to the root of the source tree.
 function(install_page page)
   file(READ "${source}/${page}" text)
   cmake_path(GET page PARENT_PATH folder)

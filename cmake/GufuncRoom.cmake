@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# The few functions that every room's CMakeLists.txt is written with.
+# Functions for the CMakeLists.txt of the components.
 
-# gufunc_apply_warnings(<target>): the project's warnings, all of them errors.
+# gufunc_apply_warnings(<target>): enables the project's warnings, as errors.
 function(gufunc_apply_warnings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-    # A {} for the rest of a C struct is how "append-only" reads at the caller.
+    # A {} leaves the rest of a C struct zero: structs grow by appended fields.
     -Wno-missing-field-initializers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # g++ 12 sees overruns inside its own std::string and std::vector at -O3 (GCC bug 105329 and
-    # its like).
+    # g++ 12 reports false overruns inside std::string and std::vector at -O3 (GCC bug 105329 and
+    # similar ones).
     target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
   endif()
@@ -19,20 +19,20 @@ function(gufunc_apply_warnings target)
   endif()
 endfunction()
 
-# gufunc_join_sources(<target>): ten sources at once where GUFUNC_JOIN_SOURCES asks for it. The
-# headers of the standard library take most of a source's time.
+# gufunc_join_sources(<target>): with GUFUNC_JOIN_SOURCES, compiles ten sources at once, because
+# parsing the headers of the standard library takes most of the time.
 function(gufunc_join_sources target)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${GUFUNC_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 10)
-  # A joined source is an included file for g++, which then warns of classes that have members of an
-  # anonymous namespace's types, as if a header defined them.
+  # g++ treats a joined source as a header. It warns about classes whose members have types of an
+  # unnamed namespace.
   if(GUFUNC_JOIN_SOURCES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# gufunc_apply_tool_options(<target>): the warnings, and little optimization: most of the time that
-# these programs take to build goes into their parsers of options, which run once.
+# gufunc_apply_tool_options(<target>): the warnings, and little optimization. Most of the build time
+# of these programs goes into their option parsers, which run once.
 function(gufunc_apply_tool_options target)
   gufunc_apply_warnings(${target})
   if(GUFUNC_SANITIZE)
@@ -42,8 +42,8 @@ function(gufunc_apply_tool_options target)
   endif()
 endfunction()
 
-# gufunc_apply_library_rules(<target>): what every shared object of ours has besides (ABI Q14, Q15):
-# no STB_GNU_UNIQUE, no undefined symbol, no re-exported archive, never unmapped.
+# gufunc_apply_library_rules(<target>): options of all our shared objects (ABI Q14, Q15): no
+# STB_GNU_UNIQUE, no undefined symbols, no re-exported archive, never unmapped.
 function(gufunc_apply_library_rules target)
   gufunc_apply_warnings(${target})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -51,14 +51,14 @@ function(gufunc_apply_library_rules target)
   endif()
   target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-z,nodelete LINKER:-z,now
                                         LINKER:-z,relro)
-  # clang's sanitizer runtimes live in the executable and stay undefined in shared objects.
+  # clang's sanitizer runtimes are in the executable and stay undefined in shared objects.
   if(NOT (GUFUNC_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${target} PRIVATE LINKER:-z,defs)
   endif()
 endfunction()
 
-# gufunc_set_test_properties(<test> [SLOW] [THREADS]): the labels and environment every test has.
-# SLOW ones run after all quick ones; those with THREADS run under TSan too.
+# gufunc_set_test_properties(<test> [SLOW] [THREADS]): sets the labels and the environment of a
+# test. SLOW tests run after all quick ones. THREADS tests also run under TSan.
 function(gufunc_set_test_properties name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW;THREADS" "" "")
   set(labels quick)
@@ -71,18 +71,18 @@ function(gufunc_set_test_properties name)
     list(APPEND labels threads)
   endif()
   # The sanitizers of g++ 12 misread the size of a thread-local block that begins 16 bytes into a
-  # page, as one block in 256 does: they take unrelated bytes before the block for its size. Then
-  # ThreadSanitizer clears the shadow of unrelated memory, and LeakSanitizer crashes at the end of
-  # the program. The option turns that code off.
+  # page, which is true of one block in 256: they read unrelated bytes before the block as its size.
+  # ThreadSanitizer then clears the shadow of unrelated memory, and LeakSanitizer crashes at the end
+  # of the program. The option turns this code off.
   set(environment UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=intercept_tls_get_addr=0
                   "TSAN_OPTIONS=halt_on_error=1 intercept_tls_get_addr=0")
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
                                           ENVIRONMENT "${environment}")
 endfunction()
 
-# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers in the
-# place of the vendors', their devices' kernels out of the standard library's sidecars and those
-# given.
+# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers instead
+# of the vendors'. The simulated devices run the kernels in the --items files of the standard
+# library and in the given ones.
 function(gufunc_simulate_devices name)
   set(items ${ARGN})
   foreach(vendor IN ITEMS cuda roc)
@@ -93,22 +93,24 @@ function(gufunc_simulate_devices name)
     endforeach()
   endforeach()
   list(JOIN items ":" items)
-  # LeakSanitizer reads memory of the devices that are no more; the drivers count leaks themselves.
+  # LeakSanitizer reads memory of devices that no longer exist. The simulated drivers count leaks
+  # themselves.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
     "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}"
     "ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
-# What gufunc_add_module is asked for beside a module that simulated devices run: its sidecar, and
-# in presets with AddressSanitizer one for gufunc_check_devices.
+# Options of gufunc_add_module for modules that simulated devices run: an --items file and, in
+# presets with AddressSanitizer, an instrumented one for gufunc_check_devices.
 set(GUFUNC_TEST_ITEMS ITEMS)
 if(GUFUNC_SANITIZE MATCHES "address")
   list(APPEND GUFUNC_TEST_ITEMS ITEMS_ASAN)
 endif()
 
-# gufunc_check_devices(<test> [<module target>...]): the same as gufunc_simulate_devices, but it is
-# kernels that AddressSanitizer watches: device memory has its exact ends for them, and is not
-# guarded from the host. The plugins cache nothing, since a cached block is larger than was asked.
+# gufunc_check_devices(<test> [<module target>...]): like gufunc_simulate_devices, but
+# AddressSanitizer checks the kernels. They see the exact bounds of device memory, which is not
+# protected from the host. The plugins' memory caches are off, because a cached block may be larger
+# than requested.
 function(gufunc_check_devices name)
   set(items "")
   foreach(module IN LISTS ARGN ITEMS gufunc_cuda_kernels gufunc_cuda_moves gufunc_roc_kernels
@@ -121,27 +123,27 @@ function(gufunc_check_devices name)
     "ASAN_OPTIONS=detect_leaks=0" GUFUNC_SIM_DEVICE_CHECK=1 GUFUNC_NO_MEMORY_CACHE=1)
 endfunction()
 
-# gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
-# a GoogleTest executable `<name>_test` over the core archive; it sees what the core sees.
+# gufunc_add_unit_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...): adds a
+# GoogleTest executable `<name>_test` that links the core archive and may include its headers.
 function(gufunc_add_unit_test name)
   gufunc_add_gtest(${name} gufunc_core ${ARGN})
 endfunction()
 
-# gufunc_add_abi_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...):
-# the same over libgufunc.so; it sees the installed headers only.
+# gufunc_add_abi_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...): the same
+# with libgufunc.so. It may include installed headers only.
 function(gufunc_add_abi_test name)
   gufunc_add_gtest(${name} gufunc::gufunc ${ARGN})
   add_dependencies(${name}_test gufunc_backend_cpu)
 endfunction()
 
-# What the two share.
+# Common part of the two functions above.
 function(gufunc_add_gtest name library)
   cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS;OPTIMIZED" "" "LINK;SOURCES")
   add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${library} ${arg_LINK} GTest::gmock GTest::gtest_main)
   gufunc_apply_warnings(${name}_test)
-  # What is tested is optimized as the preset says; test programs build in half the time without,
-  # but for those that compute much themselves.
+  # The tested libraries are optimized as the preset requests. Test programs are not, which halves
+  # their build time, except OPTIMIZED ones, which compute much themselves.
   if(NOT arg_OPTIMIZED)
     target_compile_options(${name}_test PRIVATE -O0)
     target_precompile_headers(${name}_test REUSE_FROM gufunc_test_headers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How everything is compiled: standards, visibility, sanitizers, ccache, and where outputs lie.
+# Global build settings: standards, visibility, sanitizers, ccache, and output folders.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
@@ -15,7 +15,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# The build tree has the shape of an installation, so the library finds its plugins in both alike.
+# The build tree has the layout of an installation, so the library finds its plugins in both.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
@@ -24,8 +24,8 @@ set(GUFUNC_INSTALL_PLUGIN_DIR "${CMAKE_INSTALL_LIBDIR}/${GUFUNC_PLUGIN_SUBDIR}")
 
 find_program(GUFUNC_CCACHE ccache)
 mark_as_advanced(GUFUNC_CCACHE)
-# Dependencies are known from the compiler, so what is not cached need not be preprocessed first: a
-# fourth of a fresh build. Precompiled headers do not mind what __TIME__ says.
+# CCACHE_DEPEND takes dependencies from the compiler, so ccache need not preprocess uncached
+# sources: a quarter of the time of a fresh build. Precompiled headers need not depend on __TIME__.
 set(GUFUNC_LAUNCHER env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   "${GUFUNC_CCACHE}")
 if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
@@ -36,7 +36,7 @@ if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
   endforeach()
 endif()
 
-# Sanitizers are all or nothing in a process: the one setting that is not per target.
+# A process must be sanitized completely or not at all, so this setting is global.
 if(GUFUNC_SANITIZE)
   add_compile_options(-fsanitize=${GUFUNC_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
