@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes manual pages, and the completions of shells for gufunc, from what --help prints.
+"""Generates manual pages, and the shell completions of gufunc, from the output of --help.
 
 make_pages.py PROGRAM            writes tools/PROGRAM/pages; PROGRAM is gufunc or gufcc
-make_pages.py PROGRAM --check    reports what differs there"""
+make_pages.py PROGRAM --check    reports differences from the existing pages"""
 
 import pathlib
 import re
