@@ -34,7 +34,7 @@ def read_interface(swig, path=INTERFACE):
 
 
 def misread(path, declared):
-    """What the interface file's annotations say wrong."""
+    """Returns the errors in the annotations of the interface file."""
     folder = INCLUDES / 'gufunc'
     return list(roles.findings(path.read_text(), declared, comments.read(folder), folder))
 

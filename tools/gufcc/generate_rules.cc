@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One translation unit per unit of the module. It does not compile if the source breaks a rule of
-// some backend. It contains static assertions about parameters and results, and a device function
-// that calls each registered function once.
+// Generates a translation unit for each unit of the module. It does not compile if the source
+// breaks a rule of some backend. It contains static assertions about parameters and results, and a
+// device function that calls each registered function once.
 #include <algorithm>
 
 #include "compiler_output.h"

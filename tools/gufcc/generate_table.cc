@@ -59,7 +59,7 @@ EntryCount count_entries(const Module &module) {
 }
 
 // The arrays of one function: types and loops, and roles if they differ from the default. `next`
-// counts the entries.
+// holds the entry numbers of the next loop, and is advanced.
 std::string function_arrays(const Function &function, size_t index, EntryCount *next) {
   std::string text, loops;
   for (size_t i = 0; i < function.loops.size(); ++i) {

@@ -89,8 +89,8 @@ ObjectCache::Lock::Lock(const ObjectCache &cache, const std::string &key)
   }
 }
 
-// A process that waits on the removed file continues with a lock of its own. At worst an object is
-// compiled twice.
+// A process that waits on the removed file still gets its lock, while later processes lock a new
+// file. At worst an object is compiled twice.
 ObjectCache::Lock::~Lock() {
   if (file_.is_open()) unlinkat(cache_.folder_.get(), name_.c_str(), 0);
 }

@@ -50,7 +50,8 @@ class ObjectCache {
   std::string refusal_;
 };
 
-// $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; "" if neither variable is set.
+// $XDG_CACHE_HOME/gufunc/gufcc or ~/.cache/gufunc/gufcc; "" if neither variable is an absolute
+// path.
 std::filesystem::path default_cache_folder();
 
 }  // namespace gufunc::gufcc

@@ -48,7 +48,7 @@ Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
     reached /= name;
     int next = openat(opened.get(), name.c_str(), kFolderFlags);
     if (next < 0) {
-      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // fails if it exists meanwhile
+      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // another process may have made it
       next = openat(opened.get(), name.c_str(), kFolderFlags);
     }
     opened = Descriptor(next);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory mappings of files, and anonymous ones.
+// Memory mappings of files, and anonymous mappings.
 #ifndef GUFUNC_TOOLS_GUFUNC_MAPPING_H
 #define GUFUNC_TOOLS_GUFUNC_MAPPING_H
 

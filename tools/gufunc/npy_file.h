@@ -27,7 +27,7 @@ class NpyInput {
   static NpyInput open(const std::string &path, bool raw_bf16, bool private_copy = false);
   const NpyHeader &header() const { return header_; }
   const std::string &path() const { return path_; }
-  // Whether the array is a .npy file of its own, which a new file can replace.
+  // Whether the array is a separate .npy file, which a new file can replace.
   bool is_file() const { return is_file_; }
   // Returns a borrowed tensor that is valid as long as this object.
   guf_tensor tensor(bool writable = false) const;

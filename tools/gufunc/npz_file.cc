@@ -50,7 +50,7 @@ namespace {
 constexpr std::string_view kArchive = ".npz";
 constexpr const char *kFirstArray = "arr_0";
 constexpr uint64_t kMostMembers = 65535;
-constexpr uint64_t kMostHeaders = uint64_t{64} << 20;  // bytes; members may share headers
+constexpr uint64_t kMostHeaders = uint64_t{64} << 20;  // total bytes; members may share one
 constexpr uint64_t kDeflateRatio = 1032;               // maximum compression of deflate
 constexpr size_t kPiece = size_t{1} << 20;             // minizip sizes are unsigned int
 constexpr int kUtf8Name = 1 << 11;                     // flag bits of a member
