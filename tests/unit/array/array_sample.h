@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays over memory of a test, and reading golden rows.
+// Arrays over memory that the test owns, and a reader for golden files.
 #ifndef GUFUNC_TESTS_UNIT_ARRAY_ARRAY_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_ARRAY_ARRAY_SAMPLE_H
 
@@ -26,7 +26,7 @@ inline std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
-// "2,_,-3": "_" is INT64_MIN, "-" and "" are empty lists.
+// Parses a list such as "2,_,-3". "_" means INT64_MIN; "-" and "" mean an empty list.
 inline std::vector<int64_t> numbers(const std::string &text) {
   std::vector<int64_t> values;
   if (text.empty() || text == "-") return values;
@@ -38,7 +38,7 @@ inline std::vector<int64_t> numbers(const std::string &text) {
   return values;
 }
 
-// The rows of a golden file, its comments left out.
+// Returns the rows of a golden file without its comments.
 inline std::vector<std::string> golden_rows(const std::string &path) {
   std::ifstream file(path);
   std::vector<std::string> rows;
@@ -48,7 +48,7 @@ inline std::vector<std::string> golden_rows(const std::string &path) {
   return rows;
 }
 
-// An array that owns nothing.
+// Makes an array that does not own its memory.
 inline base::Ref<Array> borrow(guf_dtype dtype, const std::vector<int64_t> &shape,
                                const std::vector<int64_t> &strides, uint64_t address,
                                uint32_t flags = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing memory, against counting every byte.
+// Compares the overlap test with a comparison of every byte address.
 #include "core/array/overlap.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(Overlap, SharingIsExactOnRandomLayouts) {
     interleaved += !expected && meet(span_of(a.layout()), span_of(b.layout())) ? 1 : 0;
   }
   EXPECT_GT(shared, 5000);
-  EXPECT_GT(interleaved, 1000);  // the cases that bounds alone get wrong
+  EXPECT_GT(interleaved, 1000);  // // cases that a comparison of bounds alone decides wrongly
 }
 
 TEST(Overlap, OverlappingItselfIsExactOnRandomLayouts) {

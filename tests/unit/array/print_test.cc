@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printing against NumPy: tests/data/prints.txt, from memory laid out in several ways.
+// Compares printed arrays with NumPy's output in tests/data/prints.txt, for several memory layouts.
 #include "core/array/print.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ std::string print(const Array &array) {
   return format_values(array.layout(), corner, values.data());
 }
 
-// The same values in F order, backwards, byte-swapped, at an odd address.
+// The same values in F order, with negative strides, byte-swapped and misaligned.
 struct Awkward {
   std::vector<std::byte> memory;
   base::Ref<Array> array;
@@ -130,7 +130,7 @@ TEST(Print, ScalarsAreNumPysForWholeTypes) {
   EXPECT_EQ(seen, 4);
 }
 
-// "print|dtype|values|text" and "element|dtype|value|text".
+// Rows have the form "print|dtype|values|text" or "element|dtype|value|text".
 TEST(Print, TimesAsNumPy) {
   size_t nrows = 0;
   for (const std::string &row : golden_rows(GUFUNC_TEST_DATA "/times.txt")) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views against NumPy: tests/data/views.txt, and the few rules that are not NumPy's.
+// Compares views with NumPy's (tests/data/views.txt) and tests the few rules that differ from
+// NumPy.
 #include "core/array/views.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +31,7 @@ guf_status slice_of(const Array &array, const std::vector<std::string> &words,
                steps.data(), out, error);
 }
 
-// One view of a row, "transpose 1,0".
+// Applies one view operation of a row, such as "transpose 1,0".
 guf_status apply(const Array &array, const std::string &text, base::Ref<Array> *out,
                  guf_error *error) {
   const std::vector<std::string> words = split(text, ' ');
@@ -39,7 +40,7 @@ guf_status apply(const Array &array, const std::string &text, base::Ref<Array> *
   if (name == "ravel") return ravel(array, order_of(words[1]), out, error);
   const std::vector<int64_t> list = words.size() > 1 ? numbers(words[1]) : std::vector<int64_t>();
   const auto count = static_cast<int32_t>(list.size());
-  // A list that is empty but given differs from one left out.
+  // Distinguishes an empty list from an omitted list (NULL).
   static constexpr int64_t kEmpty = 0;
   const int64_t *const given = words.size() == 1 ? nullptr : list.empty() ? &kEmpty : list.data();
   if (name == "transpose") return transpose(array, count, given, out, error);
@@ -61,7 +62,7 @@ std::string join(const std::vector<std::string> &parts) {
   return text.empty() ? "-" : text;
 }
 
-// As make_views.py writes results.
+// Writes an array in the format of make_views.py.
 std::string describe(const Array &array, uint64_t base) {
   std::vector<std::string> shape;
   std::vector<std::string> strides;
@@ -76,7 +77,7 @@ std::string describe(const Array &array, uint64_t base) {
          (array.size() > 0 ? std::to_string(offset) : "_");
 }
 
-// Ours may say more after a semicolon.
+// The library's message may continue NumPy's text after a semicolon.
 std::string describe(guf_status status, const guf_error &error) {
   const std::string message = error.message;
   if (status == GUF_E_UNSUPPORTED) {
@@ -115,7 +116,7 @@ struct Case {
   guf_status (*run)(const Array &array, base::Ref<Array> *out, guf_error *error);
 };
 
-// What NumPy does not say or says otherwise. The array has shape (2, 3).
+// Cases that NumPy does not report or reports differently. The array has shape (2, 3).
 const Case kCases[] = {
     {"NegativeCountOfAxes", GUF_E_INDEX,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {
@@ -177,7 +178,7 @@ TEST(Views, RefuseWhatNumPyNeverSees) {
   base::collect();
 }
 
-// Two elements that are 2^62 bytes apart lie within the address space; twice their stride does not.
+// Two elements 2^62 bytes apart fit into the address space, but twice their stride does not.
 TEST(Views, ReshapeStridesWhoseProductsOverflow) {
   constexpr int64_t kFar = int64_t{1} << 62;
   const base::Ref<Array> pair = borrow(GUF_I8, {2}, {kFar}, 4096);
@@ -206,7 +207,7 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   base::collect();
 }
 
-// An array that the C API would refuse: a view of it does not fit into Dimensions.
+// The C API rejects such an array. Its views would not fit into Dimensions.
 TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
   const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);
@@ -219,7 +220,7 @@ TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   base::collect();
 }
 
-// Python's own rule, value by value.
+// Compares each value with Python's rule for slice indices.
 TEST(Views, SliceIndicesAreExactNearTheLimits) {
   const int64_t kMax = std::numeric_limits<int64_t>::max();
   int64_t start = 0;
@@ -235,7 +236,7 @@ TEST(Views, SliceIndicesAreExactNearTheLimits) {
   EXPECT_EQ(length, 1);
 }
 
-// A stretched array of small elements may be too large for a copy in larger ones.
+// A broadcast array of small elements can be too large to copy with a wider dtype.
 TEST(Views, StridesOfACopyThatIsTooLargeAreRefused) {
   const int64_t shape[] = {int64_t{1} << 31, 1 << 30, 2};
   const int64_t none[] = {0, 0, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The identity note: what is one, and every way not to be one.
+// Parsing of the ELF note that identifies a backend: valid notes and every kind of invalid note.
 #include "core/backend/backend_note.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kGood[] = "name=null;abi=0-2;priority=10;isa=x86-64-v2";
 
-// As a note holds it: with its NUL.
+// Parses `text` with its terminating NUL, as a note stores it.
 guf_status parse(const std::string &text, BackendNote *out, guf_error *error = nullptr) {
   return parse_backend_note({text.c_str(), text.size() + 1}, out, error);
 }
@@ -85,7 +85,7 @@ TEST(BackendNote, BytesThatAreNoText) {
   EXPECT_EQ(parse(inner, &note), GUF_E_BAD_FILE) << "a NUL in the middle";
   for (size_t cut = 0; cut + 1 < sizeof kGood - 1; ++cut) {
     const guf_status status = parse(std::string(kGood, cut), &note);
-    // Only the last value may be shorter and still one.
+    // Only the last value can be truncated and leave a valid note.
     EXPECT_TRUE(status == GUF_E_BAD_FILE || cut > std::string(kGood).rfind('=') + 1) << cut;
   }
 }

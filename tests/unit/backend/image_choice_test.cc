@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which image a loop is taken from: those of its family, the best first, the next where a driver
-// refuses one; each loaded once.
+// Which image provides a loop: the images of the device's family, best score first. The next image
+// is used when the driver rejects one. Each image is loaded once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,13 +18,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What the backend was given; targets that it refuses to load.
+// Targets that the backend loaded, and targets that it refuses to load.
 std::vector<std::string> loaded, refused;
-std::vector<std::string> without_code;  // targets whose modules have no kernel
+std::vector<std::string> without_code;  // // targets whose modules contain no kernel
 std::vector<std::string> contents;
 int unloaded = 0;
 
-// "t3" has score 3.
+// Scores a target by the digit in its name: "t3" scores 3.
 int32_t score(void *, const guf_module_image *image) {
   return image->format == GUF_IMAGE_CUBIN ? image->target[1] - '0' : 0;
 }
@@ -132,7 +132,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   share_images(table_);
 }
 
-// The driver refuses PTX of a kernel when the kernel is requested.
+// The driver rejects the PTX of a kernel only when the kernel is requested.
 TEST_F(ImageChoice, FallsToTheNextWhereAnImageHasNoCode) {
   without_code = {"t3"};
   EXPECT_EQ(target_of(0), "t2");

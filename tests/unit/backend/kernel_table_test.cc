@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A good table is taken; with any one field wrong it is refused, by the field's name.
+// A valid kernel table is accepted. A table with one invalid field is rejected with the field's
+// name.
 #include "core/backend/kernel_table.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,7 @@ namespace {
 
 void code() {}
 
-// A table with one elementwise function and one generalized one, all of it in one place.
+// A table with one elementwise and one generalized function, stored in one struct.
 struct Sample {
   guf_dtype types[3] = {GUF_F32, GUF_F32, GUF_F32};
   guf_dtype other_types[3] = {GUF_F64, GUF_F64, GUF_F64};
@@ -191,7 +192,7 @@ TEST_P(SpoiledTable, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(Rows, SpoiledTable, ::testing::ValuesIn(kRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// Modules from before raw kernels.
+// Modules that were built before raw kernels existed have a shorter table.
 TEST(KernelTable, AShorterTableHasNoRawKernels) {
   Sample sample;
   EXPECT_EQ(raw_kernels_of(sample.table).size(), 2u);
@@ -212,7 +213,7 @@ TEST(KernelTable, NullIsNoTable) {
   EXPECT_EQ(check_table(nullptr, {}, nullptr), GUF_E_BAD_FILE);
 }
 
-// A file's table may only point into the file: here texts and code lie elsewhere.
+// The table of a file may point only into the file. Here texts and code are outside it.
 TEST(KernelTable, TextsMustEndInside) {
   struct {
     guf_module_v1 table;

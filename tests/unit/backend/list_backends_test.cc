@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files become backends, in which order, and which are left out. All plugins here end the
-// process when any code of them runs: listing must run none.
+// Which files are listed as backends, in which order, and which are skipped. Every plugin here ends
+// the process when any of its code runs, because listing must not run plugin code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ class ListBackends : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // A file with a backend note and nothing else that could be loaded.
+  // Writes a file with a backend note and no other loadable content.
   fs::path plugin(const std::string &folder, const std::string &name, int priority = 1,
                   const std::string &note_name = "") {
     const std::string text = "name=" + (note_name.empty() ? name : note_name) +
@@ -164,7 +164,8 @@ TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("directory"));
 }
 
-// A umask of 002 is common, with groups of one user; what other groups may write is not ours.
+// With a umask of 002 each user often has a private group, so group write permission is accepted
+// for the user's own group only.
 TEST_F(ListBackends, OnlyOurOwnGroupsMayWrite) {
   const fs::path file = plugin("a/b/c", "one");
   rules_.sources.path = folder("a/b/c");
@@ -202,19 +203,19 @@ TEST_F(ListBackends, DirectoriesAboveOfStrangersAreUntrusted) {
       EXPECT_THAT(names(), ElementsAre("one!")) << place;
       EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its owner is user 4711"));
     }
-    // Owners that this user namespace does not know, as those above a container's mounts.
+    // The owner is unknown to this user namespace, as for directories above a container's mounts.
     ASSERT_EQ(chown((root_ / place).c_str(), 65534, 0), 0);
     EXPECT_THAT(names(), ElementsAre("one")) << place;
     rules_.trust.privileged = true;
     EXPECT_THAT(names(), ElementsAre("one!")) << place;
     ASSERT_EQ(chown((root_ / place).c_str(), 0, 0), 0);
   }
-  // In a directory such as /tmp nobody can replace what others own.
+  // In a sticky directory such as /tmp nobody can replace files of other users.
   fs::permissions(root_ / "a", fs::perms(01777));
   EXPECT_THAT(names(), ElementsAre("one"));
   fs::permissions(root_ / "a", fs::perms(0777));
   EXPECT_THAT(names(), ElementsAre("one!"));
-  // A link elsewhere does not hide where the file is.
+  // A symbolic link elsewhere does not hide the real location of the file.
   fs::create_directory_symlink(root_ / "a/b/c", root_ / "link");
   rules_.sources.path = folder("link");
   EXPECT_THAT(names(), ElementsAre("one!"));

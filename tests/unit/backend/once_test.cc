@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work done once: by one thread, seen by all, tried again after a failure, not inherited half done
-// by a child.
+// `Once` runs its work on one thread, publishes the result to all threads, retries after a failure,
+// and restarts in a forked child when the fork interrupted the work.
 #include "core/backend/once.h"
 
 #include <gtest/gtest.h>

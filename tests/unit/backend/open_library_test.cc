@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names under which the dynamic loader lists libraries that were opened by descriptor.
+// The names under which the dynamic loader lists libraries that were opened by file descriptor.
 #include "core/backend/open_library.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ using testing::Each;
 using testing::Not;
 using testing::SizeIs;
 
-// A copy, in memory, of a library that this program links.
+// Copies a library that this program links into an anonymous memory file.
 int copy_of_a_library() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void *>(&_Unwind_Backtrace), &info) == 0) return -1;
@@ -53,7 +53,8 @@ MATCHER(Exists, "") {
   return stat(arg.c_str(), &status) == 0;
 }
 
-// A symbolizer that opens such a name reads what it finds there: a pipe blocks it.
+// A symbolizer opens the listed name later. If the descriptor is then a pipe, the symbolizer
+// blocks.
 TEST(OpenLibrary, NamesNoDescriptorThatIsUsedAgain) {
   guf_error error = {};
   error.struct_size = sizeof error;

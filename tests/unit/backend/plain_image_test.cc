@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images come out of their frames bit for bit; whatever else the bytes of a file are is told.
+// Compressed images are restored bit for bit. Malformed files are reported.
 #include "core/backend/plain_image.h"
 
 #include <gmock/gmock.h>
@@ -104,13 +104,13 @@ TEST_F(PlainImages, OfDamagedFramesAreRefused) {
   expect_refused(image, "no frame");
 }
 
-// A second frame behind the first would write behind what was promised.
+// A second frame would be written beyond the announced size.
 TEST_F(PlainImages, OfTwoFramesAreRefused) {
   frame_ += frame_;
   expect_refused(packed(0, 0), "found ");
 }
 
-// Any damage is told or harmless; the sanitizers look on.
+// Corrupted input is either reported or harmless; the sanitizers check memory accesses.
 TEST_F(PlainImages, OfEveryDamageAreSafe) {
   const std::string whole = frame_;
   int refused = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owed callbacks: once, in order, on the thread that runs them; and the log ring and fork word.
+// Queued callbacks run once, in order, on the thread that drains the queue. Also tests the log ring
+// and the fork counter.
 #include "core/base/callbacks.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +43,7 @@ TEST(Callbacks, WhatIsNeverQueuedNeverRuns) {
     const OwedCallback forgotten(remember, &ran, 1);
     OwedCallback queued(remember, &ran, 2);
     queued.queue();
-    queued.queue();  // empty by now
+    queued.queue();  // // the queue is empty by now
     EXPECT_TRUE(queued.empty());
     OwedCallback at_once(remember, &ran, 3);
     at_once.run_now();
@@ -63,7 +64,7 @@ TEST(Callbacks, MayQueueOthers) {
   EXPECT_THAT(ran, ElementsAre(3, 2, 1, 0));
 }
 
-// For ThreadSanitizer: producers and consumers at once, nothing lost, nothing twice.
+// For ThreadSanitizer: concurrent producers and consumers. No callback is lost or runs twice.
 TEST(Callbacks, SurviveManyThreads) {
   constexpr uint64_t kEach = 5000;
   static std::atomic<uint64_t> sum{0};
@@ -110,7 +111,7 @@ TEST(Log, CutsAtACharacterBoundary) {
   EXPECT_EQ(std::strlen(all), kLogWidth - 1);
 }
 
-// Runs `body` in a forked child and tells whether it returned true.
+// Runs `body` in a forked child and returns whether it returned true.
 template <class Body>
 bool in_child(Body body) {
   const pid_t child = fork();

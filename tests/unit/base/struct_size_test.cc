@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs of other versions: smaller ones are extended, larger ones must be zero beyond ours.
+// Structs of other versions: smaller structs are extended, larger structs must be zero beyond the
+// known fields.
 #include "core/base/struct_size.h"
 
 #include <gtest/gtest.h>
@@ -7,13 +8,13 @@
 namespace gufunc::base {
 namespace {
 
-// A struct in its second version; `later` came with it.
+// A struct in its second version, which added `later`.
 struct Grown {
   uint32_t struct_size;
   uint32_t first;
   uint64_t later;
 };
-// What a caller of a later version hands over.
+// The struct that a caller of a later version passes.
 struct Later {
   Grown known;
   uint64_t more[2];
@@ -78,7 +79,7 @@ TEST(StructSize, AnswersFitTheCaller) {
   ASSERT_EQ(write_struct(&old, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(old.struct_size, 8U);
   EXPECT_EQ(old.first, 5U);
-  EXPECT_EQ(old.later, 2U);  // beyond what the caller has
+  EXPECT_EQ(old.later, 2U);  // // beyond the caller's struct
   Later newer = {{sizeof(Later), 1, 2}, {3, 4}};
   ASSERT_EQ(write_struct(&newer.known, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(newer.known.struct_size, sizeof(Later));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages are valid UTF-8 whatever is put into them, and are never cut within a character.
+// Error messages are valid UTF-8 for any input and are never truncated within a character.
 #include "core/base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Utf8, EscapesWhatIsNone) {
   EXPECT_EQ(copied("\xc0\x80"), "\\xc0\\x80");           // overlong
   EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
   EXPECT_EQ(copied("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // cut short by its caller
+  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // // truncated by its caller
 }
 
 TEST(Utf8, CutsBetweenCharactersAndEscapes) {
@@ -47,7 +47,7 @@ TEST(Utf8, CutsBetweenCharactersAndEscapes) {
   EXPECT_EQ(utf8_prefix("abc", 0), 0);
 }
 
-// Of a message of every length, with a character of three bytes across the end.
+// Messages of every length, with a three-byte character across the end of the buffer.
 TEST(Utf8, FailuresAreCutBetweenCharacters) {
   for (size_t length = 470; length < 500; ++length) {
     const std::string text = std::string(length, 'x') + "\u20ac\u20ac";
@@ -70,7 +70,7 @@ TEST(Utf8, RepairsMessagesOfOthers) {
   std::strcpy(error.message, "a loop wrote \xfe");
   make_utf8(&error);
   EXPECT_STREQ(error.message, "a loop wrote \\xfe");
-  std::memset(error.message, '\xfe', sizeof error.message);  // without an end
+  std::memset(error.message, '\xfe', sizeof error.message);  // // no terminating NUL
   make_utf8(&error);
   EXPECT_LT(strnlen(error.message, sizeof error.message), sizeof error.message);
 }

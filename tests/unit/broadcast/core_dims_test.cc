@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core dimensions beyond NumPy: |1, rules beside the signature, dims=, outputs larger than inputs.
+// Core dimensions beyond NumPy: |1, rules beside the signature, dims=, and outputs larger than
+// inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,9 +22,9 @@ struct Row {
   int32_t nin;
   std::vector<sample::Operand> operands;
   std::vector<guf_dim> dims;
-  Shape output;  // of the first output
+  Shape output;  // // shape of the first output
   guf_status status;
-  const char *text;  // in the message
+  const char *text;  // // expected in the message
 };
 
 void PrintTo(const Row &row, std::ostream *out) {
@@ -34,7 +35,7 @@ sample::Operand given(Shape shape) {
   return {std::move(shape), {}};
 }
 
-// A 0-d or 1-d operand that can be read.
+// A 0-d or 1-d operand whose values the library can read.
 template <class T>
 sample::Operand value(const T &place, guf_dtype dtype, Shape shape = {}) {
   sample::Operand operand = {std::move(shape), {}, dtype};

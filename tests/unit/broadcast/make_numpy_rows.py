@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes numpy_rows.txt: shapes, order= and axes= of random calls, with what NumPy 2 makes of them.
+"""Writes numpy_rows.txt: shapes, order= and axes= of random calls, with NumPy 2's results.
 
 A row is `signature|inputs|out|where|order|axis|keepdims|axes|result`. An operand is
 `shape:strides` of float64 (strides in bytes). The result is the output's shape and strides, or
-`!` and NumPy's message; `!` alone where NumPy's text is about its iterator, not about the call.
+`!` and NumPy's message. It is `!` alone if NumPy's text describes its iterator and not the call.
 """
 
 import argparse
@@ -35,7 +35,8 @@ def operand(array):
 
 
 def array_of(rng, shape, dtype=float):
-    """An array of a shape with its axes in random order in memory, some reversed."""
+    """Returns an array of a shape whose axes are in random order in memory, some with negative
+    strides."""
     axes = list(range(len(shape)))
     if rng.random() < 0.5:
         rng.shuffle(axes)

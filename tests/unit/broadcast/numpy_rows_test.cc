@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasting against what NumPy made of the same calls (numpy_rows.txt).
+// Compares broadcasting with NumPy's results for the same calls (numpy_rows.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ int32_t order_of(const std::string &letter) {
                          : GUF_ORDER_ANY;
 }
 
-// What we make of a row, spelled as the row spells NumPy's result.
+// Returns the library's result for a row in the row's format.
 std::string answer(const std::vector<std::string> &field) {
   const std::string &signature = field[0];
   std::vector<sample::Operand> operands;
@@ -70,7 +70,7 @@ std::string answer(const std::vector<std::string> &field) {
     call.args.axes = axes.data();
     call.args.naxes = static_cast<int32_t>(axes.size());
   }
-  call.view().operand[nin].layout.dtype = GUF_F64;  // as resolution sets it
+  call.view().operand[nin].layout.dtype = GUF_F64;  // // as type resolution sets it
 
   const auto loop = std::make_unique<broadcast::LoopShape>();
   int32_t ndim = 0;
@@ -93,7 +93,7 @@ std::string answer(const std::vector<std::string> &field) {
   return text.str();
 }
 
-// Strides of axes of extent 1, and of arrays without elements, mean nothing.
+// Strides of axes of extent 1, and of arrays without elements, are irrelevant.
 bool same_layout(const std::string &ours, const std::string &numpy) {
   const auto shape = numbers(numpy.substr(0, numpy.find(':')));
   if (shape != numbers(ours.substr(0, ours.find(':')))) return false;

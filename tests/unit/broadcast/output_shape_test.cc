@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of outputs that lack axes or have wrong ones.
+// Error messages for outputs that lack axes or have wrong axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@ using Shape = std::vector<int64_t>;
 struct Row {
   const char *name;
   const char *signature;
-  std::vector<Shape> operands;  // the output last
-  int64_t axis;                 // axis=, or kNoAxis
-  int32_t found_axis;           // in the error
-  const char *text;             // its end
+  std::vector<Shape> operands;  // // the output is last
+  int64_t axis;                 // // axis=, or kNoAxis
+  int32_t found_axis;           // // axis that the error reports
+  const char *text;             // // end of the message
 };
 
 constexpr int64_t kNoAxis = -100;

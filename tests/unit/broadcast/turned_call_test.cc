@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// keepdims= and order='A' look at the call as it was written: optional dimensions count though they
-// are missing, and layouts are those of the caller's axes.
+// keepdims= and order='A' apply to the call as the caller wrote it. Optional dimensions count even
+// when they are missing, and memory order refers to the caller's axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-// What a call with so many axes, none of them wrong, is told.
+// Returns the error message of a call with more axes than allowed, each of them valid.
 std::string refused_axes(const char *name, const char *signature, int64_t ndim, int32_t naxes) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
   sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
@@ -63,7 +63,7 @@ TEST(Turned, AxesAreDealtOutOperandByOperand) {
 }
 
 TEST(Turned, TextsNameTheCallersAxes) {
-  // (3,1) turned is (1,3), and its loop dimension has extent 3.
+  // (3,1) with its axes swapped is (1,3), and its loop dimension has extent 3.
   const int64_t axes[] = {-1, -1, 0};
   sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
   call.args.axes = axes;
@@ -88,14 +88,14 @@ TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
 }
 
 TEST(Turned, OrderAnyAsksForTheCallersAxes) {
-  // C-contiguous as given, F-contiguous as turned.
+  // C-contiguous with the caller's axes, F-contiguous once the core axis is last.
   const int64_t axis = 0;
   sample::Call call("same", "(n)->(n)", "", 1, {{{4, 3}, {24, 8}}, sample::missing()});
   call.args.axis = &axis;
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;
   ASSERT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_OK) << call.error.message;
-  const int64_t shape[] = {3, 4};  // the core axis last
+  const int64_t shape[] = {3, 4};  // // with the core axis last
   int64_t strides[2] = {};
   call.view().operand[1].layout.dtype = GUF_F64;
   ASSERT_EQ(broadcast::result_strides(call.view(), loop, 1, 2, shape, strides, &call.error),

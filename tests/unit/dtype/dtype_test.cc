@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dtype tables: laws every promotion and casting table keeps, NumPy's answers, and spellings.
+// The dtype tables: the laws of promotion and casting, NumPy's results, and the names of dtypes.
 #include "core/dtype/dtype.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Dtype, NothingElseIsValid) {
           EXPECT_EQ(letter(dtype), '\0');
           continue;
         }
-        if (is_time(dtype)) continue;  // time_dtype_test.cc counts those
+        if (is_time(dtype)) continue;  // // time_dtype_test.cc tests these
         ++nvalid;
         EXPECT_EQ(at(index_of(dtype)), dtype);
       }
@@ -71,7 +71,7 @@ TEST(Dtype, CastingLevelsWiden) {
       }
       EXPECT_TRUE(before);
       EXPECT_EQ(can_cast(at(i), at(k), GUF_CASTING_NO), i == k);
-      // Safe casts compose.
+      // Safe casts are transitive.
       for (int j = 0; j < kCount; ++j) {
         if (can_cast(at(i), at(k), GUF_CASTING_SAFE) && can_cast(at(k), at(j), GUF_CASTING_SAFE)) {
           EXPECT_TRUE(can_cast(at(i), at(j), GUF_CASTING_SAFE));
@@ -101,7 +101,7 @@ TEST(Dtype, BFloat16StandsBesideFloat16) {
   EXPECT_FALSE(can_cast(GUF_BF16, GUF_F16, GUF_CASTING_SAFE));
   EXPECT_TRUE(can_cast(GUF_BF16, GUF_F16, GUF_CASTING_SAME_KIND));
   EXPECT_TRUE(can_cast(GUF_F16, GUF_BF16, GUF_CASTING_SAME_KIND));
-  // In every question without the other, bfloat16 answers as float16.
+  // Promotion and casting treat bfloat16 as float16 unless both types are involved.
   for (int i = 0; i < kCount; ++i) {
     if (at(i) == GUF_F16 || at(i) == GUF_BF16) continue;
     for (const int rule : kRules) {

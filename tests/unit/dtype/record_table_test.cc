@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: what may be registered, and that a name stays what it is.
+// Structured dtypes: what can be registered, and that a registered name keeps its meaning.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// datetime64 and timedelta64 beside NumPy's answers (tests/data/make_times.py): spellings, casts,
-// common units, and values from one unit to another.
+// Compares datetime64 and timedelta64 with NumPy's results (tests/data/make_times.py): spellings,
+// casts, common units, and conversions between units.
 #include "core/dtype/time_dtype.h"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,8 @@ TEST(TimeDtype, FindsNumPysCommonUnit) {
   }
 }
 
-// The common unit of two types that fit is finer than both; its multiple divides the finer one's.
+// The common unit of two compatible types is finer than both; its multiple divides the multiple of
+// the finer type.
 TEST(TimeDtype, CommonMultiplesFit) {
   guf_dtype found = GUF_DTYPE_UNSPECIFIED;
   ASSERT_EQ(common_type(read("M8[60000m]"), read("M8[60000s]"), &found, nullptr), GUF_OK);
@@ -159,15 +160,15 @@ TEST(TimeDtype, EveryUnitAndMultipleIsAType) {
   }
 }
 
-// Each name is found in its place, not by a search: all of one class take no longer than their
-// text.
+// A name is found by its index and not by a search. Formatting all names of one unit therefore
+// takes time proportional to their text.
 TEST(TimeDtype, NamesEveryMultiple) {
   for (uint32_t unit = GUF_UNIT_YEAR; unit <= GUF_UNIT_ATTOSECOND; ++unit) {
     for (uint32_t count = 1; count <= GUF_MAX_UNIT_MULTIPLE; ++count) {
       const guf_dtype time = make_time(GUF_TIMEDELTA64, unit, count);
       const std::string_view name = time_name(time);
       ASSERT_TRUE(name.starts_with("timedelta64["));
-      ASSERT_EQ(name.data(), time_name(time));  // stays where it is
+      ASSERT_EQ(name.data(), time_name(time));  // // the text never moves
       if (count % 4001 != 0) continue;
       guf_dtype found = GUF_DTYPE_UNSPECIFIED;
       ASSERT_EQ(parse(name.data(), &found, nullptr), GUF_OK) << name;

@@ -30,7 +30,7 @@ struct Sums {
   float *out;
 };
 
-// One sum per block by a tree in shared memory.
+// Computes one sum per block with a tree reduction in shared memory.
 void tree_entry(work_item *item, const void *arguments) {
   const Sums &p = *static_cast<const Sums *>(arguments);
   float *part = reinterpret_cast<float *>(item->shared);
@@ -66,7 +66,7 @@ void shuffle_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = number_of(item);
   u64 value = i;
-  // Butterflies: the second exchange must not see values of the third.
+  // Butterfly exchanges: the second exchange must not read values of the third.
   for (u32 step = 1; step < 32; step *= 2) value += item->exchange(item, value, (i % 32) ^ step);
   out[i] = value;
 }
@@ -86,7 +86,7 @@ TEST(ItemsExecutor, SubGroupsExchange) {
   }
 }
 
-// Sub-groups exchange different numbers of times; only the whole block's barriers bind them.
+// Sub-groups perform different numbers of exchanges; only block barriers synchronize them.
 void uneven_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = item->thread[0];
@@ -117,7 +117,7 @@ void mixed_wait_entry(work_item *item, const void *) {
     item->sync(item);
   }
 }
-// Nested: half of the block waits at the inner barrier, half at none.
+// Nested work: half of the block waits at the inner barrier, half waits at none.
 void nested_entry(work_item *item, const void *) {
   item->sync(item);
   for (u32 k = 0; k < item->thread[0] % 2 + 1; ++k) {
@@ -144,7 +144,7 @@ TEST(ItemsExecutor, MissedBarriersAreTold) {
   EXPECT_EQ(std::string(text),
             "in block (0, 0, 0) 0 items have returned while 31 wait for the whole block and 1 for "
             "their sub-group");
-  // What comes after a failure runs as before.
+  // Work after a failure runs normally.
   std::vector<float> in(256, 1.0f), out(1);
   const Sums sums = {in.data(), out.data()};
   EXPECT_EQ(run(launch_of(tree_entry, &sums, 1, 256, 1024, true)).outcome, Outcome::kDone);
@@ -228,7 +228,8 @@ void ten_barriers_entry(work_item *item, const void *) {
   for (int k = 0; k < 10; ++k) item->sync(item);
 }
 
-// 0.15 ms is the bar on an idle machine with optimization; sanitizers and swapcontext have none.
+// 0.15 ms is the limit on an idle machine with optimization; builds with sanitizers or swapcontext
+// have no limit.
 TEST(ItemsExecutor, TenBarriersOf256Items) {
   double best = 1e9;
   for (int round = 0; round < 20; ++round) {
