@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool: each chunk once, from several callers, from inside a chunk, across stop and fork.
+// The thread pool: each chunk runs once, with several callers, with calls from inside a chunk, and
+// across stop and fork.
 #include "backends/cpu/claim_pool.h"
 
 #include <sys/wait.h>
@@ -34,13 +35,13 @@ struct Counts {
   }
 };
 
-// More threads than processors: what is tested is order, not speed.
+// More threads than processors, because the tests check order and not speed.
 class Pool : public testing::Test {
  protected:
   void SetUp() override {
     cpu();
     test_host().config["GUFUNC_NUM_THREADS"] = "4";
-    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // forgets the number it knew
+    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // // clears the cached thread count
   }
 };
 
@@ -125,7 +126,7 @@ TEST_F(Pool, StopTimesOutWhileAJobRuns) {
   caller.join();
 }
 
-// A forked child of a sanitized multi-threaded process may not start threads under TSan.
+// With TSan, a forked child of a multi-threaded process cannot start threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_F(Pool, WorksInAForkedChild) {
   Counts before(100);

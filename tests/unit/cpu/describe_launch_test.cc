@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What describe_launch tells of a launch, beside what that launch was then seen to do.
+// Compares the text of describe_launch with the observed behaviour of the launch.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What a loop of one output saw of the launch.
+// Observations of a launch, recorded by a loop with one output.
 struct Seen {
-  const char *first = nullptr, *end = nullptr;  // the output's memory
-  size_t meet = 0;                              // so many threads wait for one another
-  bool waited = false;                          // for one more than should come
+  const char *first = nullptr, *end = nullptr;  // // memory of the output
+  size_t meet = 0;                              // // number of threads that wait for each other
+  bool waited = false;                          // // whether to wait for one thread too many
   bool turned = false, elsewhere = false;
   uint64_t calls = 0;
   int64_t longest = 0;
@@ -34,7 +34,7 @@ struct Seen {
   std::mutex lock;
   std::condition_variable arrived;
 
-  // Of one input and one output.
+  // A loop with one input and one output.
   static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
     auto &self = *static_cast<Seen *>(user);
     std::unique_lock hold(self.lock);
@@ -71,7 +71,7 @@ std::string text_of(const guf_launch_block &block, uint32_t max_threads = 0) {
   return text;
 }
 
-// The number behind `word`; 0 when it is not there.
+// Returns the number after `word`, or 0 if `word` is missing.
 uint64_t number_behind(const std::string &text, const std::string &word) {
   const size_t at = text.find(word);
   return at == std::string::npos ? 0 : std::stoull(text.substr(at + word.size()));
@@ -85,10 +85,10 @@ class DescribeLaunch : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
   }
 
-  // Copies floats; sizes and steps of input and output in elements, dimension 0 first.
+  // Builds a launch that copies floats. Sizes and strides count elements, dimension 0 first.
   guf_launch_block block(std::vector<int64_t> sizes, std::vector<int64_t> in,
                          std::vector<int64_t> out, size_t room) {
     in_.assign(room, 1);
@@ -99,7 +99,7 @@ class DescribeLaunch : public testing::Test {
         {1, std::move(sizes), {in_.data(), out_.data()}, {in, out}, {GUF_F32, GUF_F32}});
   }
 
-  // Runs it; every thread told of arrives.
+  // Runs the launch. The loop waits until every announced thread has arrived.
   void run(const guf_launch_block &launched, Seen *seen, uint32_t max_threads = 0) {
     seen->first = reinterpret_cast<const char *>(out_.data());
     seen->end = reinterpret_cast<const char *>(out_.data() + out_.size());
@@ -108,7 +108,7 @@ class DescribeLaunch : public testing::Test {
               GUF_OK)
         << error.message;
   }
-  // Has the loop measured as an ordinary one, however busy the machine is.
+  // Records an ordinary loop cost, so that the load of the machine has no influence.
   static void make_known(Seen *seen) {
     LoopCost(reinterpret_cast<const void *>(Seen::loop), seen)
         .record(LoopCost::kElementsPerMicrosecond, 1000);
@@ -185,7 +185,7 @@ TEST_F(DescribeLaunch, Blocks) {
   EXPECT_TRUE(seen.elsewhere);
 }
 
-// The same items across one another, in tiles from 1024 items on.
+// The same items with transposed operands, which use tiles from 1024 items on.
 TEST_F(DescribeLaunch, Tiles) {
   for (const int64_t height : {31, 32}) {
     const guf_launch_block launch = block({32, height}, {1, 32}, {height, 1}, 1024);
@@ -242,7 +242,7 @@ TEST_F(DescribeLaunch, WhyOneThread) {
   grant("5");
 }
 
-// As many threads as are told of meet in the loop, and no more.
+// The number of threads that meet in the loop equals the described number.
 TEST_F(DescribeLaunch, HowManyThreads) {
   struct Row {
     int64_t items;
@@ -260,7 +260,8 @@ TEST_F(DescribeLaunch, HowManyThreads) {
     seen.meet = row.told;
     run(launch, &seen, row.asked);
     EXPECT_EQ(seen.threads.size(), row.told);
-    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // rows of one dimension: a call a chunk
+    EXPECT_EQ(seen.calls,
+              number_behind(text, "; "));  // // one-dimensional rows: one call per chunk
     EXPECT_EQ(static_cast<uint64_t>(seen.longest), number_behind(text, "chunks of "));
     EXPECT_THAT(text, Not(HasSubstr("sleeping")));
   }
@@ -273,7 +274,7 @@ TEST_F(DescribeLaunch, FewChunks) {
   run(launch, &seen);
   EXPECT_EQ(seen.calls, number_behind(text, "; "));
   EXPECT_THAT(text, HasSubstr(", for which no sleeping thread is woken\n"));
-  // Chunks of tiles are whole rows: 64 of them, or what is left.
+  // Chunks of tiled launches are whole rows: 64 rows, or the remainder.
   const guf_launch_block tiles = block({1600, 100}, {1, 1600}, {100, 1}, 160000);
   const std::string told = text_of(tiles);
   EXPECT_THAT(told, HasSubstr("threads: up to 2, one a chunk; 2 chunks of 102400 items\n"));
@@ -315,7 +316,7 @@ TEST_F(DescribeLaunch, RefusesFlagsItDoesNotKnow) {
   EXPECT_EQ(describe(launch, 0, text, sizeof text, &error), GUF_E_UNSUPPORTED);
 }
 
-// A host that knows fewer slots gets those.
+// A host that knows fewer slots receives a table with those slots only.
 TEST(CpuTable, IsOfTheHostsMinor) {
   cpu();
   for (const uint32_t minor : {0u, 1u, 7u}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What describe_method tells of a method, beside what that method was then seen to do.
+// Compares the text of describe_method with the observed behaviour of the method.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 
 using testing::HasSubstr;
 
-// Adds int64 and sees on which threads.
+// Adds int64 values and records the threads that run it.
 struct Adders {
-  size_t meet = 0;  // so many threads wait for one another
+  size_t meet = 0;  // // number of threads that wait for each other
   std::set<std::thread::id> threads;
   std::mutex lock;
   std::condition_variable arrived;
@@ -51,10 +51,10 @@ class DescribeMethod : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
   }
 
-  // `items` results of `length` elements, each result's one after the other.
+  // Builds a method call with `items` results of `length` contiguous elements each.
   guf_method_block block(int32_t method, int64_t items, int64_t length) {
     in_.assign(static_cast<size_t>(items * length), 1);
     out_.assign(in_.size(), 0);
@@ -94,12 +94,12 @@ class DescribeMethod : public testing::Test {
     char text[1024] = "";
     guf_error error = fresh_error();
     guf_backend_method asked = request(block, max_threads, nullptr);
-    asked.kernel = nullptr;  // a question runs nothing
+    asked.kernel = nullptr;  // // describing a method runs no kernel
     EXPECT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error), GUF_OK)
         << error.message;
     return text;
   }
-  // Runs it; as many threads as are told of arrive.
+  // Runs the method. The loop waits until `meet` threads have arrived.
   static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t meet) {
     Adders seen;
     seen.meet = meet;
@@ -169,7 +169,8 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
                                             "indices\nthreads: up to 3, "));
   stretches.indices = indices.data();
   EXPECT_THAT(text_of(stretches), HasSubstr("walk: stretch after stretch\nthreads: up to 3, "));
-  std::fill(indices.begin(), indices.end(), 99990);  // one element each, but the last: 10
+  std::fill(indices.begin(), indices.end(),
+            99990);  // // one element each, except the last segment: 10
   EXPECT_THAT(text_of(stretches), HasSubstr("threads: 1, as work of 1009 is too little"));
   EXPECT_EQ(threads_of(stretches, 0, 1), 1u);
 }

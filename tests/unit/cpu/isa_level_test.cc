@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels from feature bits of machines that the test does not run on.
+// ISA levels computed from the feature bits of other machines.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/cpu_isa.h"
@@ -68,7 +68,7 @@ TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
   test_host().log.clear();
   EXPECT_EQ(granted_isa_level(3, "v4"), 3);
   EXPECT_EQ(granted_isa_level(3, "avx2"), 3);
-  // There are no kernels for it: every function would lack its image.
+  // No kernels exist for this level, so every function would lack an image.
   EXPECT_EQ(granted_isa_level(3, "x86-64"), 3);
   EXPECT_EQ(granted_isa_level(3, "v1"), 3);
   ASSERT_EQ(test_host().log.size(), 4u);

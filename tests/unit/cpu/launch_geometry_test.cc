@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of every geometry against the same loop run item by item.
+// Compares launches of every geometry with the same loop run item by item.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -19,8 +19,8 @@ struct Row {
   std::vector<int64_t> sizes;               // innermost first
   std::vector<std::vector<int64_t>> steps;  // in elements, [operand][dimension]
   bool masked = false;
-  uint32_t staged = 0;  // operands that are byte-swapped: bit i
-  uint32_t odd = 0;     // operands that lie one byte off
+  uint32_t staged = 0;  // // bit i: operand i is byte-swapped
+  uint32_t odd = 0;     // // bit i: operand i is misaligned by one byte
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -70,8 +70,8 @@ float swapped(float x) {
   return x;
 }
 
-// Memory of one operand: room on both sides of its origin, filled with values that tell places
-// apart.
+// Memory of one operand with guard space on both sides of its origin. The initial values differ by
+// position.
 class Operand {
  public:
   Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {
@@ -132,7 +132,7 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   std::vector<char> mask(block.items);
   std::mt19937 random(9);
   int left = 0;
-  for (char &bit : mask) {  // runs of both lengths
+  for (char &bit : mask) {  // // runs of zeros and of ones
     if (left-- == 0) left = static_cast<int>(random() % 40);
     bit = left % 3 != 0 && random() % 16 != 0 ? 1 : 0;
   }
@@ -168,11 +168,12 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// A sum of four into the first of them, which is transposed in and out while the others are
-// contiguous along the rows; with more across them than are turned, the rows are the columns.
+// A sum of four inputs into the first one. That operand is transposed into scratch memory and back
+// while the other operands are contiguous along the rows. When more operands are contiguous across
+// the rows, the launch swaps rows and columns instead.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
-  for (const size_t others : {0, 1, 3}) {  // that lie across the rows, too
+  for (const size_t others : {0, 1, 3}) {  // // further operands across the rows
     std::vector<Operand> x;
     BlockRow geometry{4, {kWidth, kHeight}, {}, {}, std::vector<guf_dtype>(5, GUF_F32)};
     for (unsigned i = 0; i < 4; ++i) x.emplace_back(i, false, false);
@@ -200,7 +201,7 @@ TEST_F(Launch, TurnsOneViewInAndOut) {
   }
 }
 
-// Row 20 fails: the rows before it are written where they lie, later ones keep what they had.
+// Row 20 fails: earlier rows are written in place, later rows keep their old values.
 TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
   constexpr int64_t kHeight = 60, kWidth = 40, kBad = 20;
   Operand x(0, false, false), y(1, false, false), out(2, false, false);
@@ -256,7 +257,7 @@ TEST_P(CoreLaunch, StagesWholeCoreItems) {
   block.size[1] = n;
   block.core_ndim[0] = block.core_ndim[1] = 1;
   block.step[3] = 4;
-  block.step[4] = 8;  // every second
+  block.step[4] = 8;  // // every second item
   guf_error error = fresh_error();
   ASSERT_EQ(launch_block(block, as_entry(dot_f32), &error), GUF_OK) << error.message;
   for (int64_t i = 0; i < items; ++i) {
@@ -307,7 +308,7 @@ TEST(LaunchFailure, StopsAndSaysTheLoopsText) {
   EXPECT_EQ(error.status, GUF_E_VALUE);
 }
 
-// Fails with what its input says; late with -1, so that other threads are faster.
+// Fails with the input value as its status. Delays the value -1, so that other threads fail first.
 guf_status late_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const float value = *reinterpret_cast<const float *>(args[0] + i * steps[0]);
@@ -357,7 +358,8 @@ guf_status returning_loop(char **, const int64_t *, const int64_t *, void *user)
 
 class LoopStatus : public testing::TestWithParam<LoopFailure> {};
 
-// Directly, staged, shared between threads, and on a stream; the record held another failure.
+// Runs directly, staged, on several threads, and on a stream. The error record held another failure
+// before.
 TEST_P(LoopStatus, IsAnErrorWithItsOwnRecord) {
   LoopFailure row = GetParam();
   std::vector<float> out(1 << 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// at against one element after the other: duplicates count, and the order does.
+// Compares `at` with element-by-element updates. Duplicate indices count, and their order matters.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +17,7 @@ struct Row {
   guf_dtype dtype, array, operand;
   int64_t places, nindices;
   bool swapped = false, odd = false, unary = false;
-  std::vector<int64_t> kept;  // extents behind the index
+  std::vector<int64_t> kept;  // // extents after the indexed axis
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -43,7 +43,7 @@ const Row kRows[] = {
     {"NoIndices", "add", GUF_F64, GUF_F64, GUF_F64, 9, 0},
 };
 
-// Elements of small whole numbers, so that every dtype holds them.
+// Small integers, which every dtype can represent.
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const Row &row, std::mt19937 &random)

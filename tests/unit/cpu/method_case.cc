@@ -17,14 +17,15 @@ guf_dtype or_else(guf_dtype dtype, guf_dtype other) {
   return dtype == 0 ? other : dtype;
 }
 
-// An operand's memory: steps per dimension and where the first element lies.
+// An operand's memory: strides per dimension, and the offset of the first element.
 struct Operand {
   std::vector<unsigned char> bytes;
   std::vector<int64_t> step;
   int64_t origin = 0;
 };
 
-// Dimensions in the order of their places, each behind the next smaller one.
+// Lays out dimensions by their `place`: each dimension encloses the dimension with the next smaller
+// place.
 Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, bool plain) {
   Operand operand;
   operand.step.resize(dims.size());
@@ -48,8 +49,8 @@ Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, b
   return operand;
 }
 
-// Values whose order matters, with the odd zero and NaN. All NaNs are one and products finite:
-// which of two NaNs is kept is the compiler's choice.
+// Returns values whose order of addition matters, with occasional zeros and NaNs. There is one NaN
+// pattern and products are finite, because the compiler decides which of two NaNs survives.
 Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   Value value = {};
   double real = std::ldexp(static_cast<double>(random() % 20001) - 10000,
@@ -87,7 +88,7 @@ void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
   }
 }
 
-// Values at random, which repeat after a prime number of elements.
+// Fills with random values that repeat after a prime number of elements.
 void fill(Operand *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
   const size_t bytes = dtype_bytes(dtype), period = 4099 * bytes;
   const size_t first = static_cast<size_t>(operand->origin) % bytes;
@@ -107,7 +108,7 @@ uint32_t flag(bool set, uint32_t value) {
   return set ? value : 0;
 }
 
-// Everything that a case is made of.
+// All data of one case.
 struct Setup {
   explicit Setup(const MethodCase &wanted);
 
@@ -139,7 +140,7 @@ Setup::Setup(const MethodCase &row)
   for (MethodDim &dim : out_dims) dim.repeated = false;
   output = lay_out(out_dims, dtype_bytes(output_dtype), row.odd_output, false);
   fill(&input, input_dtype, row, random);
-  // Whole stretches of one value, and mixtures.
+  // Long runs of one value, and mixed regions.
   for (size_t at = 0; at < mask.bytes.size();) {
     const size_t end = std::min(mask.bytes.size(), at + random() % 700);
     const auto kind = static_cast<unsigned char>(random() % 3);
@@ -183,7 +184,8 @@ Setup::Setup(const MethodCase &row)
   if (row.in_place) output = input;
 }
 
-// Element `index` (kept, then fold) of the input in the loop's dtype; nothing where masked off.
+// Returns element `index` (kept dimensions, then reduced ones) of the input in the loop's dtype, or
+// nothing if the element is masked out.
 MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   int64_t at = setup.input.origin, mask_at = setup.mask.origin;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -197,7 +199,7 @@ MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   return converted(value, setup.input_dtype, setup.wanted.dtype);
 }
 
-// Dimension `d` of the fold, over all below it.
+// Reduces dimension `d` and all dimensions below it.
 MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t> *index, int d,
                   const MaybeValue &start) {
   if (d < 0) {
@@ -314,7 +316,7 @@ std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, 
     method->block = &block;
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    std::memset(&block, 0xFF, sizeof(block));  // it was borrowed
+    std::memset(&block, 0xFF, sizeof(block));  // // the callee only borrowed the block
     return cpu().stream_synchronize(stream, UINT64_MAX, error);
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the `method` slot with operands of any form, and what it must give: the tree and the
-// scan written down once more, slowly, element by element with optional values.
+// A call of the `method` slot with operands in any layout, and its expected result. The reference
+// implements the reduction tree and the scan slowly, element by element with optional values.
 #ifndef GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 #define GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 
@@ -16,10 +16,10 @@
 
 namespace gufunc::cpu {
 
-using Value = std::array<unsigned char, 16>;  // an element of any dtype
+using Value = std::array<unsigned char, 16>;  // // one element of any dtype
 using MaybeValue = std::optional<Value>;
 
-// The loop of a standard function for one dtype, with its fold entry.
+// The loop of a standard function for one dtype, with its reduction entry.
 struct MethodLoop {
   void *kernel = nullptr;
   void *fold = nullptr;
@@ -29,33 +29,32 @@ MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool u
 
 struct MethodDim {
   int64_t size = 1;
-  bool reversed = false, repeated = false;  // negative stride, stride 0
-  int64_t gap = 0;                          // elements between neighbours
-  int place = 0;                            // order in memory: the least is nearest
+  bool reversed = false, repeated = false;  // // reversed: negative stride; repeated: stride 0
+  int64_t gap = 0;                          // // elements between neighbours
+  int place = 0;                            // // memory order: the smallest is innermost
 };
 
 struct MethodCase {
   int32_t method = GUF_METHOD_REDUCE;
   std::string function = "add";
-  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // 0: dtype
+  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // // 0: same as `dtype`
   std::vector<MethodDim> kept, fold;
   bool tree = true, exact = false, use_fold = true;
   bool masked = false, initial = false;
   bool swapped_input = false, odd_input = false, swapped_output = false, odd_output = false;
   bool in_place = false;
-  std::vector<int64_t> indices;  // reduceat
+  std::vector<int64_t> indices;  // // indices of reduceat
   unsigned seed = 0;
 
   std::string text() const;
 };
 
-// The output's bytes after `run`, which is given all of a call but its loop and queues nothing. An
-// empty vector: it failed, which is a test failure of its own.
+// Runs a method call and returns the output's bytes. The call lacks only its loop and queues
+// nothing. An empty vector means that the runner failed and has already reported a test failure.
 using MethodRunner = std::function<guf_status(guf_backend_method *method, guf_error *error)>;
 std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRunner &run);
 
-// The output's bytes after a call with at most `threads` threads, and those that are
-// right.
+// Return the output's bytes of a call with at most `threads` threads, and the expected bytes.
 std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads,
                                     void *stream = nullptr);
 std::vector<unsigned char> right_answer(const MethodCase &wanted);

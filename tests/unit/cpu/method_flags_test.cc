@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core knows the standard functions from ops.def, the plugin from its kernels' registrations:
-// what they say about reordering is the same, and the fold entries follow from it.
+// The core reads the standard functions from ops.def, the plugin from the registrations of its
+// kernels. Both must agree on reordering, which also determines the reduction entries.
 #include <gufunc/ops_loops.h>
 
 #include <cstring>

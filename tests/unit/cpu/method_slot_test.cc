@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce, accumulate and reduceat against a reference that is read, not run fast: the same bits,
-// whatever the form of the operands and the number of threads.
+// Compares reduce, accumulate and reduceat with a simple reference. The bits must be equal for
+// every operand layout and number of threads.
 #include <algorithm>
 #include <cstring>
 
@@ -69,7 +69,7 @@ TEST_F(Method, ReducesSizesAroundBoundaries) {
   }
 }
 
-// Rows and columns, wide and narrow, of sizes that threads share.
+// Rows and columns, wide and narrow, of sizes that are split between threads.
 TEST_F(Method, ReducesEitherAxis) {
   for (const bool columns : {false, true}) {
     for (const auto &[kept, fold] : {std::pair{300, 300}, {3, 20000}, {70, 1300}, {9000, 5}}) {
@@ -86,7 +86,7 @@ TEST_F(Method, ReducesEitherAxis) {
   }
 }
 
-// Several dimensions, each a tree of its own, in either order of memory.
+// Several dimensions, each reduced as its own tree, in either memory order.
 TEST_F(Method, ReducesSeveralDimensions) {
   for (const bool reversed : {false, true}) {
     for (const auto &sizes : std::vector<std::vector<int64_t>>{
@@ -108,7 +108,7 @@ TEST_F(Method, ReducesSeveralDimensions) {
   }
 }
 
-// A row of its own, and rows side by side, as they lie and cast.
+// A single row and several adjacent rows, in place and cast.
 TEST_F(Method, FoldsFromTheLeft) {
   for (const int64_t size : {1, 511, 512, 513, 1500, 40000}) {
     for (const int64_t kept : {1, 3, 200}) {
@@ -176,7 +176,7 @@ unsigned char reduced(const MethodLoop &loop, const std::vector<unsigned char> &
   return found;
 }
 
-// What is known before the end is what the end says: one value among others, anywhere.
+// Early exit returns the same result as a full reduction: one different value at any position.
 TEST_F(Method, ReducesTruthThatOneElementDecides) {
   for (const char *function : {"logical_or", "logical_and", "logical_xor", "maximum"}) {
     const MethodLoop loop = find_method_loop(function, GUF_BOOL);
@@ -197,7 +197,7 @@ TEST_F(Method, ReducesTruthThatOneElementDecides) {
   }
 }
 
-// Sanitizers make each as slow as ten; the release build runs them all.
+// Sanitizers make each case ten times slower; the release build runs all cases.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kRandomCases = 120;
 #else
@@ -217,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, RandomMethod,
                          testing::Values(GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE,
                                          GUF_METHOD_REDUCEAT));
 
-// Behind work that takes a while, so that block and indices are copied.
+// Queues the call after slow work, so that the block and the indices must be copied.
 TEST_F(Method, QueuesOnStreams) {
   void *stream = nullptr;
   guf_error error = fresh_error();
@@ -244,7 +244,7 @@ TEST_F(Method, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(cpu().method(cpu_device(), &method, &error), GUF_E_UNSUPPORTED) << error.message;
 }
 
-// Loops of u8 that fail, as a loop of GUF_METHOD_STATUS may, on a left operand of 200 or more.
+// A u8 loop that fails on a left operand of 200 or more, as loops with GUF_METHOD_STATUS can.
 guf_status fails_from_200(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const auto a = static_cast<unsigned char>(args[0][i * steps[0]]);
@@ -288,7 +288,7 @@ TEST_F(Method, ReportsALoopThatFails) {
     call.input[77777] = 250;
     EXPECT_EQ(call.run(flags, &error), GUF_E_VALUE);
     EXPECT_STREQ(error.message, "no value of 200 or more");
-    // What the mask leaves out is never shown to the loop.
+    // The loop never receives masked elements.
     call.mask[77777] = 0;
     EXPECT_EQ(call.run(flags | GUF_METHOD_MASKED | GUF_METHOD_INITIAL, &error), GUF_OK)
         << error.message;

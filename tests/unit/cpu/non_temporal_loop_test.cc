@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs written around the caches: which launches qualify, and that every byte arrives.
+// Non-temporal stores: which launches use them, and that every byte is written.
 #include "backends/cpu/non_temporal_loop.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ void add_one(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// `count` elements, `offset` bytes behind a line's start, with the guard bytes around them.
+// `count` elements, `offset` bytes after the start of a cache line, with guard bytes on both sides.
 template <class T>
 void check_row(int64_t count, int64_t offset, int64_t stride) {
   SCOPED_TRACE(testing::Message() << count << " of " << sizeof(T) << " at " << offset);
@@ -71,7 +71,7 @@ TEST(NonTemporalLoop, WritesEveryElementAndNothingElse) {
   }
 }
 
-// Addresses are never read: the launch is only looked at.
+// The addresses are never dereferenced, because the test only inspects the launch.
 guf_launch_block large_block() {
   void *const a = reinterpret_cast<void *>(uintptr_t{1} << 32);
   void *const b = reinterpret_cast<void *>(uintptr_t{2} << 32);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory that is kept: taken again by who comes next, in one hand at a time, and freed.
+// Cached scratch memory: it is reused by the next caller, used by one caller at a time, and freed.
 #include "backends/cpu/scratch_shelf.h"
 
 #include <cstring>
@@ -15,7 +15,8 @@ constexpr size_t kBytes = 1000;
 
 class Shelf : public testing::Test {
  protected:
-  // Counts from where no thread of a stream that was closed frees what it had.
+  // Stops the backend first, so that no thread of a closed stream frees scratch memory while the
+  // test counts.
   void SetUp() override {
     guf_error error = fresh_error();
     ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);
@@ -68,7 +69,7 @@ TEST_F(Shelf, HasNothingWithoutMemory) {
   test_host().alloc_fails = false;
 }
 
-// What one thread wrote is no other's while it has the piece.
+// A buffer has one user at a time: no other thread overwrites its content.
 TEST_F(Shelf, ServesManyThreads) {
   ScratchShelf shelf(kBytes);
   std::atomic<int> shared{0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose items wait for one another and tell which threads ran them, and a fixture for them.
+// Loops whose items wait for each other and record their threads, and a test fixture for these
+// loops.
 #ifndef GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
 #define GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
 
@@ -23,12 +24,12 @@ struct Slow {
   std::mutex lock;
   std::condition_variable changed;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // so many threads wait for one another, but for the first item
+  size_t meet = 1;  // // threads that wait for each other, except for the first item
   bool first_is_alone = false;
-  bool open = true;  // no item returns before
+  bool open = true;  // // while false, no item returns
   uint64_t items = 0;
 
-  // One input and one output of four bytes.
+  // A loop with one input and one output of four bytes.
   static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
     auto &self = *static_cast<Slow *>(user);
     for (int64_t i = 0; i < dims[0]; ++i) {
@@ -37,7 +38,7 @@ struct Slow {
     }
   }
 
-  // Float add.
+  // Float addition.
   static void add(char **args, const int64_t *dims, const int64_t *steps, void *user) {
     auto &self = *static_cast<Slow *>(user);
     for (int64_t i = 0; i < dims[0]; ++i) {
@@ -70,19 +71,19 @@ struct Slow {
   }
 };
 
-// Never at the address of another one, whose loop has been measured.
+// Returns a new object at a new address, because the backend caches measured costs by address.
 inline Slow &fresh_loop() {
   static std::deque<Slow> all;
   return all.emplace_back();
 }
 
-inline constexpr uint64_t kSlowNs = 1'500'000'000;  // an element
+inline constexpr uint64_t kSlowNs = 1'500'000'000;  // // per element
 
 inline std::set<std::thread::id> only_this_thread() {
   return {std::this_thread::get_id()};
 }
 
-// Grants the backend four threads.
+// Grants four threads to the backend.
 class SlowWork : public testing::Test {
  protected:
   static void SetUpTestSuite() { grant("4"); }
@@ -90,7 +91,7 @@ class SlowWork : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
   }
 
   void *open_stream() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods and raw kernels of few slow elements: which threads run them, as loop_cost_test.cc has it
-// for launches.
+// Methods and raw kernels with a few slow elements: which threads run them. loop_cost_test.cc tests
+// the same for launches.
 #include <gufunc/kernel/work_item.hpp>
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// ---- Methods: five rows of four floats, added up along the rows, by reduceat in two stretches.
+// ---- Methods: five rows of four floats, added along the rows; reduceat uses two segments.
 
 struct MethodRow {
   const char *name;
@@ -96,7 +96,7 @@ TEST_F(FewSlowMethodElements, AreMeasuredByTheFirstCall) {
   for (const MethodRow &row : kShared) {
     SCOPED_TRACE(row.name);
     Slow &slow = fresh_loop();
-    slow.first_is_alone = true;  // 2 ms
+    slow.first_is_alone = true;  // // the first item lasts 2 ms
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     slow.threads.clear();
     slow.meet = 4;
@@ -110,7 +110,8 @@ TEST_F(FewSlowMethodElements, HaveTheThreadsThatTheCallNames) {
     for (const uint32_t threads : {1U, 2U, 3U, 4U}) {
       SCOPED_TRACE(row.name);
       Slow &slow = fresh_loop();
-      // Quick, as far as is known, where several are named; one is an order as well.
+      // With several requested threads the recorded cost is low, with one thread it is high: the
+      // requested number takes precedence over the cost.
       cost_of(&slow).record(threads == 1 ? 1 : 1'000'000, threads == 1 ? kSlowNs : 1);
       slow.meet = threads;
       ASSERT_EQ(run(row, &slow, threads), GUF_OK) << error_.message;
@@ -132,7 +133,8 @@ TEST_F(FewSlowMethodElements, OnAStreamAreQueued) {
         Slow &slow = fresh_loop();
         slow.open = false;
         if (is_known) cost_of(&slow).record(1, kSlowNs);
-        ASSERT_EQ(run(row, &slow, threads, stream), GUF_OK);  // returns: nothing is released
+        ASSERT_EQ(run(row, &slow, threads, stream),
+                  GUF_OK);  // // returns before any item is released
         slow.release();
         synchronize(stream);
         EXPECT_FALSE(slow.threads.empty());
@@ -164,7 +166,7 @@ struct KernelArguments {
   Slow *slow;
 };
 
-// A kernel's cost goes by its function, so that each case has one of its own.
+// The cost is recorded per function, so each case needs its own function.
 template <int Case>
 void visit(guf::device::work_item *, const void *arguments) {
   static_cast<const KernelArguments *>(arguments)->slow->wait();
@@ -234,7 +236,8 @@ TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
       Slow &slow = fresh_loop();
       slow.open = false;
       if (is_known) cost_of(kernel).record(1, kSlowNs);
-      ASSERT_EQ(launch(kernel, &slow, blocks, stream), GUF_OK);  // returns: nothing is released
+      ASSERT_EQ(launch(kernel, &slow, blocks, stream),
+                GUF_OK);  // // returns before any item is released
       slow.release();
       synchronize(stream);
       EXPECT_EQ(slow.items, blocks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that go tile by tile, against the same function item by item: every element size, sizes
-// mixed, two outputs, numbers of threads, events, masks, and a heap that gives nothing.
+// Compares tiled launches with the same function run item by item: every element size, mixed sizes,
+// two outputs, numbers of threads, floating-point flags, masks, and an exhausted heap.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kThreads[] = {1, 2, 3, 7};
 
-// Any number of inputs and outputs of any sizes: byte k of output o is made of a byte of each
-// input. Counts its calls, and those whose transposed operands lie side by side.
+// A loop with any number of inputs and outputs of any size. Byte k of an output combines one byte
+// of each input. Counts its calls, and the calls whose transposed operands are contiguous.
 struct Mix {
   int nin = 0;
   uint32_t widest = 0;
@@ -30,7 +30,7 @@ struct Mix {
     unsigned char seen[16] = {};
     for (int i = 0; i < nin; ++i) {
       const char *const from = at(i);
-      const uint32_t last = size[static_cast<size_t>(i)] - 1;  // sizes are powers of two
+      const uint32_t last = size[static_cast<size_t>(i)] - 1;  // // sizes are powers of two
       for (uint32_t k = 0; k < widest; ++k) {
         seen[k] = static_cast<unsigned char>(seen[k] * 3 + from[k & last] + static_cast<int>(k));
       }
@@ -74,15 +74,15 @@ guf_dtype dtype_of(uint32_t size) {
 
 struct Operand {
   uint32_t size;
-  bool across;    // columns of the loop are side by side
-  int same = -1;  // the operand whose memory this one is
+  bool across;    // // the columns of the loop are contiguous
+  int same = -1;  // // the operand that shares this one's memory
 };
 
 struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // few enough lie across the columns: those are transposed
+  bool by_columns = false;  // // the operands across the columns are transposed, as they are few
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -111,7 +111,7 @@ const Row kRows[] = {
     {"InPlaceMixed", 2, {{4, true}, {1, false}, {4, true, 0}}},
 };
 
-// A row's operands in memory of their own, guard bytes around each, and the launch on them.
+// Allocates a row's operands with guard bytes around each, and builds the launch.
 class Ground {
  public:
   Ground(const Row &row, int64_t width, int64_t height)
@@ -152,7 +152,7 @@ class Ground {
     }
   }
 
-  // Item by item, those that `mask` has.
+  // Computes the expected output item by item, for the items that `mask` selects.
   void compute(const Mix &mix, const char *mask = nullptr) {
     for (int64_t r = 0; r < height_; ++r) {
       for (int64_t c = 0; c < width_; ++c) {
@@ -185,7 +185,7 @@ class Tiles : public testing::TestWithParam<Row> {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // forgets the number it knew
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
   }
 };
 
@@ -211,20 +211,20 @@ void expect_tiles(const Row &row, int64_t width, int64_t height) {
 
 TEST_P(Tiles, WriteWhatItemByItemWrites) {
   expect_tiles(GetParam(), 70, 131);
-  expect_tiles(GetParam(), 661, 200);   // for several threads, long rows of scratch
-  expect_tiles(GetParam(), 1030, 130);  // and rows longer than those
+  expect_tiles(GetParam(), 661, 200);   // // several threads, long rows of scratch
+  expect_tiles(GetParam(), 1030, 130);  // // longer rows than before
 }
 
-// No memory but the stack's.
+// The heap is exhausted, so only stack memory is available.
 TEST_P(Tiles, NeedNoHeap) {
   guf_error error = fresh_error();
-  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // with what is kept for later launches
+  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // also frees cached scratch memory
   test_host().alloc_fails = true;
   expect_tiles(GetParam(), 661, 200);
   test_host().alloc_fails = false;
 }
 
-// The first launches take what the threads need, later ones nothing.
+// The first launches allocate what the threads need; later launches allocate nothing.
 TEST_F(Tiles, AllocateNothingWhenHot) {
   const Row row = {"TwoOutputs", 1, {{4, false}, {4, true}, {4, true}}};
   guf_error error = fresh_error();
@@ -245,7 +245,7 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   EXPECT_EQ(test_host().live, live - (warm - cold)) << "shutdown frees it";
 }
 
-// Masked launches go row by row, whatever crosses.
+// Masked launches run row by row, even with transposed operands.
 TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
   constexpr int64_t kWidth = 661, kHeight = 200;
   std::vector<char> mask(kWidth * kHeight);
@@ -272,7 +272,7 @@ TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
 INSTANTIATE_TEST_SUITE_P(Rows, Tiles, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// Divides; counts the calls whose output is transposed.
+// Divides. Counts the calls whose output is transposed.
 void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   if (steps[2] == 4) static_cast<std::atomic<int> *>(user)->fetch_add(1);
   for (int64_t i = 0; i < dims[0]; ++i) {
@@ -282,7 +282,7 @@ void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *us
   }
 }
 
-// x / y of 661 columns and 200 rows; y and the result lie across x's rows.
+// x / y of 661 columns and 200 rows; y and the result are transposed relative to x.
 class WatchedTiles : public Tiles {
  protected:
   static constexpr int64_t kWidth = 661, kHeight = 200;
@@ -324,7 +324,7 @@ class WatchedTiles : public Tiles {
   std::vector<float> out_ = std::vector<float>(kWidth * kHeight, std::nanf(""));
 };
 
-// In the first tile, at the last item, which a tile of few rows holds, and between.
+// Flags are raised in the first tile, at the last item (in a tile of few rows), and in between.
 TEST_F(WatchedTiles, TellEventsWhereverTheyAre) {
   const float most = std::numeric_limits<float>::max(), infinity = HUGE_VALF;
   for (const uint32_t threads : kThreads) {

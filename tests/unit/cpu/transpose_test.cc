@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of every element size, of whole squares and of what is left beside them.
+// Transposes blocks of every element size: whole squares and the remaining edges.
 #include "backends/cpu/transpose.h"
 
 #include <cstring>
