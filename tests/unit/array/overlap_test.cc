@@ -69,7 +69,7 @@ TEST(Overlap, SharingIsExactOnRandomLayouts) {
     interleaved += !expected && meet(span_of(a.layout()), span_of(b.layout())) ? 1 : 0;
   }
   EXPECT_GT(shared, 5000);
-  EXPECT_GT(interleaved, 1000);  // // cases that a comparison of bounds alone decides wrongly
+  EXPECT_GT(interleaved, 1000);  // cases that a comparison of bounds alone decides wrongly
 }
 
 TEST(Overlap, OverlappingItselfIsExactOnRandomLayouts) {

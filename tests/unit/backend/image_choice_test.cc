@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 // Targets that the backend loaded, and targets that it refuses to load.
 std::vector<std::string> loaded, refused;
-std::vector<std::string> without_code;  // // targets whose modules contain no kernel
+std::vector<std::string> without_code;  // targets whose modules contain no kernel
 std::vector<std::string> contents;
 int unloaded = 0;
 

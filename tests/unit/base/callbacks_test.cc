@@ -43,7 +43,7 @@ TEST(Callbacks, WhatIsNeverQueuedNeverRuns) {
     const OwedCallback forgotten(remember, &ran, 1);
     OwedCallback queued(remember, &ran, 2);
     queued.queue();
-    queued.queue();  // // the queue is empty by now
+    queued.queue();  // the queue is empty by now
     EXPECT_TRUE(queued.empty());
     OwedCallback at_once(remember, &ran, 3);
     at_once.run_now();

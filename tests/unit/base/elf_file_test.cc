@@ -116,7 +116,7 @@ TEST(ElfFile, SurvivesEveryTruncationAndEveryChangedByte) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     opened += probe(std::vector<uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size)));
   }
-  EXPECT_EQ(opened, good().tail.size());  // // only bytes outside all segments may be missing
+  EXPECT_EQ(opened, good().tail.size());  // only bytes outside all segments may be missing
   for (size_t at = 0; at < bytes.size(); ++at) {
     for (const int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
       auto damaged = bytes;

@@ -71,7 +71,7 @@ TEST(Handles, OnePublicationMorePerReference) {
   EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_FALSE(release(handle, Kind::kArray));
   const uint64_t later = publish(object.get());
-  EXPECT_NE(later, handle);  // // the first object was destroyed in between
+  EXPECT_NE(later, handle);  // the first object was destroyed in between
   EXPECT_EQ(find(handle, Kind::kArray), nullptr);
   EXPECT_TRUE(release(later, Kind::kArray));
 }
@@ -98,7 +98,7 @@ TEST(Handles, ImmortalsIgnoreRelease) {
   const uint64_t handle = publish(device, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_EQ(find(handle, Kind::kArray), device);
-  --alive;  // // this object is never destroyed
+  --alive;  // this object is never destroyed
 }
 
 // For ThreadSanitizer: concurrent creation, counting, stale look-ups and destruction.

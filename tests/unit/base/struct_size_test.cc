@@ -79,7 +79,7 @@ TEST(StructSize, AnswersFitTheCaller) {
   ASSERT_EQ(write_struct(&old, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(old.struct_size, 8U);
   EXPECT_EQ(old.first, 5U);
-  EXPECT_EQ(old.later, 2U);  // // beyond the caller's struct
+  EXPECT_EQ(old.later, 2U);  // beyond the caller's struct
   Later newer = {{sizeof(Later), 1, 2}, {3, 4}};
   ASSERT_EQ(write_struct(&newer.known, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(newer.known.struct_size, sizeof(Later));

@@ -31,7 +31,7 @@ TEST(Utf8, EscapesWhatIsNone) {
   EXPECT_EQ(copied("\xc0\x80"), "\\xc0\\x80");           // overlong
   EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
   EXPECT_EQ(copied("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // // truncated by its caller
+  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // truncated by its caller
 }
 
 TEST(Utf8, CutsBetweenCharactersAndEscapes) {
@@ -70,7 +70,7 @@ TEST(Utf8, RepairsMessagesOfOthers) {
   std::strcpy(error.message, "a loop wrote \xfe");
   make_utf8(&error);
   EXPECT_STREQ(error.message, "a loop wrote \\xfe");
-  std::memset(error.message, '\xfe', sizeof error.message);  // // no terminating NUL
+  std::memset(error.message, '\xfe', sizeof error.message);  // no terminating NUL
   make_utf8(&error);
   EXPECT_LT(strnlen(error.message, sizeof error.message), sizeof error.message);
 }

@@ -22,9 +22,9 @@ struct Row {
   int32_t nin;
   std::vector<sample::Operand> operands;
   std::vector<guf_dim> dims;
-  Shape output;  // // shape of the first output
+  Shape output;  // shape of the first output
   guf_status status;
-  const char *text;  // // expected in the message
+  const char *text;  // expected in the message
 };
 
 void PrintTo(const Row &row, std::ostream *out) {

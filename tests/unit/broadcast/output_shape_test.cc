@@ -15,10 +15,10 @@ using Shape = std::vector<int64_t>;
 struct Row {
   const char *name;
   const char *signature;
-  std::vector<Shape> operands;  // // the output is last
-  int64_t axis;                 // // axis=, or kNoAxis
-  int32_t found_axis;           // // axis that the error reports
-  const char *text;             // // end of the message
+  std::vector<Shape> operands;  // the output is last
+  int64_t axis;                 // axis=, or kNoAxis
+  int32_t found_axis;           // axis that the error reports
+  const char *text;             // end of the message
 };
 
 constexpr int64_t kNoAxis = -100;

@@ -95,7 +95,7 @@ TEST(Turned, OrderAnyAsksForTheCallersAxes) {
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;
   ASSERT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_OK) << call.error.message;
-  const int64_t shape[] = {3, 4};  // // with the core axis last
+  const int64_t shape[] = {3, 4};  // with the core axis last
   int64_t strides[2] = {};
   call.view().operand[1].layout.dtype = GUF_F64;
   ASSERT_EQ(broadcast::result_strides(call.view(), loop, 1, 2, shape, strides, &call.error),

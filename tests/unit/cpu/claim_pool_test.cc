@@ -41,7 +41,7 @@ class Pool : public testing::Test {
   void SetUp() override {
     cpu();
     test_host().config["GUFUNC_NUM_THREADS"] = "4";
-    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // // clears the cached thread count
+    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // clears the cached thread count
   }
 };
 

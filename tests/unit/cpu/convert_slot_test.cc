@@ -12,7 +12,7 @@ struct Row {
   const char *name;
   guf_dtype dtype;
   std::vector<int64_t> sizes;               // innermost first
-  std::vector<std::vector<int64_t>> steps;  // // in elements: source, destination
+  std::vector<std::vector<int64_t>> steps;  // in elements: source, destination
   bool swap_from = false, swap_to = false, odd_from = false, odd_to = false;
 };
 void PrintTo(const Row &row, std::ostream *out) {

@@ -111,7 +111,7 @@ void add_f32(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     *reinterpret_cast<float *>(args[2]) =
         *reinterpret_cast<const float *>(args[0]) + *reinterpret_cast<const float *>(args[1]);
-    for (int k = 0; k < 3; ++k) args[k] += steps[k];  // // a loop may modify its args
+    for (int k = 0; k < 3; ++k) args[k] += steps[k];  // a loop may modify its args
   }
 }
 

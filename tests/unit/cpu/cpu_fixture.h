@@ -19,7 +19,7 @@ struct TestHost {
   std::map<std::string, std::string> config;  // changed only while no other thread runs
   std::vector<std::string> log;
   bool alloc_fails = false;
-  std::atomic<uint64_t> allocations{0}, live{0};  // // counts of host memory
+  std::atomic<uint64_t> allocations{0}, live{0};  // counts of host memory
 };
 TestHost &test_host();
 

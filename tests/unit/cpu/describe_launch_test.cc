@@ -24,9 +24,9 @@ using testing::Not;
 
 // Observations of a launch, recorded by a loop with one output.
 struct Seen {
-  const char *first = nullptr, *end = nullptr;  // // memory of the output
-  size_t meet = 0;                              // // number of threads that wait for each other
-  bool waited = false;                          // // whether to wait for one thread too many
+  const char *first = nullptr, *end = nullptr;  // memory of the output
+  size_t meet = 0;                              // number of threads that wait for each other
+  bool waited = false;                          // whether to wait for one thread too many
   bool turned = false, elsewhere = false;
   uint64_t calls = 0;
   int64_t longest = 0;
@@ -85,7 +85,7 @@ class DescribeLaunch : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 
   // Builds a launch that copies floats. Sizes and strides count elements, dimension 0 first.
@@ -260,8 +260,7 @@ TEST_F(DescribeLaunch, HowManyThreads) {
     seen.meet = row.told;
     run(launch, &seen, row.asked);
     EXPECT_EQ(seen.threads.size(), row.told);
-    EXPECT_EQ(seen.calls,
-              number_behind(text, "; "));  // // one-dimensional rows: one call per chunk
+    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // one-dimensional rows: one call per chunk
     EXPECT_EQ(static_cast<uint64_t>(seen.longest), number_behind(text, "chunks of "));
     EXPECT_THAT(text, Not(HasSubstr("sleeping")));
   }

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 // Adds int64 values and records the threads that run it.
 struct Adders {
-  size_t meet = 0;  // // number of threads that wait for each other
+  size_t meet = 0;  // number of threads that wait for each other
   std::set<std::thread::id> threads;
   std::mutex lock;
   std::condition_variable arrived;
@@ -51,7 +51,7 @@ class DescribeMethod : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 
   // Builds a method call with `items` results of `length` contiguous elements each.
@@ -94,7 +94,7 @@ class DescribeMethod : public testing::Test {
     char text[1024] = "";
     guf_error error = fresh_error();
     guf_backend_method asked = request(block, max_threads, nullptr);
-    asked.kernel = nullptr;  // // describing a method runs no kernel
+    asked.kernel = nullptr;  // describing a method runs no kernel
     EXPECT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error), GUF_OK)
         << error.message;
     return text;
@@ -169,8 +169,8 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
                                             "indices\nthreads: up to 3, "));
   stretches.indices = indices.data();
   EXPECT_THAT(text_of(stretches), HasSubstr("walk: stretch after stretch\nthreads: up to 3, "));
-  std::fill(indices.begin(), indices.end(),
-            99990);  // // one element each, except the last segment: 10
+  // one element each, except the last segment: 10
+  std::fill(indices.begin(), indices.end(), 99990);
   EXPECT_THAT(text_of(stretches), HasSubstr("threads: 1, as work of 1009 is too little"));
   EXPECT_EQ(threads_of(stretches, 0, 1), 1u);
 }

@@ -19,8 +19,8 @@ struct Row {
   std::vector<int64_t> sizes;               // innermost first
   std::vector<std::vector<int64_t>> steps;  // in elements, [operand][dimension]
   bool masked = false;
-  uint32_t staged = 0;  // // bit i: operand i is byte-swapped
-  uint32_t odd = 0;     // // bit i: operand i is misaligned by one byte
+  uint32_t staged = 0;  // bit i: operand i is byte-swapped
+  uint32_t odd = 0;     // bit i: operand i is misaligned by one byte
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -70,8 +70,7 @@ float swapped(float x) {
   return x;
 }
 
-// Memory of one operand with guard space on both sides of its origin. The initial values differ by
-// position.
+// Memory of one operand with guard space on both sides. Initial values differ by position.
 class Operand {
  public:
   Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {
@@ -132,7 +131,7 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   std::vector<char> mask(block.items);
   std::mt19937 random(9);
   int left = 0;
-  for (char &bit : mask) {  // // runs of zeros and of ones
+  for (char &bit : mask) {  // runs of zeros and of ones
     if (left-- == 0) left = static_cast<int>(random() % 40);
     bit = left % 3 != 0 && random() % 16 != 0 ? 1 : 0;
   }
@@ -168,12 +167,11 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// A sum of four inputs into the first one. That operand is transposed into scratch memory and back
-// while the other operands are contiguous along the rows. When more operands are contiguous across
-// the rows, the launch swaps rows and columns instead.
+// A sum of four inputs into the first one. It is transposed in scratch memory while the others are
+// contiguous along the rows. If most operands lie across the rows, rows and columns swap.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
-  for (const size_t others : {0, 1, 3}) {  // // further operands across the rows
+  for (const size_t others : {0, 1, 3}) {  // further operands across the rows
     std::vector<Operand> x;
     BlockRow geometry{4, {kWidth, kHeight}, {}, {}, std::vector<guf_dtype>(5, GUF_F32)};
     for (unsigned i = 0; i < 4; ++i) x.emplace_back(i, false, false);
@@ -257,7 +255,7 @@ TEST_P(CoreLaunch, StagesWholeCoreItems) {
   block.size[1] = n;
   block.core_ndim[0] = block.core_ndim[1] = 1;
   block.step[3] = 4;
-  block.step[4] = 8;  // // every second item
+  block.step[4] = 8;  // every second item
   guf_error error = fresh_error();
   ASSERT_EQ(launch_block(block, as_entry(dot_f32), &error), GUF_OK) << error.message;
   for (int64_t i = 0; i < items; ++i) {

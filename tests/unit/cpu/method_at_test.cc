@@ -17,7 +17,7 @@ struct Row {
   guf_dtype dtype, array, operand;
   int64_t places, nindices;
   bool swapped = false, odd = false, unary = false;
-  std::vector<int64_t> kept;  // // extents after the indexed axis
+  std::vector<int64_t> kept;  // extents after the indexed axis
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;

@@ -316,7 +316,7 @@ std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, 
     method->block = &block;
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    std::memset(&block, 0xFF, sizeof(block));  // // the callee only borrowed the block
+    std::memset(&block, 0xFF, sizeof(block));  // the callee only borrowed the block
     return cpu().stream_synchronize(stream, UINT64_MAX, error);
   });
 }

@@ -16,7 +16,7 @@
 
 namespace gufunc::cpu {
 
-using Value = std::array<unsigned char, 16>;  // // one element of any dtype
+using Value = std::array<unsigned char, 16>;  // one element of any dtype
 using MaybeValue = std::optional<Value>;
 
 // The loop of a standard function for one dtype, with its reduction entry.
@@ -29,21 +29,21 @@ MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool u
 
 struct MethodDim {
   int64_t size = 1;
-  bool reversed = false, repeated = false;  // // reversed: negative stride; repeated: stride 0
-  int64_t gap = 0;                          // // elements between neighbours
-  int place = 0;                            // // memory order: the smallest is innermost
+  bool reversed = false, repeated = false;  // reversed: negative stride; repeated: stride 0
+  int64_t gap = 0;                          // elements between neighbours
+  int place = 0;                            // memory order: the smallest is innermost
 };
 
 struct MethodCase {
   int32_t method = GUF_METHOD_REDUCE;
   std::string function = "add";
-  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // // 0: same as `dtype`
+  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // 0: same as `dtype`
   std::vector<MethodDim> kept, fold;
   bool tree = true, exact = false, use_fold = true;
   bool masked = false, initial = false;
   bool swapped_input = false, odd_input = false, swapped_output = false, odd_output = false;
   bool in_place = false;
-  std::vector<int64_t> indices;  // // indices of reduceat
+  std::vector<int64_t> indices;  // indices of reduceat
   unsigned seed = 0;
 
   std::string text() const;

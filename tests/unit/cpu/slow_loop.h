@@ -24,9 +24,9 @@ struct Slow {
   std::mutex lock;
   std::condition_variable changed;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // // threads that wait for each other, except for the first item
+  size_t meet = 1;  // threads that wait for each other, except for the first item
   bool first_is_alone = false;
-  bool open = true;  // // while false, no item returns
+  bool open = true;  // while false, no item returns
   uint64_t items = 0;
 
   // A loop with one input and one output of four bytes.
@@ -77,7 +77,7 @@ inline Slow &fresh_loop() {
   return all.emplace_back();
 }
 
-inline constexpr uint64_t kSlowNs = 1'500'000'000;  // // per element
+inline constexpr uint64_t kSlowNs = 1'500'000'000;  // per element
 
 inline std::set<std::thread::id> only_this_thread() {
   return {std::this_thread::get_id()};
@@ -91,7 +91,7 @@ class SlowWork : public testing::Test {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 
   void *open_stream() {

@@ -96,7 +96,7 @@ TEST_F(FewSlowMethodElements, AreMeasuredByTheFirstCall) {
   for (const MethodRow &row : kShared) {
     SCOPED_TRACE(row.name);
     Slow &slow = fresh_loop();
-    slow.first_is_alone = true;  // // the first item lasts 2 ms
+    slow.first_is_alone = true;  // the first item lasts 2 ms
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     slow.threads.clear();
     slow.meet = 4;
@@ -133,8 +133,7 @@ TEST_F(FewSlowMethodElements, OnAStreamAreQueued) {
         Slow &slow = fresh_loop();
         slow.open = false;
         if (is_known) cost_of(&slow).record(1, kSlowNs);
-        ASSERT_EQ(run(row, &slow, threads, stream),
-                  GUF_OK);  // // returns before any item is released
+        ASSERT_EQ(run(row, &slow, threads, stream), GUF_OK);  // returns before any item is released
         slow.release();
         synchronize(stream);
         EXPECT_FALSE(slow.threads.empty());
@@ -236,8 +235,8 @@ TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
       Slow &slow = fresh_loop();
       slow.open = false;
       if (is_known) cost_of(kernel).record(1, kSlowNs);
-      ASSERT_EQ(launch(kernel, &slow, blocks, stream),
-                GUF_OK);  // // returns before any item is released
+      // returns before any item is released
+      ASSERT_EQ(launch(kernel, &slow, blocks, stream), GUF_OK);
       slow.release();
       synchronize(stream);
       EXPECT_EQ(slow.items, blocks);

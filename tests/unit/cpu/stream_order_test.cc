@@ -41,7 +41,7 @@ struct Gate {
   }
 };
 struct Trace {
-  std::vector<int> seen;  // // written by the stream only
+  std::vector<int> seen;  // written by the stream only
   int number = 0;
   std::thread::id thread;
 };
@@ -69,7 +69,7 @@ guf_launch_block bare_block(bool large, uint32_t flags = GUF_LAUNCH_ANY_THREAD) 
   if (large) {
     block.flags |= GUF_LAUNCH_GENERALIZED;
     block.ncore = 1;
-    block.size[1] = int64_t{1} << 30;  // // estimated work; the loops here ignore it
+    block.size[1] = int64_t{1} << 30;  // estimated work; the loops here ignore it
   }
   return block;
 }
@@ -144,7 +144,7 @@ TEST_P(StreamFailure, IsReportedOnceAndLaterWorkRuns) {
   guf_error error = fresh_error();
   ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
   ASSERT_EQ(cpu().event_record(before.event, s.stream, &error), GUF_OK);
-  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);  // // the stream fails, the call succeeds
+  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);  // the stream fails, the call succeeds
   ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);
   ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
   ASSERT_EQ(cpu().event_record(after.event, s.stream, &error), GUF_OK);
@@ -231,7 +231,7 @@ TEST(Stream, ManyThreadsMayUseOne) {
   StreamHandle s;
   std::atomic<int> wrong{0};
   struct Counter {
-    int64_t value = 0;  // // accessed by the stream only
+    int64_t value = 0;  // accessed by the stream only
     static void loop(char **, const int64_t *, const int64_t *, void *user) {
       ++static_cast<Counter *>(user)->value;
     }
@@ -261,8 +261,8 @@ TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
     int64_t value = 0;
     static void loop(char **, const int64_t *, const int64_t *, void *user) {
       ++static_cast<Counter *>(user)->value;
-      std::this_thread::sleep_for(
-          std::chrono::microseconds(50));  // // gives the other threads time to wait
+      // gives the other threads time to wait
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   } counter;
   std::atomic<int> wrong{0};

@@ -14,7 +14,7 @@ namespace {
 
 struct Row {
   const char *name;
-  std::vector<std::pair<const char *, const char *>> files;  // // relative to the root
+  std::vector<std::pair<const char *, const char *>> files;  // relative to the root
   const char *membership;
   uint32_t threads;
 };

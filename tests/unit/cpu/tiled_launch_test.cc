@@ -30,7 +30,7 @@ struct Mix {
     unsigned char seen[16] = {};
     for (int i = 0; i < nin; ++i) {
       const char *const from = at(i);
-      const uint32_t last = size[static_cast<size_t>(i)] - 1;  // // sizes are powers of two
+      const uint32_t last = size[static_cast<size_t>(i)] - 1;  // sizes are powers of two
       for (uint32_t k = 0; k < widest; ++k) {
         seen[k] = static_cast<unsigned char>(seen[k] * 3 + from[k & last] + static_cast<int>(k));
       }
@@ -74,15 +74,15 @@ guf_dtype dtype_of(uint32_t size) {
 
 struct Operand {
   uint32_t size;
-  bool across;    // // the columns of the loop are contiguous
-  int same = -1;  // // the operand that shares this one's memory
+  bool across;    // the columns of the loop are contiguous
+  int same = -1;  // the operand that shares this one's memory
 };
 
 struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // // the operands across the columns are transposed, as they are few
+  bool by_columns = false;  // the operands across the columns are transposed, as they are few
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -185,7 +185,7 @@ class Tiles : public testing::TestWithParam<Row> {
   static void grant(const char *threads) {
     guf_error error = fresh_error();
     test_host().config["GUFUNC_NUM_THREADS"] = threads;
-    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // clears the cached thread count
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 };
 
@@ -211,14 +211,14 @@ void expect_tiles(const Row &row, int64_t width, int64_t height) {
 
 TEST_P(Tiles, WriteWhatItemByItemWrites) {
   expect_tiles(GetParam(), 70, 131);
-  expect_tiles(GetParam(), 661, 200);   // // several threads, long rows of scratch
-  expect_tiles(GetParam(), 1030, 130);  // // longer rows than before
+  expect_tiles(GetParam(), 661, 200);   // several threads, long rows of scratch
+  expect_tiles(GetParam(), 1030, 130);  // longer rows than before
 }
 
 // The heap is exhausted, so only stack memory is available.
 TEST_P(Tiles, NeedNoHeap) {
   guf_error error = fresh_error();
-  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // // also frees cached scratch memory
+  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // also frees cached scratch memory
   test_host().alloc_fails = true;
   expect_tiles(GetParam(), 661, 200);
   test_host().alloc_fails = false;

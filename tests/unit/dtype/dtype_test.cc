@@ -31,7 +31,7 @@ TEST(Dtype, NothingElseIsValid) {
           EXPECT_EQ(letter(dtype), '\0');
           continue;
         }
-        if (is_time(dtype)) continue;  // // time_dtype_test.cc tests these
+        if (is_time(dtype)) continue;  // time_dtype_test.cc tests these
         ++nvalid;
         EXPECT_EQ(at(index_of(dtype)), dtype);
       }

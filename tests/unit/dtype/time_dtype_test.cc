@@ -168,7 +168,7 @@ TEST(TimeDtype, NamesEveryMultiple) {
       const guf_dtype time = make_time(GUF_TIMEDELTA64, unit, count);
       const std::string_view name = time_name(time);
       ASSERT_TRUE(name.starts_with("timedelta64["));
-      ASSERT_EQ(name.data(), time_name(time));  // // the text never moves
+      ASSERT_EQ(name.data(), time_name(time));  // the text never moves
       if (count % 4001 != 0) continue;
       guf_dtype found = GUF_DTYPE_UNSPECIFIED;
       ASSERT_EQ(parse(name.data(), &found, nullptr), GUF_OK) << name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the cases: how they lie, what they hold, how an element becomes another.
+// Arrays of the random cases: memory layout, random content, and conversion of elements.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace gufunc::gpu::test {
 
 Memory::Memory(size_t bytes, size_t offset) : bytes_(bytes), offset_(offset) {
-  // malloc's blocks are aligned to 16.
+  // malloc aligns its blocks to 16 bytes.
   data_.reset(static_cast<char *>(std::malloc(bytes + offset == 0 ? 1 : bytes + offset)));
 }
 
@@ -69,7 +69,8 @@ void swap_element(guf_dtype dtype, char *element) {
 
 namespace {
 
-// Numbers that casts and events have opinions on, or plain ones alone: sums stay sums then.
+// Returns a random number. kAny includes values that saturate in casts or raise floating-point
+// flags; kPlain keeps sums finite.
 double random_number(Values values, Random &random) {
   const double special[] = {0.0,
                             -0.0,
@@ -95,7 +96,7 @@ double random_number(Values values, Random &random) {
     return special[below(random, std::size(special))];
   }
   const double whole = static_cast<double>(below(random, 4001)) - 2000.0;
-  // Thirds do not add up without rounding.
+  // Thirds make sums round, so that the order of additions shows.
   return values == Values::kPlain ? whole / 3.0 : whole / (chance(random, 50) ? 1.0 : 16.0);
 }
 

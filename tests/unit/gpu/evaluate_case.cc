@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Item after item, element after element, by the docs.
+// Evaluates a launch item by item and element by element, as documented.
 #include <algorithm>
 #include <cstring>
 
@@ -8,9 +8,9 @@
 namespace gufunc::gpu::test {
 namespace {
 
-// CommandSink from one dimension to the next of one operand's items.
+// Strides and core dimensions of one operand's items.
 struct Walk {
-  int64_t item = 0;                // bytes from the operand's address
+  int64_t item = 0;                // byte offset from the operand's address
   std::vector<int64_t> core_size;  // outermost first
   std::vector<int64_t> core_step;
 };
@@ -87,7 +87,7 @@ class Evaluation {
       char element[16];
       std::memcpy(element, address, bytes_of(from));
       if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0) swap_element(from, element);
-      // Two doubles have room for every element, and the alignment.
+      // Two doubles hold any element with its alignment.
       if (packed->size() < 2 * (n + 1)) packed->resize(2 * (n + 1));
       cast_plainly(from, element, own,
                    reinterpret_cast<char *>(packed->data()) + n * bytes_of(own));
@@ -147,7 +147,7 @@ class Evaluation {
     if (launch_.watches) status |= found & (launch_.watch.report | launch_.watch.fail);
   }
 
-  // docs/fp-events.md, row by row.
+  // Implements the table in docs/fp-events.md row by row.
   uint32_t events(uint32_t seen, uint32_t made) const {
     const bool finite = (seen & 3U) == 0, zero = (seen & 4U) != 0;
     const bool underflows = (launch_.watch.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;

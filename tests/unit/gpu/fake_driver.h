@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver without a device: streams whose work the test ends by hand, memory that is only counted.
+// A driver without a device. The test completes the work of streams by hand, and memory is only
+// counted.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 #define GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 
@@ -14,7 +15,7 @@
 namespace gufunc::gpu {
 
 struct FakeStream {
-  uint64_t queued = 0, done = 0;  // pieces of work
+  uint64_t queued = 0, done = 0;  // numbers of work items
   bool capturing = false;
 };
 struct FakeEvent {
@@ -25,13 +26,13 @@ struct FakeEvent {
 class FakeDriver final : public Driver {
  public:
   bool with_pools = true;
-  uint64_t capacity = UINT64_MAX;  // bytes that can be had
-  std::set<uint64_t> live;         // addresses that were handed out
+  uint64_t capacity = UINT64_MAX;  // bytes that can be allocated
+  std::set<uint64_t> live;         // addresses of live allocations
   std::map<uint64_t, uint64_t> sizes;
   uint64_t used = 0, asked = 0, syncs = 0;
-  uint64_t kept = 0;                    // what the last trim of a pool left to it
-  Code fail_next = 0;                   // what the next allocation answers
-  std::function<void()> while_waiting;  // what happens during a wait for a stream with work
+  uint64_t kept = 0;                    // bytes that the last trim left in the pool
+  Code fail_next = 0;                   // result code of the next allocation
+  std::function<void()> while_waiting;  // called during a wait for a busy stream
 
   const ErrorInfo &error_info(Code code) const override;
   void write_version(char *out_text, size_t size) const override;
@@ -107,7 +108,7 @@ class FakeDriver final : public Driver {
   uint64_t next_address_ = 4096;
 };
 
-// The codes that it answers.
+// Result codes of this driver.
 inline constexpr Code kFakeNoMemory = 2, kFakeNotReady = 600, kFakeLost = 700;
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect's classes for methods as rows of a table. Only for units that are compiled with
-// GUF_ITEMS.
+// Makes table rows of the dialect's method classes. Include it only in translation units that are
+// compiled with GUF_ITEMS.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 #define GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries of some loops for methods, compiled for the host.
+// Device entries of some method loops, compiled for the host.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_LOOPS_H
 #define GUFUNC_TESTS_UNIT_GPU_FOLD_LOOPS_H
 
@@ -17,10 +17,10 @@ namespace gufunc::gpu {
 using LoopKey = std::pair<std::string, guf_dtype>;
 using LoopTable = std::map<LoopKey, std::vector<HostEntry>>;
 
-// By Entry; a test failure where there is no such loop.
+// Returns entries indexed by Entry. Reports a test failure if the loop does not exist.
 const std::vector<HostEntry> &fold_loop(const std::string &function, guf_dtype dtype);
 
-// Parts of the table, each a translation unit of its own.
+// Parts of the table, each in its own translation unit.
 void add_sums(LoopTable *table);
 void add_extremes(LoopTable *table);
 void add_others(LoopTable *table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random copies and conversions, and fills, as steps on the host: every byte of the written side.
+// Runs random copies, conversions and fills on the host and compares every byte of the destination.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -203,7 +203,7 @@ TEST(GpuMoves, Refusals) {
   refused(record_of(12), record_of(16), 0);
   refused(record_of(12), GUF_F32, 0);
   refused(record_of(12), record_of(12), GUF_LAUNCH_OPERAND_SWAPPED);
-  refused(0x81 | 7 << 8 | 1 << 16, 0x81 | 1 << 16, 0);  // seconds to no unit
+  refused(0x81 | 7 << 8 | 1 << 16, 0x81 | 1 << 16, 0);  // seconds to the generic unit
   refused(0x7F, 0x7F, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CommandSink that run on the host at once, each work-item a call: what geometry queues is what a
-// device would do, in memory whose every byte sanitizers know.
+// A CommandSink that runs each command immediately on the host, one call per work-item. Geometry
+// queues the same commands as for a device, and sanitizers check each memory access.
 #ifndef GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 #define GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 
@@ -14,19 +14,19 @@
 
 namespace gufunc::gpu {
 
-// An entry, and what it is declared to be.
+// An entry and its declared properties.
 struct HostEntry {
   guf::device::item_entry run = nullptr;
   uint32_t block_bytes = 0, max_threads = 0;
   bool synchronises = false;
 };
 
-// By Entry, those of loops empty (move_items.cc).
+// Indexed by Entry; the entries of loops are empty (move_items.cc).
 const std::vector<HostEntry> &move_entries();
 
 class HostSink final : public CommandSink {
  public:
-  // `entries`: of the loop, by Entry; borrowed.
+  // `entries`: the entries of the loop, indexed by Entry; borrowed.
   explicit HostSink(const std::vector<HostEntry> &entries);
 
   const DeviceTraits &traits() const override { return traits_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random launches over every kind of layout, and their naive evaluation.
+// Random launches over every kind of memory layout, and their naive evaluation.
 #ifndef GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 #define GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 
@@ -22,7 +22,7 @@ inline bool chance(Random &random, int percent) {
   return static_cast<int>(below(random, 100)) < percent;
 }
 
-// Memory whose last byte is the allocation's: sanitizers see what goes beyond.
+// A buffer that ends with its allocation, so that sanitizers detect accesses beyond it.
 class Memory {
  public:
   Memory() = default;
@@ -36,17 +36,17 @@ class Memory {
   size_t bytes_ = 0, offset_ = 0;
 };
 
-// One dimension that an array is laid out over; `stretched`: without moving along it.
+// One dimension of an array. `stretched` means stride 0.
 struct Extent {
   int64_t size;
   bool stretched;
 };
 
-// How an array lies: steps of all its dimensions, memory, and where element 0 is.
+// Layout of an array: strides of all its dimensions, its memory, and the position of element 0.
 struct Laid {
   std::vector<int64_t> step;
   Memory memory;
-  int64_t first;  // byte in `memory`
+  int64_t first;  // byte offset in `memory`
   bool unaligned;
   uint64_t address() const { return reinterpret_cast<uint64_t>(memory.data() + first); }
 };
@@ -54,17 +54,17 @@ enum class Order { kDense, kAny };
 Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
                    Order order, bool unaligned, Random &random);
 
-// kPlain: neither infinite nor NaN nor near either, so that an order of sums shows in the result.
+// kPlain: finite values of moderate size, so that the result depends on the order of additions.
 enum class Values { kPlain, kAny };
-// A random element of any of the fifteen types or a time, in the host's order.
+// Writes a random element of any of the fifteen dtypes or a datetime type, in native byte order.
 void random_element(guf_dtype dtype, Values values, Random &random, char *to);
 uint32_t bytes_of(guf_dtype dtype);
-uint32_t unit_of(guf_dtype dtype);  // that swaps as one
+uint32_t unit_of(guf_dtype dtype);  // size of the unit that is byte-swapped
 void swap_element(guf_dtype dtype, char *element);
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
                 Laid &laid, Random &random);
 
-// From one dtype to another as docs say: guf::cast, units of times, numbers to times.
+// Converts an element as documented: guf::cast, units of datetime types, numbers to datetime types.
 void cast_plainly(guf_dtype from_dtype, const char *from, guf_dtype to_dtype, char *to);
 
 struct LaunchCase {
@@ -73,16 +73,16 @@ struct LaunchCase {
   guf_launch_watch watch;
   bool watches;
   std::vector<Laid> operand;
-  int shares = -1;  // the input whose memory is the first output's too
+  int shares = -1;  // the input that shares memory with the first output
   Laid mask;
-  std::string text;  // what it is, for people
+  std::string text;  // description for messages
 };
 LaunchCase make_case(const SampleLoop &loop, Random &random);
 
-// Runs it over copies of the operands' memory; returns what the status word has to be.
+// Runs the case on copies of the operands' memory. Returns the expected status word.
 uint32_t evaluate_case(const LaunchCase &launch, std::vector<Memory> *out);
 
-// Classes of an element as docs/fp-events.md has them: bits 1 NaN, 2 infinite, 4 zero, 8 tiny.
+// Classes of an element as in docs/fp-events.md: bit 1 NaN, bit 2 infinite, bit 4 zero, bit 8 tiny.
 uint32_t class_of(guf_dtype dtype, const char *element);
 
 }  // namespace gufunc::gpu::test

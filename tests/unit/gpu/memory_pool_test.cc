@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool over a driver whose work ends by hand: nobody gets memory that another stream still
-// uses.
+// The memory pool over a driver whose work the test completes by hand. No allocation receives
+// memory that another stream still uses.
 #include "backends/gpu/memory_pool.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ const guf_host_api *malloc_host() {
 
 const Vendor kNoVendor = {"fake", "0", nullptr, nullptr, nullptr, nullptr};
 
-// A device over the fake driver, with as many streams as a test wants.
+// A device over the fake driver, with any number of streams.
 class Pool : public testing::TestWithParam<bool> {
  protected:
   void open() {
@@ -92,7 +92,7 @@ TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
   Block *block = nullptr;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
-  fake(a).queued = 1;  // a uses it
+  fake(a).queued = 1;  // stream a uses the block
   pool().give(block, a);
   ASSERT_EQ(pool().take(1000, b, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
@@ -177,12 +177,12 @@ TEST_P(Pool, WhatIsFreedByAddressWasAllocated) {
   std::shuffle(addresses.begin(), addresses.end(), std::mt19937(3));
   for (const uint64_t address : addresses) {
     ASSERT_EQ(pool().release(address, 1000, nullptr, nullptr), GUF_OK);
-    ASSERT_EQ(pool().release(address, 1000, nullptr, nullptr), GUF_E_ARG);  // twice
+    ASSERT_EQ(pool().release(address, 1000, nullptr, nullptr), GUF_E_ARG);  // double release
   }
   EXPECT_EQ(pool().statistics().live_bytes, 0u);
 }
 
-// Bytes that the device may have behind guards before an allocation without a stream waits.
+// Bytes that may be pending behind fences before an allocation without a stream waits.
 constexpr uint64_t kTooMany = uint64_t{60} << 20;
 
 TEST_P(Pool, OthersGoOnWhileOneWaits) {
@@ -195,7 +195,7 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
   for (const uint64_t address : {first, second}) {
     ASSERT_EQ(pool().release(address, kTooMany, nullptr, nullptr), GUF_OK);
   }
-  // Work of a stream waits for no other one's, however much lies behind guards.
+  // An allocation on a stream waits for no other stream, even with many bytes behind fences.
   Block *block = nullptr;
   ASSERT_EQ(pool().take(kTooMany, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.syncs, 0u);
@@ -208,7 +208,7 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
       pool().give(taken, a);
     });
     went_on = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
-    if (!went_on) std::abort();  // it waits for the lock that this thread has
+    if (!went_on) std::abort();  // the other thread waits for a lock of this thread
   };
   ASSERT_EQ(pool().allocate(kTooMany - (4 << 20), nullptr, &third, nullptr), GUF_OK);
   driver.while_waiting = nullptr;
@@ -231,8 +231,8 @@ TEST_P(Pool, ATrimKeepsSoMuchInAll) {
   }
 }
 
-// Random programs: an address belongs to one owner at a time, and passes to another stream only
-// when the work that was queued before it was freed is done.
+// Random programs: an address has one owner at a time. It passes to another stream only after the
+// work that was queued before its release is complete.
 TEST_P(Pool, NoStreamGetsMemoryInUse) {
   open();
   driver.capacity = uint64_t{64} << 20;

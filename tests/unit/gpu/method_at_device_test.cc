@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at as steps of device entries against one element after the other: duplicates count, and their
-// order does.
+// Compares `at` on device entries with element-by-element updates. Duplicate indices count, and
+// their order matters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct AtRow {
   guf_dtype dtype, array, operand;
   int64_t places, nindices;
   bool swapped = false, odd = false, unary = false;
-  std::vector<int64_t> kept = {};  // extents behind the index
+  std::vector<int64_t> kept = {};  // extents after the indexed axis
 };
 void PrintTo(const AtRow &row, std::ostream *out) {
   *out << row.name;
@@ -50,7 +50,7 @@ const AtRow kRows[] = {
     {"NoIndices", "add", GUF_F64, GUF_F64, GUF_F64, 9, 0},
 };
 
-// Elements of small whole numbers, so that every dtype holds them.
+// Small integers, which every dtype can represent.
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const AtRow &row, std::mt19937 &random)
@@ -161,7 +161,7 @@ TEST_P(DeviceAt, IsOneAfterTheOther) {
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array == right, true);
 }
-// Three quarters are nothing in an array of integers, however often they are added.
+// 0.75 becomes 0 in an integer array, however often it is added.
 TEST(DeviceAtOfOneElement, GoesThroughTheArraysDtypeAtEveryStep) {
   int32_t array = 2;
   const std::vector<float> data(5, 0.75f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point events of methods: device entries find those that the cpu finds, and give the bits
-// of a method that looks for nothing. Loops that fail say so in the same word.
+// Floating-point flags of methods: device entries report the same flags as the cpu, with the same
+// result bits as an unchecked method. Failures of loops use the same status word.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct WatchedCase {
   std::vector<int64_t> indices;
 };
 
-// Rows of a dense array; `size` operations of at.
+// Rows of a contiguous array; `size` operations of `at`.
 struct WatchedCall {
   WatchedCall(const WatchedCase &row, std::mt19937 &random);
   cpu::Value value(std::mt19937 &random) const;
@@ -43,7 +43,7 @@ struct WatchedCall {
   guf_backend_method method = {};
 };
 
-// Ordinary numbers, and now and then what makes an event.
+// Returns ordinary numbers with occasional values that raise a flag.
 cpu::Value WatchedCall::value(std::mt19937 &random) const {
   const double odd[] = {1e300, -1e300, 1e-300, 3e38, 6e4, 1e-5,     2e-38,
                         0.0,   -0.0,   1e-45,  5e-8, NAN, INFINITY, -INFINITY};
@@ -177,8 +177,8 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
   EXPECT_EQ(seen, kAllEvents);
 }
 
-// The total of the last tile precedes nothing: to join it to another would be a step that is not
-// taken.
+// No tile follows the last one. Combining its total with another total would be an extra operation
+// that could raise a flag.
 TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
   constexpr size_t kTiles = 258, kTile = 256;
   std::vector<double> data(kTiles * kTile), results(data.size());
@@ -206,7 +206,7 @@ TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
   EXPECT_EQ(results.back(), 1.7e308);
 }
 
-// Nobody asks for overflows: they are not told.
+// Overflow is not reported because the caller does not request it.
 TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
   std::vector<double> data = {1e308, 1e308, -INFINITY};
   double sum = 0;
@@ -232,7 +232,7 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
   EXPECT_TRUE(std::isnan(sum));
 }
 
-// 200 and more makes the loop fail; what a mask leaves out is not shown to it.
+// The loop fails on values of 200 or more. It never receives masked elements.
 TEST_F(DeviceEvents, FailuresOfLoopsAreTold) {
   for (const int32_t kind : {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
     for (const uint32_t flags : {0U, uint32_t{GUF_METHOD_TREE}}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods of special form as steps of device entries: loops X, Y -> X, times, launches that are too
-// large for one, what devices refuse, and what is said of them.
+// Special methods on device entries: loops X, Y -> X, datetime types, launches that exceed the
+// limit of one launch, requests that devices refuse, and their error messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct MixedCall {
   bool masked, initial;
   std::vector<int16_t> data;
   std::vector<unsigned char> mask;
-  std::vector<double> results;  // room for either dtype
+  std::vector<double> results;  // large enough for either dtype
   guf_method_block block = {};
 };
 
@@ -115,7 +115,7 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
   }
 }
 
-// Times of another unit are converted before and behind.
+// Datetime values of another unit are converted before and after the method.
 TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   std::vector<int64_t> data(1000), sums(3), running(3000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);
@@ -155,7 +155,8 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   }
 }
 
-// Operation after operation through the array's unit: 700 ms of 900 are no second.
+// Each operation passes through the array's unit: 700 ms plus 900 ms adds no second, because each
+// rounds to 0 s.
 TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
   std::vector<int64_t> array = {5, 7};
   const std::vector<int64_t> data = {900, 1700, -100, INT64_MIN, 2500};
@@ -175,11 +176,11 @@ TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
   guf_error error = cpu::fresh_error();
   HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
-  // 5.9 is 5, 4.9 is 4, 6.5 is 6; not-a-time stays.
+  // 5.9 truncates to 5, 4.9 to 4, 6.5 to 6; not-a-time is kept.
   EXPECT_EQ(array, (std::vector<int64_t>{6, INT64_MIN}));
 }
 
-// CommandSink that nobody runs: their sizes are what counts.
+// A CommandSink that records the sizes of commands and runs nothing.
 class CountingSink final : public CommandSink {
  public:
   const DeviceTraits &traits() const override { return traits_; }
@@ -216,7 +217,7 @@ struct HugeRow {
   bool tree;
   int64_t kept[2], fold;
   Entry entry;
-  uint64_t items;  // threads that the entry needs at least
+  uint64_t items;  // minimum number of threads of the entry
 };
 
 TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
@@ -242,7 +243,7 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
     for (int d = 0; d < 2; ++d) {
       block.kept_size[d] = row.kept[d];
       block.kept_input_step[d] = block.kept_output_step[d] = distance;
-      distance *= row.kept[d] * 3;  // apart: not one dimension
+      distance *= row.kept[d] * 3;  // not contiguous, so not coalesced
     }
     block.nfold = 1;
     block.fold_size[0] = row.fold;
@@ -261,7 +262,7 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
   }
 }
 
-// Ranges of lanes follow each other, and each begins where its first lane is.
+// Ranges of lanes are contiguous, and each begins at the address of its first lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
   LaneList lanes;
   lanes.add({5, 8, 1, 16, -1});
@@ -318,7 +319,7 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSink commands(fold_loop("scale", GUF_F32));  // a loop with the entry `fold` alone
+  HostSink commands(fold_loop("scale", GUF_F32));  // a loop with no entry except `fold`
   EXPECT_EQ(queue_method(method, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::strstr(error.message, "_leaves"), nullptr) << error.message;
   HostSink whole(fold_loop("add", GUF_F32));

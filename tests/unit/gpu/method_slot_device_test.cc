@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce, accumulate and reduceat as steps of device entries against the reference of the cpu's
-// tests: docs/reductions.md as a slow program. The same bits, whatever the form of the operands.
+// Compares reduce, accumulate and reduceat on device entries with the reference of the cpu tests,
+// which implements docs/reductions.md. The bits must be equal for every operand layout.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,8 @@ TEST_F(DeviceMethod, ReducesEverySizeOfEveryDtype) {
 }
 
 TEST_F(DeviceMethod, ReducesSizesAroundBoundaries) {
-  // Leaves, blocks of leaves, what one launch of joins takes.
+  // Sizes around the boundaries of base blocks, groups of base blocks, and one launch of tree
+  // nodes.
   for (const int64_t boundary : {1000, 4096, 5000, 8192, 32768, 65536}) {
     for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64, GUF_C128}) {
@@ -91,7 +92,7 @@ TEST_F(DeviceMethod, ReducesEitherAxis) {
   }
 }
 
-// Several dimensions, each a tree of its own, in either order of memory.
+// Several dimensions, each reduced as its own tree, in either memory order.
 TEST_F(DeviceMethod, ReducesSeveralDimensions) {
   for (const bool reversed : {false, true}) {
     for (const auto &sizes : std::vector<std::vector<int64_t>>{
@@ -165,7 +166,8 @@ TEST_F(DeviceMethod, AccumulatesEitherAxis) {
   }
 }
 
-// Stretches of every class together: tiny ones, leaves, pieces, several pieces, many.
+// Segments of every size class together: tiny, one base block, one piece, several pieces, many
+// pieces.
 TEST_F(DeviceMethod, ReducesStretches) {
   for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64}) {
     for (const int64_t kept : {1, 3, 40}) {
@@ -197,7 +199,7 @@ TEST_P(RandomDeviceMethod, GivesTheReferencesBits) {
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 100);
   for (int i = 0; i < kRandomCases; ++i) {
     MethodCase row = cpu::random_case(random, GetParam());
-    row.use_fold = true;  // device entries always have the tree's accumulators
+    row.use_fold = true;  // device entries always use the tree's accumulators
     expect_right(row);
     if (HasFatalFailure()) return;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's own moves, compiled for the host.
+// The backend's copy and cast kernels, compiled for the host.
 #include "backends/kernels/moves.guf.cpp"
 #include "tests/unit/gpu/host_entry.h"
 #include "tests/unit/gpu/host_sink.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Excerpts of PTX: an entry's text has what it names, directly or not, and nothing else.
+// Excerpts of PTX: the text of an entry contains the definitions that it references, directly or
+// indirectly, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Result = PtxText::Result;
 
-int64_t allocations_left = -1;  // then memory is out; -1: never
+int64_t allocations_left = -1;  // allocations before failure; -1: unlimited
 
 constexpr guf_host_api kHost = {sizeof(guf_host_api),
                                 GUF_BACKEND_ABI_MINOR,
@@ -40,7 +41,7 @@ class PtxExcerpt : public ::testing::Test {
 
 constexpr char kHead[] = "//\n// Generated\n//\n.version 6.3\n.target sm_75\n.address_size 64\n";
 
-// Two entries that share one function, and one entry by itself.
+// Two entries that share one function, and one independent entry.
 const std::string kModule =
     std::string(kHead) +
     ".weak .func (.param .b32 result) shared(\n\t.param .b32 shared_param_0\n)\n;\n"
@@ -114,12 +115,12 @@ TEST_F(PtxExcerpt, AProbeIsTheHeadAndOneEntry) {
             std::string(kHead) + ".visible .entry guf_probe()\n{\n\tret;\n}\n");
 }
 
-// Two kernels of a module that write one variable mean the same memory.
+// Two kernels of a module that write one variable must share its memory.
 TEST_F(PtxExcerpt, WhatWritesAVariableNeedsTheWholeModule) {
   const char *const variables[] = {
       ".global .u32 counter;", ".global .u32 counter = 1;", ".visible .global .u32 counter = 1;",
       ".extern .global .align 4 .u32 counter;", ".global .align 8 .u64 counter[] = {other, lone};",
-      // A table's name alone makes no table.
+      // The name of a known table does not make a variable constant.
       ".global .u32 __cudart_state;\n.global .u64 counter = __cudart_state;",
       ".visible .global .u32 __const_$_state = 1;\n.global .u64 counter = __const_$_state;"};
   for (const char *const variable : variables) {
@@ -152,22 +153,22 @@ TEST_F(PtxExcerpt, WhatIsNotUnderstoodIsLoadedWhole) {
       ".version 6.3",
       "\x7f"
       "ELF",
-      kHead,                                    // nothing in it
-      ".target sm_75\n.version 6.3\n" + entry,  // another order
+      kHead,                                    // empty module
+      ".target sm_75\n.version 6.3\n" + entry,  // unexpected order of directives
       kHead + entry + ".file 1 \"f.cu\"\n",     // debugging information
       kHead + entry + ".section .debug_info\n{\n.b8 1\n}\n",
       kHead + entry + ".alias f, g;\n",
       kHead + entry + ".version 7.0\n" + entry,
-      kHead + std::string(".global .u32 a, b;\n") + entry,  // two names
+      kHead + std::string(".global .u32 a, b;\n") + entry,  // two names in one declaration
       kHead + std::string(".global .attribute(.managed) .u32 a;\n") + entry,
       kHead + std::string(".global .u32;\n") + entry,
       kHead + std::string(".entry 1f()\n{\n}\n"),
-      kHead + std::string(".entry f()\n{\n"),  // no end
+      kHead + std::string(".entry f()\n{\n"),  // missing end
       kHead + std::string(".entry f(\n"),
       kHead + std::string(".entry f()\n}\n"),
       kHead + std::string(".entry f()\n{\n/* }\n"),
       kHead + std::string(".entry f()\n{\n\"}\n"),
-      kHead + std::string(".entry f()\n{\n\"\\\"\"}\n"),  // an escape
+      kHead + std::string(".entry f()\n{\n\"\\\"\"}\n"),  // an escape sequence
       kHead + std::string(".entry"),
       kHead + std::string(".func ("),
       kHead + std::string(".visible"),
@@ -188,14 +189,14 @@ TEST_F(PtxExcerpt, DeepNestingIsRead) {
   EXPECT_GT(excerpt_of(module, {"deep"}).size(), 400000u);
 }
 
-// Blocks of exactly the text's size: AddressSanitizer sees what is read behind them. Whatever a
-// damaged text makes of it, an excerpt is no longer than the text and its lines' ends.
+// The buffers have exactly the size of the text, so AddressSanitizer detects a read beyond it. For
+// any corrupted text, an excerpt is no longer than the text and its line ends.
 TEST_F(PtxExcerpt, EveryPrefixAndEveryDamagedTextIsReadWithinItsBounds) {
   for (size_t size = 0; size <= kModule.size(); ++size) {
     for (const char damage : {'\0', '{', '}', '"', '/', '.', ';', '(', '\n', '*'}) {
       const auto block = std::make_unique<char[]>(size + 1);
       std::memcpy(block.get(), kModule.data(), size);
-      // '\0' cuts the text there; the others take the place of the last character.
+      // '\0' truncates the text there; other bytes replace the last character.
       if (size != 0 && damage != '\0') block[size - 1] = damage;
       const auto exact = std::make_unique<char[]>(size == 0 ? 1 : size);
       std::memcpy(exact.get(), block.get(), size);

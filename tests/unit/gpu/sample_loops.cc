@@ -14,7 +14,7 @@ using gufunc::gpu::test::SampleLoop;
 
 // ---- functions
 
-// Which NaN a sum of several is depends on how a compiler orders operands.
+// The compiler's order of operands decides which NaN a sum of several NaNs returns.
 template <class T>
 T settled(T x) {
   if constexpr (is_complex<T>::value) {
@@ -50,7 +50,7 @@ struct Discriminant {
     return settled(b * b - T(4) * a * c);
   }
 };
-// Mixed widths; a division that may go wrong.
+// Mixed widths, and a division that can raise flags.
 struct Ratio {
   static f64 call(i64 a, i16 b, bool &failed) {
     failed = b == 0;
@@ -83,7 +83,7 @@ struct Demean {
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - sum / scale);
   }
 };
-// What the first thread alone has read reaches all others by two ways.
+// The first thread reads a value and shares it with all others in two ways.
 struct LessFirst {
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
@@ -94,7 +94,7 @@ struct LessFirst {
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - first);
   }
 };
-// Asks for shared memory: reverses, and adds the largest.
+// Requests shared memory: reverses the values and adds the largest.
 struct ReversePlusMax {
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
@@ -117,7 +117,7 @@ struct MatVec {
     }
   }
 };
-// (),(n) with the second one read and written; fails where the factor is negative.
+// (),(n) with an inout second operand. Fails if the factor is negative.
 struct ScaleInPlace {
   template <class Y>
   static void call(f32 factor, Y y, bool &failed) {
@@ -222,7 +222,7 @@ SampleLoop elementwise(const char *name, types<A...>, types<R...>) {
   return loop;
 }
 
-// Operands of one item, packed: strides by their sizes.
+// Packed operands of one item, with strides computed from their sizes.
 template <class Op, bool Cooperative, bool MayFail, class... Operand, int... K>
 bool evaluate_packed(char *const *p, const i64 *sizes, indices<K...>) {
   i64 strides[sizeof...(Operand)][4] = {};

@@ -23,14 +23,15 @@ struct SampleLoop {
   int ncore;          // distinct core dimensions; -1: elementwise
   int core_ndim[kMaxSampleOperands];
   uint8_t core_name[8];
-  std::vector<HostEntry> entry;  // by Entry
+  std::vector<HostEntry> entry;  // indexed by Entry
 
-  // One item, operands packed and in the loop's types. True when the function failed.
+  // Evaluates one item with packed operands of the loop's dtypes. Returns true if the function
+  // failed.
   bool (*evaluate)(char *const *operands, const int64_t *core_sizes);
 };
 const std::vector<SampleLoop> &sample_loops();
 
-// guf::cast between any two of the fifteen types, of one aligned element.
+// Applies guf::cast to one aligned element, between any two of the fifteen dtypes.
 void cast_element(guf_dtype from_dtype, const void *from, guf_dtype to_dtype, void *to);
 
 }  // namespace gufunc::gpu::test

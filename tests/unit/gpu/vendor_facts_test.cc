@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vendors' parts decide without a driver: codes and targets.
+// Decisions of the vendor-specific code that need no driver: error codes and targets.
 #include <gtest/gtest.h>
 #include <gufunc/module_table.h>
 
@@ -21,7 +21,7 @@ namespace {
 using gpu::ErrorInfo;
 using gpu::ErrorKind;
 
-// name -> number, of every enumerator of the header that begins so.
+// Maps names to values for all enumerators of the header that match the pattern.
 std::map<std::string, int> enumerators(const std::string &path, const std::string &pattern) {
   std::ifstream file(path);
   std::stringstream text;
@@ -70,7 +70,7 @@ TEST(CudaCodes, EveryCodeHasAnErrorInfo) {
   EXPECT_EQ(cuda::error_info(34).kind, ErrorKind::kStub);
   EXPECT_EQ(cuda::error_info(700).kind, ErrorKind::kLost);
   EXPECT_EQ(cuda::error_info(901).status, GUF_E_CAPTURE);
-  // What drivers of CUDA 12 answer to images that were made with CUDA 13.
+  // Results of CUDA 12 drivers for images that were built with CUDA 13.
   for (const int code : {200, 218, 222, 300}) {
     EXPECT_EQ(cuda::error_info(code).kind, ErrorKind::kNoImage) << code;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of the loader fails once while it opens a vendor's library: GUF_E_NO_MEMORY,
-// never that there is no driver. Each in a process of its own, since the library is never closed.
+// Fails each allocation of the loader once while it opens a vendor's library. The result must be
+// GUF_E_NO_MEMORY and never a missing driver. Each case runs in its own process, since the library
+// is never closed.
 #include "backends/gpu/vendor_library.h"
 
 #include <dlfcn.h>

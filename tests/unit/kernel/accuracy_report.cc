@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the table of docs/accuracy.md: the worst error of each function over many points.
+// Prints the table of docs/accuracy.md: the largest error of each function over many points.
 #include <cstdio>
 #include <cstdlib>
 

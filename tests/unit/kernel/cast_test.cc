@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::cast between all element types: saturation, NaN, truth, wrapping.
+// guf::cast between all element types: saturation, NaN, conversion to bool, wrapping.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -50,7 +50,7 @@ TYPED_TEST(FloatToInteger, TruncatesAndSaturates) {
 
 TYPED_TEST(FloatToInteger, HalfAndBrainGoThroughTheirValue) {
   EXPECT_EQ(cast<TypeParam>(guf::to_f16(42.9f)), TypeParam(42));
-  EXPECT_EQ(cast<TypeParam>(guf::to_bf16(42.9f)), TypeParam(43));  // bf16 holds 43
+  EXPECT_EQ(cast<TypeParam>(guf::to_bf16(42.9f)), TypeParam(43));  // 42.9 rounds to 43 in bf16
   EXPECT_EQ(cast<TypeParam>(guf::f16{0x7c00}),                     // infinity
             std::numeric_limits<TypeParam>::max());
   EXPECT_EQ(cast<TypeParam>(guf::f16{0x7e00}), TypeParam(0));  // NaN
@@ -92,7 +92,7 @@ TEST(Cast, ComplexDropsAndGainsTheImaginaryPart) {
 }
 
 TEST(Cast, F16FromF64RoundsOnce) {
-  // 1 + 2^-11 + 2^-40: through f32 it becomes the tie 1 + 2^-11, which rounds to even, down.
+  // 1 + 2^-11 + 2^-40: through f32 it becomes the tie 1 + 2^-11, which rounds down to even.
   EXPECT_EQ(cast<guf::f16>(1.0 + 0x1p-11 + 0x1p-40).bits, 0x3c01);
   EXPECT_EQ(guf::to_f16(static_cast<float>(1.0 + 0x1p-11 + 0x1p-40)).bits, 0x3c00);
 }

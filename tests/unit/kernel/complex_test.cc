@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex arithmetic against NumPy's formulas as NumPy's source states them, with branches.
+// Compares complex arithmetic with the branching formulas of NumPy's source.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -23,7 +23,7 @@ c128 numpy_divide(c128 a, c128 b) {
   return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
 
-// Equal bits, all NaNs alike.
+// Expects equal bits; all NaNs are equal.
 void expect_same(double found, double wanted) {
   if (std::isnan(wanted)) {
     EXPECT_TRUE(std::isnan(found));

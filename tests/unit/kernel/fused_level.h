@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of rows that are built twice: for plain x86-64 and for a level with fused multiply-add,
-// which the processor may lack.
+// Support for tests that are built twice: for plain x86-64 and for an ISA level with fused
+// multiply-add, which the processor may lack.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_FUSED_LEVEL_H
 #define GUFUNC_TESTS_UNIT_KERNEL_FUSED_LEVEL_H
 

@@ -41,12 +41,12 @@ TEST(GeneralizedLoops, MatrixProductForAnyStrides) {
   const i64 dims[] = {2, 2, 3, 4};
   const i64 packed[] = {48, 96, 64, 24, 8, 32, 8, 32, 8};
   Loop::run(args, dims, packed);
-  EXPECT_EQ(c[0], 5);  // arange(6) x arange(12) - 5, as NumPy
+  EXPECT_EQ(c[0], 5);  // arange(6) x arange(12) - 5, as in NumPy
   EXPECT_EQ((std::vector<double>(c.begin(), c.begin() + 8)),
             (std::vector<double>{5, 8, 11, 14, -4, 8, 20, 32}));
   const std::vector<double> expected = c;
 
-  // The same numbers, b read through a transposed copy and c written backwards.
+  // The same numbers with b read through a transposed copy and c written in reverse.
   std::vector<double> bt(2 * 12), reversed(2 * 8);
   for (size_t item = 0; item < 2; ++item)
     for (size_t k = 0; k < 3; ++k)
@@ -86,7 +86,7 @@ TEST(GeneralizedLoops, ScalarInputsAndBfloatOutput) {
   const i64 dims[] = {2, 3};
   const i64 steps[] = {2, 0, 6, 2};
   Loop::run(args, dims, steps);
-  const float expected[] = {0.5f, 1.5f, 2.5f, 256, 256, 258};  // 257 is no bf16
+  const float expected[] = {0.5f, 1.5f, 2.5f, 256, 256, 258};  // bf16 cannot represent 257
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(guf::to_f32(y[i]), expected[i]) << i;
 }
 

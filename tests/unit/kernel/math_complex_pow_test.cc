@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex power against MPFR, in units of the last place of |z^w|. Built twice: for plain
-// x86-64 and for a level with fused multiply-add.
+// Compares the complex power with MPFR, in units of the last place of |z^w|. Built twice: for plain
+// x86-64 and for an ISA level with fused multiply-add.
 #include <gufunc/kernel/math.hpp>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace gufunc::test {
 namespace {
 
-// A number with enough digits for exponents in the thousands.
+// A number with enough precision for exponents in the thousands.
 class Long {
  public:
   explicit Long(double x = 0) {
@@ -59,8 +59,8 @@ double error_of(guf::complex<T> z, guf::complex<T> w) {
 
 struct Row {
   const char *name;
-  double z, w;    // bounds of the parts' sizes
-  bool whole;     // w is a whole number
+  double z, w;    // bounds on the absolute values of the parts
+  bool whole;     // w is an integer
   double growth;  // bound of |Re(w log z)|
   double bar32, bar64;
 };

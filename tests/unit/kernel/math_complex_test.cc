@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions: special values as the C library has them (Annex G), and errors against the
+// The complex functions: special values as in the C library (Annex G), and errors relative to the
 // same functions of long double, in units of the last place of |f(z)|.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
@@ -66,7 +66,7 @@ struct Row {
   guf::c64 (*narrow)(guf::c64);
   guf::c128 (*wide)(guf::c128);
   Wide (*oracle)(const Wide &);
-  double low, high;  // of both parts
+  double low, high;  // bounds of both parts
   double bar;        // units in the last place of |f(z)|
 };
 void PrintTo(const Row &row, std::ostream *out) {
@@ -91,7 +91,7 @@ double worst_of(const Row &row, F function) {
   double worst = 0;
   for (int i = 0; i < 40000; ++i) {
     T re = static_cast<T>(part(random)), im = static_cast<T>(part(random));
-    if (row.low == row.high) {  // on the unit circle, nearly
+    if (row.low == row.high) {  // near the unit circle
       const double a = angle(random), size = 1 + near(random);
       re = static_cast<T>(size * std::cos(a));
       im = static_cast<T>(size * std::sin(a));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of integers: all pairs of 8 bits, and the pairs where a machine traps.
+// Integer division: all pairs of 8-bit values, and the pairs for which the machine instruction
+// traps.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -9,7 +10,7 @@
 
 namespace {
 
-// What the quotient is in a type that holds it, then as T.
+// Computes the quotient in a wider type and converts it to T.
 template <class T>
 void check(T x, T y) {
   __extension__ typedef __int128 wide;

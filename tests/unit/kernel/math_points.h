@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points at which the mathematics is measured: random bits, ranges, and the neighbours of every
-// place where something changes. The worst of a row over them.
+// The points at which accuracy is measured: random bits, ranges, and neighbours of every critical
+// value. Also finds the largest error of a row over these points.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_MATH_POINTS_H
 #define GUFUNC_TESTS_UNIT_KERNEL_MATH_POINTS_H
 
@@ -30,7 +30,7 @@ T within(std::mt19937_64 &random, Range range) {
   return static_cast<T>(range.low + (range.high - range.low) * part);
 }
 
-// Powers of two, multiples of pi/4 and ln2/2, limits; each with two neighbours, both signs.
+// Powers of two, multiples of pi/4 and ln2/2, and limits, each with two neighbours and both signs.
 template <class T>
 std::vector<T> edges() {
   typedef std::numeric_limits<T> Limits;
@@ -53,7 +53,7 @@ std::vector<T> edges() {
     centres.push_back(static_cast<T>(n * 0.346573590279972654709L));
     centres.push_back(static_cast<T>(n * 0.25L));
   }
-  // The binary64 number nearest to a multiple of pi/2, and the same of binary32.
+  // The binary64 number nearest to a multiple of pi/2, and its binary32 counterpart.
   centres.push_back(static_cast<T>(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp+849 : 0x1.f9cbe2p+7));
   std::vector<T> all;
   for (const T centre : centres) {
@@ -88,7 +88,7 @@ void measure_at(const MathRow &row, T x, T y, Worst *worst) {
   if (error > worst->error) *worst = {error, static_cast<double>(x), static_cast<double>(y)};
 }
 
-// `count` points of random bits and as many in every range.
+// Generates `count` points of random bits and `count` points in each range.
 template <class T>
 Worst measure(const MathRow &row, int count) {
   std::mt19937_64 random(20240901);

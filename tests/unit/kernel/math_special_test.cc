@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Special values: zeros, infinities, NaN, signs and exact results equal those of the C library,
-// whose Annex F and G say what they are.
+// which Annexes F and G define.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -37,8 +37,8 @@ std::vector<T> special_values() {
   return values;
 }
 
-// Bits for zeros and infinities, all NaNs alike, near enough otherwise: math_ulp_test measures
-// that.
+// Expects equal bits for zeros and infinities and treats all NaNs as equal. Other values need only
+// be near, because math_ulp_test measures their error.
 template <class T>
 bool alike(T found, T wanted) {
   if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
@@ -69,7 +69,7 @@ void one_argument() {
     EXPECT_EQ(guf::signbit(x), std::signbit(x));
     int exponent = 0;
     const T fraction = std::frexp(x, &exponent);
-    if (!std::isfinite(x)) exponent = 0;  // C leaves it open
+    if (!std::isfinite(x)) exponent = 0;  // unspecified in C
     EXPECT_TRUE(alike<T>(guf::frexp(x).fraction, fraction)) << x;
     EXPECT_EQ(guf::frexp(x).exponent, exponent) << x;
     T whole = 0;
@@ -100,7 +100,7 @@ void two_arguments() {
       CHECK_TWO(copysign) CHECK_TWO(nextafter)
       // clang-format on
 #undef CHECK_TWO
-          // C leaves open which of two zeros it takes.
+          // C does not specify which of two zeros the function returns.
           if (x != T(0) || y != T(0)) {
         EXPECT_TRUE(alike<T>(guf::fmin(x, y), std::fmin(x, y))) << x << ", " << y;
         EXPECT_TRUE(alike<T>(guf::fmax(x, y), std::fmax(x, y))) << x << ", " << y;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of the dialect's mathematics stays within its bar of MPFR's value. Built twice:
-// for plain x86-64 and for a level with fused multiply-add, whose code differs.
+// Every mathematical function of the dialect stays within its error bound relative to MPFR. Built
+// twice: for plain x86-64 and for an ISA level with fused multiply-add, which uses different code.
 #include "fused_level.h"
 #include "math_points.h"
 

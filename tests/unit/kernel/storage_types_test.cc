@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// f16 and bf16 against a reference that rounds by exact arithmetic: every value, every midpoint
-// between two neighbours and the numbers just beside it.
+// Compares f16 and bf16 with a reference that rounds exactly: every value, every midpoint between
+// two neighbours, and the numbers next to each midpoint.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -19,7 +19,7 @@ To bits_of(From from) {
   return to;
 }
 
-// A binary format by its numbers: value of a pattern, by ldexp.
+// The parameters of a binary format. Computes the value of a pattern with ldexp.
 struct Format {
   int exponent_bits, mantissa_bits;
 
@@ -42,8 +42,8 @@ struct Format {
 constexpr Format kHalf{5, 10};
 constexpr Format kBrain{8, 7};
 
-// Calls check(x, pattern that x rounds to) for the midpoint above every finite pattern and its
-// neighbours; the step beyond the largest finite number counts as one to infinity.
+// Calls check(x, pattern that x rounds to) for the midpoint above every finite pattern and for its
+// neighbours. The step above the largest finite number counts as a step to infinity.
 template <class Check>
 void for_midpoints(const Format &format, Check check) {
   for (uint32_t low = 0; low < format.infinity(); ++low) {
@@ -136,7 +136,8 @@ TEST(BF16, EveryMidpointRoundsToEven) {
   });
 }
 
-// Through f32 (round to nearest, then again) these integers land one pattern off.
+// Rounding through f32 first (double rounding) would return the neighbouring pattern for these
+// integers.
 TEST(BF16, IntegersRoundOnce) {
   EXPECT_EQ(guf::cast<guf::bf16>(int64_t{0x1010000000000001}).bits, 0x5d81);
   EXPECT_EQ(guf::cast<guf::bf16>(int64_t{0x1010000000000000}).bits, 0x5d80);

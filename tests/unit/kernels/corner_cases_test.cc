@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The corner cases of NumPy's arithmetic, on every ISA level that this machine runs.
+// Special cases of NumPy's arithmetic, at every ISA level that this machine supports.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,7 +17,7 @@ struct Row {
   const char *name;
   const char *function;
   const char *types;
-  std::vector<double> inputs;  // one per input; the real parts of complex ones
+  std::vector<double> inputs;  // one per input; real parts for complex types
   double output;
 };
 void PrintTo(const Row &row, std::ostream *out) {
@@ -94,7 +94,7 @@ const Row kRows[] = {
     {"HalfKeepsSubnormals", "multiply", "ee->e", {0x1p-14, 0x1p-10}, 0x1p-24},
     {"BfloatTiesToEven", "add", "EE->E", {256, 1}, 256},
     {"BfloatRoundsUp", "add", "EE->E", {256, 3}, 260},
-    // complex: here of real numbers
+    // complex: real-valued inputs only
     {"ComplexMaximumOrdersByReal", "maximum", "DD->D", {2, 1}, 2},
     {"ComplexSignIsUnit", "sign", "D->D", {-3}, -1},
     {"ComplexSqrtOfNegative", "sqrt", "F->F", {-1}, 0},

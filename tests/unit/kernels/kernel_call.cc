@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking up and calling loops.
+// Looks up loops and calls them.
 #include "tests/unit/kernels/kernel_call.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr size_t kRoom = 16;  // bytes per element: strides of every dtype fit
+constexpr size_t kRoom = 16;  // bytes per element, enough for every dtype
 
 template <class T>
 Element store(T value) {
@@ -24,7 +24,7 @@ T load(const Element &element) {
   return value;
 }
 
-// For values that fit exactly; _Float16 would need a compiler option.
+// For exactly representable values. _Float16 would require a compiler option.
 uint16_t half_bits(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double size = std::fabs(value);
@@ -115,7 +115,7 @@ Element encode(guf_dtype dtype, double value) {
       return store(bfloat_bits(value));
     case GUF_F32:
     case GUF_C64:
-      return store(static_cast<float>(value));  // the imaginary part stays 0
+      return store(static_cast<float>(value));  // the imaginary part remains 0
     default:
       return store(value);
   }

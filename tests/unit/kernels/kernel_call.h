@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds loops of the standard library and calls them on numbers written as double.
+// Finds loops of the standard library and calls them on numbers that are given as double.
 #ifndef GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
 #define GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
 
@@ -14,7 +14,8 @@ struct KernelImage {
   std::string target;
   const guf_module_image *image;
 };
-// The images of every ISA level that this machine runs; the others are named on stdout, once.
+// Returns the images of every ISA level that this machine supports. Prints the other levels to
+// stdout once.
 const std::vector<KernelImage> &runnable_images();
 
 struct Kernel {
@@ -24,10 +25,11 @@ struct Kernel {
   std::vector<guf_dtype> dtypes;
   int nin = 0;
 };
-// `types` as in "dd->d". Fails the test when there is none.
+// `types` as in "dd->d". Reports a test failure if no such kernel exists.
 Kernel find_kernel(const KernelImage &image, const char *function, const char *types);
 
-// Every item has the same inputs. `out` gets one number per item, the real part of complex results.
+// Calls the kernel with the same inputs for every item. `out` receives one number per item: the
+// real part for complex results.
 guf_status call_kernel(const Kernel &kernel, const std::vector<double> &inputs, int64_t count,
                        std::vector<double> *out);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cpu plugin's tables through ctypes: its loops, and calling one on NumPy arrays."""
+"""Reads the tables of the cpu plugin through ctypes: lists its loops and calls a loop on NumPy
+arrays."""
 
 import ctypes
 from ctypes import (
@@ -21,7 +22,7 @@ GUF_OK = 0
 GUF_LOOP_STATUS = 2
 GUF_IMAGE_HOST = 1
 
-# guf_dtype_code values; bfloat16 lies in uint16 arrays.
+# guf_dtype_code values; bfloat16 is stored in uint16 arrays.
 LETTERS = {
     0x00010806: "?",
     0x00010800: "b",
@@ -44,7 +45,7 @@ LETTERS = {
 
 
 def storage(letter):
-    """NumPy dtype of an array that holds elements of this letter."""
+    """Returns the NumPy dtype of an array with elements of this letter."""
     return np.dtype({"E": "H", "M": "M8[s]", "m": "m8[s]"}.get(letter, letter))
 
 
@@ -147,7 +148,7 @@ def _no_log(context, level, message):
     return None
 
 
-# The plugin keeps the host: these live as long as the program.
+# The plugin keeps the host table, so these objects live as long as the program.
 _LOG = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)(_no_log)
 _CONFIG = CFUNCTYPE(c_void_p, c_void_p, c_char_p)(_no_config)
 _LIBC = ctypes.CDLL(None)
@@ -171,7 +172,8 @@ _HOST = Host(
 
 
 class Plugin:
-    """An opened plugin: `targets` it can run here, and `loops()` of its standard library."""
+    """An opened plugin: the `targets` that this machine supports, and the `loops()` of its standard
+    library."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -200,7 +202,7 @@ class Plugin:
             yield function, loops
 
     def call(self, target, loop, dims, args, steps):
-        """Runs a loop of one ISA level; `args` are addresses. Returns its status."""
+        """Runs a loop of one ISA level and returns its status. `args` are addresses."""
         entry = self.images[target].entries[loop.kernel]
         result = c_int32 if loop.kind == GUF_LOOP_STATUS else None
         call = CFUNCTYPE(result, POINTER(c_void_p), POINTER(c_int64), POINTER(c_int64), c_void_p)(
@@ -212,7 +214,7 @@ class Plugin:
         return call(pointers, sizes, strides, None) or GUF_OK
 
     def elementwise(self, target, loop, arrays):
-        """Over 1-d arrays of one length, outputs included."""
+        """Runs a loop over 1-d arrays of equal length, including outputs."""
         return self.call(
             target,
             loop,

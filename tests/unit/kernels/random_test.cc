@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::random against the known answers that Random123 publishes for Philox4x32-10, and against the
-// formulas of its header.
+// Compares guf::random with the known answers that Random123 publishes for Philox4x32-10, and with
+// the formulas in its header.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/random.hpp>
 
@@ -14,7 +14,7 @@ struct Known {
   guf::u32 counter[4], key[2], words[4];
 };
 
-// kat_vectors of Random123: philox4x32 10
+// From kat_vectors of Random123: philox4x32 10
 const Known kKnown[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
@@ -29,7 +29,7 @@ TEST(Random, PhiloxHasThePublishedAnswers) {
   for (const Known &row : kKnown) {
     const guf::u32 *const c = row.counter;
     const guf::random_words direct = guf::philox(c[0], c[1], c[2], c[3], row.key[0], row.key[1]);
-    // Counter and key as seed, sequence and position.
+    // Converts counter and key to seed, sequence and position.
     const auto joined = [](guf::u32 low, guf::u32 high) { return (guf::u64{high} << 32) | low; };
     guf::random at(joined(row.key[0], row.key[1]), joined(c[2], c[3]), joined(c[0], c[1]));
     const guf::random_words words = at.words();
@@ -72,7 +72,7 @@ TEST(Random, UniformNumbersAreFractions) {
   EXPECT_LT(largest, 1);
 }
 
-// In units of the last place of the result.
+// Returns the error in units of the last place of the result.
 template <class T>
 double ulps(T found, long double wanted) {
   const T near = static_cast<T>(wanted);
@@ -86,7 +86,8 @@ struct Normals {
 
   void see(guf::normal_pair<T> pair, T u, T v) {
     const long double radius = std::sqrt(-2 * std::log1p(-static_cast<long double>(u)));
-    // Reduced before it is multiplied: the formula itself, not the rounding of 2 pi v.
+    // Reduces the argument before multiplying, so that the reference follows the formula without
+    // the rounding of 2 pi v.
     const long double quarter = std::floor(4 * static_cast<long double>(v) + 0.5L);
     const long double angle =
         (static_cast<long double>(v) - quarter / 4) * 6.28318530717958647692528676655900577L;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device made of plain loops, with or without memory that the host may touch. Counts what it is
-// asked.
+// A device that runs plain loops, with memory that the host can or cannot access. Counts its calls.
 #ifndef GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 #define GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 
@@ -12,7 +11,7 @@
 
 namespace gufunc::memory {
 
-// Device memory that the host must not touch has its address shifted: touching it is a crash.
+// Addresses of inaccessible device memory are shifted, so that a host access crashes.
 inline constexpr uint64_t kShift = uint64_t{1} << 62;
 
 struct FakeDevice {
@@ -52,7 +51,7 @@ struct FakeDevice {
     return GUF_OK;
   }
 
-  // Elements of equal size only; bytes are swapped where the sides differ.
+  // Converts between elements of equal size only. Swaps bytes if the byte orders differ.
   static guf_status convert(void *device, void *, const guf_launch_block *block, guf_error *) {
     auto *const self = static_cast<FakeDevice *>(device);
     self->blocks_seen.push_back(*block);
