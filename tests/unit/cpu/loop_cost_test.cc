@@ -97,7 +97,7 @@ TEST_F(FewSlowItems, OnAStreamAreQueued) {
         Slow &slow = fresh_loop();
         slow.open = false;
         if (is_known) cost_of(&slow).record(1, kSlowNs);
-        // returns before any item is released
+        // The call returns before any item is released.
         ASSERT_EQ(launch(&slow, items, threads, stream), GUF_OK);
         slow.release();
         synchronize(stream);

@@ -235,7 +235,7 @@ TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
       Slow &slow = fresh_loop();
       slow.open = false;
       if (is_known) cost_of(kernel).record(1, kSlowNs);
-      // returns before any item is released
+      // The call returns before any item is released.
       ASSERT_EQ(launch(kernel, &slow, blocks, stream), GUF_OK);
       slow.release();
       synchronize(stream);

@@ -261,7 +261,7 @@ TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
     int64_t value = 0;
     static void loop(char **, const int64_t *, const int64_t *, void *user) {
       ++static_cast<Counter *>(user)->value;
-      // gives the other threads time to wait
+      // Gives the other threads time to start waiting.
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   } counter;

@@ -92,8 +92,9 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   EXPECT_THAT(indices, ElementsAre(11, 7));
 }
 
-// More results than are put together, the first of them where the last indices lie. They are
-// indices themselves, so that reading them too late gives wrong results and no wild access.
+// There are more results than one block holds, and the first results overwrite the last indices.
+// The results are valid indices, so that a late read gives wrong results and not an out-of-bounds
+// access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount);
@@ -114,7 +115,7 @@ TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   EXPECT_EQ(indices, wanted);
 }
 
-// Each result folds what lies before it, where earlier results are by then.
+// Each result reduces the elements before it, which earlier results overwrite.
 TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount, 0);
@@ -139,7 +140,7 @@ TEST(ReduceatCall, NoIndicesGiveNoResults) {
   EXPECT_EQ(info_of(reduceat.output).shape[0], 0);
 }
 
-// The folded axis is the slowest of a fresh output, as NumPy's is.
+// As in NumPy, the reduced axis is the outermost axis of an allocated output.
 TEST(ReduceatCall, FreshOutputsPutTheAxisOutermost) {
   const std::vector<double> data(24, 1.0);
   Accumulate reduceat("add", {GUF_F64, data.data(), {2, 3, 4}, {8, 16, 48}, 0});

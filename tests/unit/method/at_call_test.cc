@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: unbuffered, any indices, operands that overlap, loops of mixed types.
+// at: unbuffered updates, arbitrary indices, overlapping operands, loops of mixed dtypes.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -70,7 +70,8 @@ TEST(AtCall, IndicesBroadcastAndRowsFollow) {
   EXPECT_THAT(grid, ElementsAre(1, 0, 2, 0, 0, 0));
 }
 
-// 2^62 places, each with one row of the list: no memory holds them, and no product wraps.
+// 2^62 index offsets, each with one row of the index array: too large for memory, and no product
+// may overflow.
 TEST(AtCall, IndicesThatBroadcastBeyondMemoryAreRefused) {
   std::vector<double> data(4, 1.0);
   const int64_t zero = 0;
@@ -114,7 +115,7 @@ TEST(AtCall, CastsInAndOutUnsafely) {
   const std::vector<int64_t> index = {0, 1, 1};
   At at("add", view(GUF_U8, data));
   at.index(view(GUF_I64, index));
-  at.args.operand = at.weak_int(300);  // an int64: nothing is weak here
+  at.args.operand = at.weak_int(300);  // an int64, because `at` has no weak scalars
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   EXPECT_THAT(data, ElementsAre(44, 88));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of any shape between pages that nobody may touch, with the values that they hold.
+// Arrays of any shape between inaccessible pages, with their values.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
 #define GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
 
@@ -24,8 +24,8 @@ inline bool is_empty(const Shape &shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-// Makes a shape with elements small: further axes of extent 2 become 1. Those of shapes with an
-// extent of 0 may be many, until the others stretch it away.
+// Limits the number of elements: excess axes of extent 2 become 1. A shape with an extent of 0 may
+// keep many axes, as long as broadcasting does not replace that extent.
 inline Shape bounded(Shape shape) {
   if (is_empty(shape)) return shape;
   int64_t count = 1;
@@ -36,8 +36,8 @@ inline Shape bounded(Shape shape) {
   return shape;
 }
 
-// Shapes of extents 0, 1 and 2 with at most 64 axes and 64 elements: all of up to `all` axes, then
-// chosen ones of every larger number of axes.
+// Returns shapes of extents 0, 1 and 2 with at most 64 axes and 64 elements: all shapes of up to
+// `all` axes, and a random selection for every larger number of axes.
 inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32_t seed) {
   std::vector<Shape> shapes = {{}};
   for (size_t first = 0; shapes[first].size() < all; ++first) {
@@ -52,7 +52,7 @@ inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32
     shapes.emplace_back(ndim, 0);
     shapes.emplace_back(ndim, 1);
     for (int k = 0; k < random; ++k) {
-      // As many longer axes as an array may have: an extent of 0 does not hide an overflow.
+      // As many axes of extent 2 as an array can have: an extent of 0 does not hide an overflow.
       const bool empty = k % 4 != 3;
       Shape shape(ndim);
       const auto share = static_cast<uint32_t>(1 + k % 3);
@@ -68,7 +68,7 @@ inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32
   return shapes;
 }
 
-// One page between two that fault.
+// One page between two inaccessible pages.
 class GuardedPage {
  public:
   GuardedPage() : page_(take()) {}
@@ -76,12 +76,12 @@ class GuardedPage {
   GuardedPage &operator=(const GuardedPage &) = delete;
   ~GuardedPage() { unused().push_back(page_); }
 
-  // A place of so many bytes that begins or ends where the page does.
+  // Returns `nbytes` of memory at the start or at the end of the page.
   char *place(size_t nbytes, bool at_end) {
     std::memset(page_, kFiller, kSize);
     return at_end ? page_ + kSize - nbytes : page_;
   }
-  // Whether nothing but `nbytes` from `place` on was written.
+  // Returns whether only the `nbytes` at `place` were written.
   bool untouched_outside(const char *place, size_t nbytes) const {
     for (const char *at = page_; at != page_ + kSize; ++at) {
       if (*at != kFiller && (at < place || at >= place + nbytes)) return false;
@@ -113,16 +113,18 @@ class GuardedPage {
   char *page_;
 };
 
-// An operand over a page of its own.
+// An operand on its own guarded page.
 template <class T>
 class GuardedArray {
  public:
-  // Axes in any order and direction. Where a stride means nothing it is any number.
+  // Chooses axes in random order and direction. A stride that is irrelevant gets an arbitrary
+  // value.
   GuardedArray(guf_dtype dtype, Shape shape, std::mt19937 &bits)
       : shape_(std::move(shape)), strides_(shape_.size()) {
     constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
     constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
-    constexpr size_t kBounded = std::size(kWild) - 2;  // longer axes must stay within addresses
+    // longer axes must stay inside the address space
+    constexpr size_t kBounded = std::size(kWild) - 2;
     const bool empty = is_empty(shape_);
     std::vector<size_t> order(shape_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -164,7 +166,7 @@ class GuardedArray {
     return page_.untouched_outside(begin_, static_cast<size_t>(count_) * sizeof(T));
   }
 
-  // By number in C order.
+  // Returns the element with this number in C order.
   T at(int64_t number) const {
     T value;
     std::memcpy(&value, element(number), sizeof value);
@@ -195,7 +197,7 @@ class GuardedArray {
   guf_operand operand_ = {};
 };
 
-// The place in a smaller array, stretched to `shape`, of the element with a number in C order.
+// Returns the C-order number, in an array of shape `own` broadcast to `shape`, of element `number`.
 inline int64_t stretched(int64_t number, const Shape &shape, const Shape &own) {
   int64_t place = 0, step = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve_reduce, guf_explain_reduce and their kin: what they say is what the method then does,
-// and they read no element.
+// guf_resolve_reduce, guf_explain_reduce and the functions for the other methods: their results
+// match what the method does, and they read no element.
 #include <string>
 
 #include "tests/unit/method/method_ground.h"
@@ -29,7 +29,7 @@ std::string text_of(guf_ufunc ufunc, const Args &args, Explain explain) {
   return text;
 }
 
-// Memory that nobody may read: the shapes alone count.
+// Returns inaccessible memory, because only the shapes may be used.
 const void *unreadable() {
   return reinterpret_cast<const void *>(uint64_t{4096});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every refusal of accumulate, reduceat and at: status, NumPy's text, outputs left as they were.
+// Every error of accumulate, reduceat and at: status, NumPy's message, unchanged outputs.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
@@ -74,7 +74,7 @@ TEST(MethodErrors, OfReduceat) {
          "args->indices is NULL");
 }
 
-// at() of four numbers and one operand; what fails leaves the numbers alone.
+// `at` on four numbers and one operand. A failing call leaves the numbers unchanged.
 class AtErrors : public testing::Test {
  protected:
   using Change = std::function<void(At *)>;
@@ -141,7 +141,7 @@ TEST_F(AtErrors, OfIndices) {
   shapes.with(operand_);
   expect(shapes.run(), shapes.error, GUF_E_INDEX,
          "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,) ");
-  // A single index is checked before the shapes, and where nothing is to be done too.
+  // A single index is checked before the shapes, even if the call has no elements.
   const int64_t three_down = -3;
   for (const std::vector<int64_t> &beside : {longer_, std::vector<int64_t>{}}) {
     At single("add", matrix(GUF_F64, data_, 2, 2));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point events of methods: of every step of the fold, and the same for any number of
-// threads.
+// Floating-point flags of methods: every step of a reduction is checked, with the same result for
+// any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -38,7 +38,7 @@ uint32_t events_of_reduce(const char *ufunc, guf_dtype dtype, const std::vector<
 
 struct Row {
   const char *ufunc;
-  std::vector<double> last;  // elements of a long fold, behind others
+  std::vector<double> last;  // last elements of a long reduction
   double others;
   uint32_t events;
 };
@@ -87,7 +87,8 @@ TEST_P(MethodEvents, OfAccumulateAndReduceAt) {
   EXPECT_EQ(events, GetParam().events) << "reduceat";
 }
 
-// Rows that are one tile, several that go side by side when nobody watches, and more than a cache.
+// Rows of one tile, of several tiles that run in parallel unless flags are checked, and rows larger
+// than a cache.
 TEST(MethodEventsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);
@@ -119,7 +120,7 @@ const Row kRows[] = {
 INSTANTIATE_TEST_SUITE_P(Rows, MethodEvents, testing::ValuesIn(kRows));
 
 TEST(MethodEventsOfSteps, AreTheTreesAndNotALeftFolds) {
-  // Element i joins accumulator i mod 8: what would overflow from the left cancels first.
+  // Element i is added to accumulator i mod 8, so values cancel that would overflow in a left fold.
   const std::vector<double> cancels = {kMax,  kMax,  0, 0, 0, 0, 0, 0,
                                        -kMax, -kMax, 0, 0, 0, 0, 0, 0};
   EXPECT_EQ(events_of_reduce("add", GUF_F64, cancels), 0U);
@@ -196,7 +197,7 @@ TEST(MethodEventsOfAt, OfRowsAndOfUnaryFunctions) {
 }
 
 TEST(MethodEventsThatFail, DoSoWhenAllIsDone) {
-  // Ten kept axes that do not merge are several launches, of which the first one has the event.
+  // Ten kept axes that cannot be coalesced need several launches; the first one raises the flag.
   constexpr int64_t kAxes = 10, kItems = 1 << kAxes, kSpan = 59049;
   std::vector<double> data(2 * kSpan, 1), result(kItems, -1);
   data[0] = data[kSpan] = kMax;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods through the C ABI on memory of the test's own.
+// Methods called through the C ABI on memory that the test owns.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc {
 
-// Makes operands of views and keeps what they point at.
+// Makes operands from views and keeps the data structures that they reference.
 class Operands {
  public:
   const guf_operand *tensor(const View &view) { return keep(tensors_.operand(view)); }
@@ -38,7 +38,7 @@ inline guf_ufunc find_ufunc(const char *name) {
   return ufunc;
 }
 
-// What a method answered: elements of an allocated output, in C order.
+// Returns the elements of an allocated output in C order.
 template <class T>
 std::vector<T> elements_of(const guf_operand &output) {
   guf_array_info info = {};
@@ -58,7 +58,7 @@ inline guf_array_info info_of(const guf_operand &output) {
   return info;
 }
 
-// A method of a fold: its arguments, the operands they point at, and the answer.
+// A reduction method: its arguments, operands and output.
 template <class Args>
 struct Fold : Operands {
   explicit Fold(const char *ufunc, const View &input) : handle(find_ufunc(ufunc)) { start(input); }

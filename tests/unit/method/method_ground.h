@@ -7,7 +7,7 @@
 
 namespace gufunc {
 
-// Data that calls share; results must stay as they are.
+// Data that calls share. A failing call must leave the results unchanged.
 struct Ground {
   std::vector<double> data = std::vector<double>(24, 1.0);
   std::vector<double> result = std::vector<double>(24, 7.0);

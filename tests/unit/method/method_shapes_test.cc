@@ -10,7 +10,7 @@
 namespace gufunc {
 namespace {
 
-// Elements of a shape before, along and behind an axis.
+// Numbers of elements before, along and after an axis.
 struct Stretch {
   int64_t outer, length, inner;
 };
@@ -71,7 +71,7 @@ void check_reduceat(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt199
   }
 }
 
-// An operand shape that stretches to `shape`.
+// Returns an operand shape that broadcasts to `shape`.
 Shape smaller(const Shape &shape, std::mt19937 &bits) {
   Shape own(shape.begin() + static_cast<int64_t>(bits() % 4 == 0 ? bits() % (shape.size() + 1) : 0),
             shape.end());
@@ -131,7 +131,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
   GuardedArray<int64_t> a(GUF_I64, first, bits), b(GUF_I64, second, bits);
   guf_error error = fresh_error();
   if (both.size() > GUF_MAX_NDIM || (!is_empty(both) && count_of(both) > 512)) return;
-  // An extent of 0 does not hide a size that overflows.
+  // An extent of 0 does not hide the overflow of a size.
   if (std::count(both.begin(), both.end(), 2) > 59) return;
   GuardedArray<int64_t> output(GUF_I64, both, bits);
   a.fill([](int64_t n) { return n; });
@@ -145,7 +145,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
     ASSERT_EQ(output.at(n), a.at(n / b.count()) + b.at(n % b.count())) << n;
 }
 
-// With a mask and a result of another type the call writes through a copy.
+// With a mask and a result of another dtype the call writes through a temporary buffer.
 template <class Out>
 void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt19937 &bits) {
   GuardedArray<double> a(GUF_F64, smaller(shape, bits), bits),
@@ -172,7 +172,7 @@ void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt199
   }
 }
 
-// Loop dimensions of `shape`, core dimensions of any of the three extents.
+// Loop dimensions come from `shape`; core dimensions have any of the three extents.
 void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   if (shape.size() + 2 > GUF_MAX_NDIM || std::count(shape.begin(), shape.end(), 2) > 55) return;
   const int64_t n = bits() % 3, k = bits() % 3, m = bits() % 3;
@@ -326,7 +326,8 @@ TEST_F(MethodShapes, CallsWithSeparateOutputs) {
   guf_ufunc_release(swapping, nullptr);
 }
 
-// Outputs that keep 10 core dimensions each, as text: more extents than any array has.
+// The message lists the kept dimensions of outputs with 10 core dimensions each: more extents than
+// an array can have.
 TEST_F(MethodShapes, ARefusalNamesAnyNumberOfKeptDimensions) {
   const guf_loop_numpy nothing = [](char **, const int64_t *, const int64_t *, void *) {};
   std::string side = "(";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// outer: all pairs, by an ordinary call.
+// outer: all pairs of elements, computed by an ordinary call.
 #include <gmock/gmock.h>
 
 #include "tests/unit/method/method_fixture.h"
@@ -33,7 +33,7 @@ TEST(OuterCall, AllocatesWithTheAxesOfBoth) {
   EXPECT_EQ(guf_array_release(outer.outputs[0].array, nullptr), GUF_OK);
 }
 
-// NumPy makes arrays of scalars first: int8 and 2 are int64.
+// NumPy converts scalars to arrays first: int8 with 2 gives int64.
 TEST(OuterCall, ScalarsAreNotWeak) {
   const std::vector<int8_t> a = {1};
   Call outer("multiply");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods over records of a program: what begins a fold, what a loop is given to see, streams,
-// texts, and what is refused. Orders and values: tests/conformance/record_methods.py.
+// Methods on structured dtypes: initial values, elements that a loop receives, streams, messages
+// and errors. tests/conformance/record_methods.py tests orders and values.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -14,17 +14,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// 40 bytes: no place for it in what holds an element of numbers.
+// 40 bytes: too large for the buffer of a numeric element.
 struct Sample {
-  uint64_t mark;  // what every element has
+  uint64_t mark;  // the same in every valid element
   uint64_t count;
   double weight[3];
   bool operator==(const Sample &) const = default;
 };
 constexpr uint64_t kMark = 0x5A3C'9E01;
 
-std::atomic<int> strangers{0};        // elements that a loop was given and that nobody made
-std::atomic<bool> loops_wait{false};  // until it is false again
+std::atomic<int> strangers{0};        // invalid elements that a loop received
+std::atomic<bool> loops_wait{false};  // loops block while this is true
 
 void add_samples(char **args, const int64_t *dims, const int64_t *steps, void *) {
   while (loops_wait) std::this_thread::yield();
@@ -130,7 +130,7 @@ TEST_F(RecordMethods, LoopsSeeNoElementThatIsMaskedOff) {
   std::vector<uint8_t> mask(n);
   double wanted = 1;
   for (size_t i = 0; i < mask.size(); ++i) {
-    mask[i] = i % 200 < 130 && i % 3 != 0;  // leaves without any, with some and with all others
+    mask[i] = i % 200 < 130 && i % 3 != 0;  // base blocks with no, some or all elements masked
     if (mask[i] == 0) std::memset(&data[i], 0x77, sizeof data[i]);
     wanted += mask[i];
   }
@@ -161,7 +161,7 @@ TEST_F(RecordMethods, ThreadsShareSubtrees) {
   EXPECT_EQ(elements_of<Sample>(scan.output).back().weight[0], 1 << 17);
 }
 
-// Overwrites what calls have left on this thread's stack.
+// Overwrites stack memory that earlier calls of this thread used.
 [[gnu::noinline]] void overwrite_stack() {
   volatile char room[64 * 1024];
   for (volatile char &byte : room) byte = 0x55;
@@ -172,7 +172,7 @@ TEST_F(RecordMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
-  const std::vector<Sample> data = samples(1 << 17);  // too many to run on the caller
+  const std::vector<Sample> data = samples(1 << 17);  // too many to run on the caller's thread
   Sample first = {kMark, 0, {1000, 0, 0}}, result = {};
   Reduce reduce(tree_, view_of(data));
   reduce.into(one(result));
@@ -270,7 +270,7 @@ TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
   EXPECT_THAT(truth.error.message, HasSubstr("to dtype('bool') according to the rule 'unsafe'"));
 }
 
-// As NumPy's function without an identity.
+// As in NumPy, a function without an identity.
 TEST_F(RecordMethods, HaveNoIdentity) {
   const std::vector<Sample> none, data = samples(4);
   Reduce empty(left_, view_of(none));
@@ -282,7 +282,7 @@ TEST_F(RecordMethods, HaveNoIdentity) {
   EXPECT_THAT(square.error.message, HasSubstr("is not reorderable"));
 }
 
-// The identity of a function's numbers is no element of its records.
+// The identity of a function's numeric loops is not an element of its structured dtype.
 TEST_F(RecordMethods, TakeNoNumberForAnElement) {
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
@@ -317,7 +317,7 @@ TEST_F(RecordMethods, AreExplained) {
   uint64_t length = sizeof text;
   const Sample first = sample(1);
   reduce.args.initial = reduce.tensor(one(first));
-  reduce.args.threads = 1;  // whatever the loop was measured to take
+  reduce.args.threads = 1;  // regardless of the measured cost of the loop
   ASSERT_EQ(guf_explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_THAT(text, HasSubstr("test_sample"));

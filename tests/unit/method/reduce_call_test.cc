@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: axes, what it starts from, masks, outputs, many dimensions.
+// reduce: axes, initial values, masks, outputs, many dimensions.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -161,7 +161,7 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
 }
 
-// More rows than are folded together, the first results where the last rows lie.
+// There are more rows than one block reduces, and the first results overwrite the last rows.
 TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000;
   std::vector<double> data = counting(2 * kRows), wanted = data;
@@ -173,7 +173,7 @@ TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_EQ(data, wanted);
 }
 
-// Results of the first rows lie where the mask of later rows does.
+// Results of the first rows overwrite the mask of later rows.
 TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000, kColumns = 3;
   std::mt19937 random(3);
@@ -213,7 +213,7 @@ TEST(ReduceCall, FreshOutputsLieAsInputs) {
   EXPECT_EQ(info.strides[1], 24);
 }
 
-// Neither the kept nor the folded dimensions of these merge: every second one is walked.
+// Takes every second element, so that neither the kept nor the reduced dimensions can be coalesced.
 View spread(const std::vector<int64_t> &data, int32_t ndim) {
   View made = {GUF_I64, data.data(), {}, {}, 0};
   int64_t stride = 8;
@@ -249,7 +249,7 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   std::iota(data.begin(), data.end(), 0);
   std::vector<double> doubles(data.begin(), data.end());
   View input = spread(data, kNdim);
-  // Kept: the last axis. Each place is a sum of powers of 3, so sums are known.
+  // The last axis is kept. Element values are sums of powers of 3, so that the results are known.
   std::vector<int64_t> axes(kNdim - 1);
   std::iota(axes.begin(), axes.end(), 0);
   int64_t sum = 0;
@@ -281,7 +281,8 @@ TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
   Reduce reduce("add", view(GUF_F64, data));
   reduce.into({GUF_F64, &result, {}, {}, 0});
   reduce.args.threads = 1;
-  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;  // kernels are found once
+  // looks up the kernel once, before the measured call
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   const long before = allocations.load();
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(allocations.load(), before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every refusal of reduce: its status, NumPy's text, and outputs left as they were.
+// Every error of reduce: status, NumPy's message, unchanged outputs.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
@@ -13,7 +13,7 @@ struct Row {
   std::vector<int64_t> shape;
   std::function<void(const Ground &, Reduce *)> change;
   guf_status status;
-  const char *text;  // how the message begins
+  const char *text;  // start of the message
 };
 
 const Row kReduceRows[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce of shapes of extents 0, 1 and 2 with up to 64 axes, beside plain loops: between guard
-// pages, folded over any axes, with masks, initial values and strides that mean nothing.
+// reduce on shapes of extents 0, 1 and 2 with up to 64 axes, compared with plain loops. The
+// operands are between guard pages; axes, masks, initial values and irrelevant strides vary.
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -11,19 +11,19 @@
 namespace gufunc {
 namespace {
 
-// What one call folds, over which axes, and how.
+// The operands, axes and options of one call.
 struct Plan {
   std::vector<int64_t> axes;
-  uint64_t folded = 0;  // the same as bits
+  uint64_t folded = 0;  // the same axes as a bit mask
   bool all = false;
   bool keepdims = false;
   Shape result;
-  Shape kept;  // the input's shape with 1 for each folded axis
+  Shape kept;  // the input's shape with extent 1 for each reduced axis
 };
 
 Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
   Plan plan;
-  plan.axes.reserve(1);  // a list without any is no NULL
+  plan.axes.reserve(1);  // the data pointer of an empty list must not be NULL
   const auto fold = [&](size_t axis) {
     const auto number = static_cast<int64_t>(axis);
     plan.axes.push_back(bits() % 2 != 0 ? number : number - static_cast<int64_t>(shape.size()));
@@ -36,7 +36,7 @@ Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
       fold(axis);
   }
   if (which == 3 && !shape.empty()) fold(bits() % shape.size());
-  // Without the extents of 0 that are folded the result may have too many elements.
+  // Without the reduced extents of 0 the result can have too many elements.
   const auto is_folded = [&](size_t axis) { return (plan.folded >> axis & 1U) != 0; };
   int64_t count = 1;
   for (size_t axis = 0; which != 3 && axis < shape.size(); ++axis)
@@ -54,11 +54,11 @@ Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
 
 template <class In, class Out>
 struct Function {
-  const char *name;  // of the library's, or test_scale
+  const char *name;  // a library function, or test_scale
   guf_dtype in, out;
   std::optional<Out> identity;
   std::function<Out(Out, In)> fold;
-  bool one_axis = false;  // the order of several matters
+  bool one_axis = false;  // rejects several axes, whose order would matter
 };
 
 const Function<double, double> kSum = {"add", GUF_F64, GUF_F64, 0.0, std::plus<>()};
@@ -69,7 +69,7 @@ const Function<int64_t, int64_t> kLargest = {
 const Function<int32_t, double> kScaled = {
     "test_scale", GUF_I32, GUF_F64, {}, [](double a, int32_t b) { return std::ldexp(a, b); }, true};
 
-// f * 2^i: a loop of mixed types.
+// f * 2^i: a loop of mixed dtypes.
 guf_ufunc scale() {
   static const guf_ufunc made = make_ufunc(
       "test_scale", nullptr, 2, 1, {},
@@ -173,8 +173,8 @@ TEST(ReduceShapes, EveryShapeAndAxis) {
   EXPECT_GE(shapes.size(), 2300U);
 }
 
-// Each result is compared with the state of its elements, visited in C order. They are few enough
-// for one leaf.
+// Compares each result with the accumulators of its elements, visited in C order. There are few
+// enough elements for one base block.
 void check_states(const Shape &shape, int which, std::mt19937 &bits) {
   const Plan plan = plan_reduction(shape, which, bits);
   if (!is_empty(plan.result) && bounded(plan.result) != plan.result) return;
@@ -228,7 +228,8 @@ TEST(ReduceShapes, StatesOfEveryShape) {
   }
 }
 
-// The strides of an empty array once moved the address of the result: 27 axes, several of extent 0.
+// Regression test: the strides of an empty array must not move the address of the result. 27 axes,
+// several of extent 0.
 TEST(ReduceShapes, AnEmptyArrayWritesItsResultOnly) {
   double around[64];
   std::fill_n(around, std::size(around), 1.5);

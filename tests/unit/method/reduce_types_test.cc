@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which type a reduction runs, as NumPy 2.4.6 answers.
+// The dtype in which a reduction runs, compared with NumPy 2.4.6.
 #include <cmath>
 
 #include "tests/unit/method/method_fixture.h"
@@ -10,9 +10,9 @@ namespace {
 struct Row {
   const char *ufunc;
   guf_dtype input;
-  guf_dtype dtype;   // 0: none asked for
-  guf_dtype result;  // 0: refused
-  const char *text;  // of the refusal
+  guf_dtype dtype;   // 0: no dtype= argument
+  guf_dtype result;  // 0: error
+  const char *text;  // error message
 };
 
 const char kNoLoop[] = "No loop matching the specified signature and casting was found for ufunc ";
@@ -80,7 +80,7 @@ TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
   EXPECT_EQ(real, 200.0F);
 }
 
-// NumPy takes a bool output's type for the first operand's.
+// NumPy uses the dtype of a bool output as the dtype of the first operand.
 TEST(ReduceTypes, ComparisonsSayWhatABoolOutputMakesOfThem) {
   const std::vector<int16_t> data = {1, 2};
   bool truth = false;
@@ -141,11 +141,11 @@ guf_dtype dtype_of(const char *name) {
   return dtype;
 }
 
-// A scalar keeps its unit where that would be lost; an array's one element does not.
+// A scalar keeps its unit if a cast would lose information. A one-element array does not.
 TEST(ReduceTypes, InitialTimesLoseNothing) {
   struct Initial {
     const char *type, *scalar;
-    int64_t sum;  // -1: refused
+    int64_t sum;  // -1: error
     const char *text;
   };
   const std::vector<int64_t> data = {1, 2};
@@ -170,7 +170,7 @@ TEST(ReduceTypes, InitialTimesLoseNothing) {
   }
 }
 
-// What is said of bools is not said of times, whatever type is named.
+// The error for subtracting bools does not apply to datetime types, even with dtype=bool.
 TEST(ReduceTypes, SubtractsTimesWhereBoolIsNamed) {
   const std::vector<int64_t> data = {1, 5, 15};
   Reduce reduce("subtract", view(dtype_of("m8[s]"), data));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack that call.h states suffices for every method and call: each runs on a thread that has
-// no more, behind a guard page. The first ones open the backend, too.
+// The stack size that call.h states suffices for every method and call. Each case runs on a thread
+// with that stack size and a guard page. The first cases also open the backend.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <pthread.h>
@@ -14,9 +14,9 @@
 namespace gufunc {
 namespace {
 
-constexpr size_t kStated = size_t{256} << 10;  // call.h
+constexpr size_t kStated = size_t{256} << 10;  // the size that call.h states
 
-// Sanitizers' frames are several times as large.
+// Stack frames are several times larger with sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kStack = 8 * kStated;
 #else
@@ -34,7 +34,7 @@ class SmallStack {
   SmallStack &operator=(const SmallStack &) = delete;
   ~SmallStack() { munmap(stack_, kGuard + kStack); }
 
-  // Runs it and returns the bytes that were written, of the thread's own included.
+  // Runs `body` and returns the number of written stack bytes, including the thread's own.
   size_t run(const std::function<void()> &body) {
     std::memset(stack_ + kGuard, kPaint, kStack);
     pthread_attr_t attributes;
@@ -61,7 +61,7 @@ class SmallStack {
   char *stack_;
 };
 
-// Everything that a case needs is made before the thread runs, by the test's own.
+// The test's main thread allocates everything that a case needs before the small thread runs.
 class StackNeed : public testing::Test {
  protected:
   void expect_fits(const char *name, const std::function<guf_status()> &body) {
@@ -69,7 +69,7 @@ class StackNeed : public testing::Test {
     const size_t used = stack_.run([&] { status = body(); });
     EXPECT_EQ(status, GUF_OK) << name;
     RecordProperty(name, static_cast<int>(used));
-    // A quarter is a reserve, for other processors' kernels and other C libraries.
+    // A quarter is reserved for the kernels of other processors and for other C libraries.
     EXPECT_LE(used, kStack / 4 * 3) << name << " used " << used << " bytes of stack";
   }
 
@@ -81,7 +81,7 @@ class StackNeed : public testing::Test {
   SmallStack stack_;
 };
 
-// The longest lists of dimensions, of which few are longer than 1.
+// The longest list of dimensions, few of which are longer than 1.
 std::vector<int64_t> long_shape() {
   std::vector<int64_t> shape(GUF_MAX_NDIM, 1);
   for (size_t axis = 0; axis < shape.size(); axis += 6) shape[axis] = 2;
@@ -110,7 +110,7 @@ TEST_F(StackNeed, Calls) {
     expect_fits("call with casts and a mask", [&] { return call.run(); });
   }
   {
-    Call call("add");  // overlaps its input, backwards: goes through copies
+    Call call("add");  // overlaps its input in reverse, so it is staged
     call.in({GUF_F64, &data[kElements - 1], {kElements}, {-8}, 0}).in(view(GUF_F64, data));
     call.out(view(GUF_F64, data));
     expect_fits("call that overlaps", [&] { return call.run(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction whose state is the text of its own tree: a hash of the order in which elements were
-// seen and states merged, beside their count.
+// A reduction whose accumulator describes its own tree: a hash of the order in which elements were
+// visited and accumulators merged, and a count of elements.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_STATE_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_STATE_FIXTURE_H
 
@@ -91,7 +91,7 @@ inline guf_ufunc trace() {
   return made;
 }
 
-// A reduce with several results.
+// A reduce call with several results.
 struct StateReduce : Reduce {
   StateReduce(guf_ufunc ufunc, const View &input, size_t count)
       : Reduce(ufunc, input), results(count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a state: the tree of leaves of 128 in C order, whatever the layout, the masks and
-// the threads; their results, and what is refused.
+// Reductions with user-defined accumulators: the tree of base blocks of 128 elements in C order for
+// every layout, mask and number of threads; their results and errors.
 #include <algorithm>
 #include <random>
 
@@ -64,7 +64,8 @@ Sample random_sample(std::mt19937 &random) {
   return sample;
 }
 
-// The tree over leaves: the left part is the largest power of two that leaves something.
+// The tree over base blocks: the left part is the largest power of two that leaves a nonempty right
+// part.
 Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
   if (end - first == 1) return leaves[first];
   size_t left = 1;
@@ -72,7 +73,7 @@ Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
   return joined(tree(leaves, first, first + left), tree(leaves, first + left, end));
 }
 
-// Every result's leaves, filled in C order.
+// Fills the base blocks of every result in C order and returns the expected results.
 std::vector<Trace> right_answer(const Sample &sample) {
   size_t nresults = 1;
   for (size_t k = 0; k < sample.shape.size(); ++k) {
@@ -212,7 +213,7 @@ TEST(StateReduce, MoreElementsThanCountAreRefused) {
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
-// ---- parts that fit, and those that do not
+// ---- part functions that match, and part functions that do not
 
 void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i)
@@ -223,7 +224,7 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
-// A leaf's number and its elements are axes behind the kept ones.
+// The number of the base block and its elements are two axes after the kept axes.
 TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
@@ -258,8 +259,8 @@ TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   guf_ufunc_release(merge, nullptr);
 }
 
-// The number of leaves is rounded up without overflow. The states then need more memory than there
-// is.
+// The number of base blocks is rounded up without overflow. The accumulators then need more memory
+// than available.
 TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
   const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
   const guf_ufunc merge =
@@ -276,7 +277,7 @@ TEST(StateReduce, PartsThatDoNotFitAreRefused) {
   const guf_ufunc add = find_ufunc("add");
   guf_error error = {};
   error.struct_size = sizeof error;
-  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no leaf
+  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no base function
   const guf_ufunc leaf = make_part("test_pair_leaf", "(n),()->(),()", 2, 2, 0,
                                    {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);
   EXPECT_EQ(set_parts(leaf, add, nullptr, &error), GUF_E_SIGNATURE);  // merge

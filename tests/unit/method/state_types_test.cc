@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a state over times, whose loops name classes and not units, and over records.
+// User-defined accumulators over datetime types, whose loops match any unit, and over structured
+// dtypes.
 #include <cmath>
 
 #include "tests/unit/method/state_fixture.h"
@@ -7,7 +8,7 @@
 namespace gufunc {
 namespace {
 
-// (n),()->(),(): the latest element, and its number.
+// (n),()->(),(): the latest element and its index.
 void latest_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     const char *const elements = args[0] + item * steps[0];
@@ -59,7 +60,7 @@ struct Point {
   int32_t weight;
 };
 
-// (n)->(): the sum of points, which is a point.
+// (n)->(): the sum of points, which is again a point.
 void sum_points(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     Point sum = {0, 0, 0};
@@ -144,7 +145,7 @@ TEST(StateEvents, AreThoseOfThePartsAndFailAtTheEnd) {
       make_part("test_sum_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, sum_merge);
   ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
   std::vector<double> data(256, 0);
-  data[0] = data[128] = 1e308;  // two leaves
+  data[0] = data[128] = 1e308;  // in two base blocks
   double result = 0;
   uint32_t events = 0;
   StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What queued work uses lives until it has run: the stream is blocked, everything is released, and
-// memory that is wrapped tells when it goes.
+// Queued work keeps its resources alive until it has run. The fixture blocks the stream and
+// releases every resource; wrapped memory reports its release.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
 
@@ -22,11 +22,11 @@ inline void wait_for_gate() {
 inline void wait_loop(char **, const int64_t *, const int64_t *, void *) {
   wait_for_gate();
 }
-// Releases free what they can in one poll, and run what is queued thereby in the next ones.
+// One poll frees what it can; the next polls run the callbacks that this queued.
 inline void drain() {
   for (int i = 0; i < 3; ++i) guf_poll(0, nullptr, nullptr);
 }
-// Overwrites what calls have left on this thread's stack.
+// Overwrites stack memory that earlier calls of this thread used.
 [[gnu::noinline]] inline void scribble() {
   volatile char room[64 * 1024];
   for (volatile char &byte : room) byte = 0x55;
@@ -38,8 +38,8 @@ inline void count_destroy(void *) {
   ++released;
 }
 
-// a + b, once the gate is open: for methods that read their indices at once, and so wait for what
-// was queued before them.
+// Computes a + b after the gate opens. For methods that read their indices immediately and
+// therefore wait for earlier queued work.
 inline void add_behind_gate(char **args, const int64_t *dims, const int64_t *steps, void *) {
   wait_for_gate();
   for (int64_t i = 0; i < dims[0]; ++i) {
@@ -55,7 +55,7 @@ inline guf_ufunc gated_add() {
 
 class StreamKeep : public testing::Test {
  protected:
-  static constexpr int64_t kMany = 1 << 17;  // too many items to run on the caller
+  static constexpr int64_t kMany = 1 << 17;  // too many items to run on the caller's thread
 
   void SetUp() override {
     guf_device cpu = nullptr;
@@ -71,7 +71,7 @@ class StreamKeep : public testing::Test {
     EXPECT_EQ(guf_stream_release(stream_, nullptr), GUF_OK);
   }
 
-  // Nothing that is queued from here on runs before the gate opens.
+  // Blocks the stream: work that is queued later waits until the gate opens.
   void block() {
     static const guf_ufunc waiting =
         make_part("wait_for_gate", nullptr, 1, 1, 0, {GUF_BOOL, GUF_BOOL}, wait_loop);
@@ -97,7 +97,7 @@ class StreamKeep : public testing::Test {
     return made;
   }
 
-  // An array over memory of the test's own, as an operand.
+  // Wraps memory of the test in an array operand.
   guf_operand *wrapped(const View &view) {
     guf_array array = nullptr;
     EXPECT_EQ(
@@ -109,12 +109,12 @@ class StreamKeep : public testing::Test {
     return &made;
   }
 
-  // Everything that was wrapped is released, and lives until the work is done.
+  // Releases all wrapped arrays and checks that they live until the work is complete.
   void run_released() {
     for (const guf_operand &operand : operands_) guf_array_release(operand.array, nullptr);
     run_dropped(static_cast<int>(operands_.size()));
   }
-  // The same for `count` things that the caller has let go.
+  // Checks the same for `count` objects that the caller has released.
   void run_dropped(int count) {
     drain();
     scribble();

@@ -9,7 +9,8 @@
 #ifndef HAND_ANSWER
 #define HAND_ANSWER 1
 #endif
-/* Lies in memory that relocation makes the process's own: no change of the file reaches it. */
+/* Stored in memory that relocation makes private to the process, so that later changes of the file
+ * do not reach it. */
 #define HAND_FLAGS (HAND_ANSWER == 2 ? GUF_FUNCTION_COMMUTATIVE : 0)
 #ifndef HAND_NAME
 #define HAND_NAME "hand"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that nobody vouches for, opened as data within 256 MiB of address space and a second of
-// processor time: every word of a module's headers and tables at its extreme values, with the
-// digest put right, so that what reads them behind the digest is reached.
+// Untrusted files, opened as data within 256 MiB of address space and one second of processor time.
+// Every word of a module's headers and tables is set to extreme values. The digest is recomputed,
+// so that the code behind the digest check runs.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ namespace gufunc::module {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimited = false;  // a sanitizer's own memory is larger
+constexpr bool kLimited = false;  // sanitizers need more memory
 #else
 constexpr bool kLimited = true;
 #endif
@@ -30,7 +30,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// One file, written again for each case.
+// A file that is rewritten for each case.
 class Budget {
  public:
   Budget()
@@ -38,9 +38,9 @@ class Budget {
         path_("/proc/self/fd/" + std::to_string(descriptor_)) {}
   ~Budget() { close(descriptor_); }
 
-  // Opens it as data; false when the answer is none of those documented, or took too long.
+  // Opens the bytes as data. Returns false on an undocumented result or a timeout.
   bool keeps(const std::vector<char> &bytes) { return keeps(bytes, bytes.size()); }
-  // The same with a hole behind the bytes, up to `size`.
+  // The same, with a hole after the bytes up to `size`.
   bool keeps(const std::vector<char> &bytes, uint64_t size) {
     const auto written = static_cast<ssize_t>(bytes.size());
     if (ftruncate(descriptor_, 0) != 0 || ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
@@ -70,13 +70,13 @@ class Budget {
     std::printf("%d refused, %d accepted, the longest took %.3f s\n", refused_, accepted_,
                 longest_);
   }
-  const std::string &message() const { return message_; }  // of the last one
-  double seconds() const { return seconds_; }              // of the last one
+  const std::string &message() const { return message_; }  // of the last case
+  double seconds() const { return seconds_; }              // of the last case
   int refused() const { return refused_; }
   int accepted() const { return accepted_; }
 
  private:
-  // What an accepted table leads to lies in memory that can be read.
+  // Everything that an accepted table references must be readable memory.
   static void read_everything(const guf_module_v1 &table) {
     size_t sum = std::strlen(table.name);
     for (uint32_t i = 0; i < table.nfunctions; ++i) {
@@ -102,7 +102,7 @@ class Budget {
   double seconds_ = 0, longest_ = 0;
 };
 
-// Runs `body` in a child with the limit; true when it returned true.
+// Runs `body` in a child process with the limits. Returns whether it returned true.
 template <class Body>
 bool holds_within_limits(Body body) {
   const pid_t child = fork();
@@ -117,7 +117,7 @@ bool holds_within_limits(Body body) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-// The digest put right, unless the file is no ELF file any more.
+// Recomputes the digest, unless the file is no longer an ELF file.
 std::vector<char> sign_if_possible(std::vector<char> bytes) {
   base::ElfFile elf;
   ModuleNote note;
@@ -130,7 +130,8 @@ std::vector<char> sign_if_possible(std::vector<char> bytes) {
   return bytes;
 }
 
-// Headers, program headers, and every segment but the code: symbols, hashes, relocations, tables.
+// Headers, program headers, and every segment except the code: symbols, hashes, relocations,
+// tables.
 std::vector<size_t> words_to_change(const std::vector<char> &bytes) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -195,7 +196,8 @@ TEST(ModuleBudget, CutAtEveryByte) {
   }));
 }
 
-// Holes cost nothing to make: what is no module is refused before it is copied.
+// A file with holes needs no disk space. Files that are not modules must be rejected before they
+// are copied.
 TEST(ModuleBudget, LargeFilesThatAreNoModules) {
   const std::vector<char> whole =
       testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
@@ -230,7 +232,8 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
   }
 }
 
-// The most that is copied and digested; and segments that share bytes, which would take longer.
+// The largest file that is copied and digested, and segments that share bytes and would take
+// longer.
 TEST(ModuleBudget, TheLargestFile) {
   constexpr uint64_t kSize = uint64_t{128} << 20;
   for (const bool shared : {false, true}) {
@@ -261,7 +264,7 @@ TEST(ModuleBudget, TheLargestFile) {
   }
 }
 
-// Rows that share what they point to: a small file, and years of reading.
+// Rows that share their targets: a small file that would take years to read.
 TEST(ModuleBudget, TablesThatShareTheirTexts) {
   for (const char *const variant : {"many_loops", "many_rules", "many_kernels"}) {
     const std::vector<char> bytes = testing::sign(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest: blind to what strip rewrites, sensitive to every loaded byte.
+// The digest ignores what strip rewrites and covers every loaded byte.
 #include "core/module/module_digest.h"
 
 #include <gmock/gmock.h>

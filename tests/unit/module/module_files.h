@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module files as bytes: read, signed and written by tests.
+// Reads, signs and writes module files as bytes.
 #ifndef GUFUNC_TESTS_UNIT_MODULE_MODULE_FILES_H
 #define GUFUNC_TESTS_UNIT_MODULE_MODULE_FILES_H
 
@@ -19,26 +19,26 @@ namespace gufunc::testing {
 inline std::vector<char> read_bytes(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;
-  std::ostringstream content;  // faster than character by character
+  std::ostringstream content;  // faster than reading characters
   content << file.rdbuf();
   const std::string text = content.str();
   return {text.begin(), text.end()};
 }
 
-// Over what is there, without a new inode.
+// Overwrites the existing file and keeps its inode.
 inline void write_bytes(const std::string &path, const std::vector<char> &bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   EXPECT_TRUE(file.good()) << path;
 }
 
-// As a compiler does it: beside, then renamed.
+// Replaces the file as a compiler does: writes a new file and renames it.
 inline void replace_file(const std::string &path, const std::vector<char> &bytes) {
   write_bytes(path + ".new", bytes);
   std::filesystem::rename(path + ".new", path);
 }
 
-// Puts the right digest into a module that was changed or never had one.
+// Stores the correct digest in a module that was changed or has no digest.
 inline std::vector<char> sign(std::vector<char> bytes) {
   base::ElfFile elf;
   module::ModuleNote note;

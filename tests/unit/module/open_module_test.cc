@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules from files: what runs and what does not, old and new side by side, and the end of a
+// Modules from files: which modules run, old and new versions side by side, and the end of a
 // mapping.
 #include <elf.h>
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ bool is_mapped(const std::string &path) {
 class OpenModule : public ::testing::Test {
  protected:
   void SetUp() override {
-    base::collect();  // what an earlier test left mapped would be shared
+    base::collect();  // otherwise a mapping of an earlier test is shared
     error_.struct_size = sizeof error_;
   }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {
@@ -112,7 +112,7 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   EXPECT_EQ(after->table().functions[0].flags, uint32_t{GUF_FUNCTION_COMMUTATIVE});
 }
 
-// Pages of a mapped file that lost its end are no more: each access ends the process.
+// Accesses to mapped pages beyond the end of a truncated file would end the process.
 TEST_F(OpenModule, AFileCutOffAfterwardsLeavesTheLoadedOneAlone) {
   const std::string path = temporary("cut_off.so");
   for (const uint32_t flags : {0U, uint32_t{GUF_MODULE_DATA_ONLY}}) {
@@ -136,7 +136,7 @@ TEST_F(OpenModule, OneContentIsMappedOnceWhateverItsFiles) {
   EXPECT_EQ(two->path(), second);
 }
 
-// By the path, people find it in /proc/PID/maps and in the lists of debuggers.
+// Users identify the mapping by its path in /proc/PID/maps and in debuggers.
 TEST_F(OpenModule, TheMappingIsNamedByThePath) {
   const std::string folder = temporary("folder_") + std::string(120, 'f') + "/";
   const std::string path = folder + std::string(120, 'n') + ".so";
@@ -161,7 +161,7 @@ TEST_F(OpenModule, ASmallFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_THAT(error_.message, HasSubstr("cannot make a sealed copy of " + path));
 }
 
-// Program headers that ask for too much, or for places that the loader would write over.
+// Program headers that request too much memory, or addresses that the loader would overwrite.
 struct Claim {
   const char *name;
   void (*spoil)(std::vector<Elf64_Phdr> &loads);
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, OpenModuleClaims, ::testing::ValuesIn(kClaims),
                          [](const auto &row) { return std::string(row.param.name); });
 
 TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
-  // The dynamic loader knows libraries by name, and each of these is /proc/self/fd/<the same>.
+  // The dynamic loader identifies libraries by name, and both have the same name /proc/self/fd/N.
   const std::string first = temporary("first.so"), second = temporary("second.so");
   replace_file(first, hand("one"));
   replace_file(second, hand("two"));
@@ -315,7 +315,7 @@ TEST_F(OpenModule, RegistersOncePerContext) {
   EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_E_EXISTS);
   EXPECT_THAT(error_.message, HasSubstr("another module named 'hand' is loaded already"));
 
-  // The ufunc keeps the module; without both, the name is free again.
+  // The ufunc keeps the module alive; after both are released, the name is free again.
   first = second = ModuleRef();
   base::collect();
   EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real module to damage: two loops, one instruction set level.
+// A small real module for tests to corrupt: two loops, one ISA level.
 #include <gufunc/kernel.hpp>
 
 template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice cache: what was added is found, the bound holds, threads see whole entries.
+// The cache of loop choices: entries are found, its size is limited, and threads see complete
+// entries.
 #include "core/op/choice_cache.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ TEST(ChoiceCache, FindsWhatWasAdded) {
   EXPECT_FALSE(cache.find(5, &value));
   cache.add(5, 50);
   cache.add(6, 60);
-  cache.add(5, 51);  // the first stays
+  cache.add(5, 51);  // the first value is kept
   ASSERT_TRUE(cache.find(5, &value));
   EXPECT_EQ(value, 50U);
   ASSERT_TRUE(cache.find(6, &value));

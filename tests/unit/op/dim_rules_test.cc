@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules beside the signature: what they compute, and what is refused, by hand and by generated
-// expressions.
+// Rules beside the signature: their values and errors, for handwritten and generated expressions.
 #include "core/op/dim_rules.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ Parsed parse(std::string_view text, std::string_view rules) {
   return parsed;
 }
 
-// The size that "(m),(n)->(p)" with the rule gives p; empty when it is refused.
+// Returns the size of p in "(m),(n)->(p)" with the rule, or nothing if the rule rejects the sizes.
 std::optional<int64_t> size_of(const std::string &rule, int64_t m, int64_t n) {
   const Parsed parsed = parse("(m),(n)->(p)", rule);
   EXPECT_EQ(parsed.status, GUF_OK) << parsed.message;
@@ -55,7 +54,7 @@ TEST(DimRules, Compute) {
   EXPECT_EQ(size_of("p=m+n*2", 5, 7), 19);
   EXPECT_EQ(size_of("p=(m+n)*2", 5, 7), 24);
   EXPECT_EQ(size_of("p=n//2*m", 5, 7), 15);
-  EXPECT_EQ(size_of("p=(m-n)//2+5", 5, 8), 3);  // the floor of -1.5 is -2
+  EXPECT_EQ(size_of("p=(m-n)//2+5", 5, 8), 3);  // -1.5 is rounded down to -2
   EXPECT_EQ(size_of("p = 4 ", 5, 7), 4);
   EXPECT_EQ(size_of("p=0", 5, 7), 0);
 }
@@ -129,7 +128,8 @@ TEST(DimRules, BoundNesting) {
   EXPECT_EQ(parse("(m)->(p)", nested(33)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", nested(4000)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", "p=1" + std::string(4095, ' ')).status, GUF_E_SIGNATURE);
-  // The deepest stack a program can need: a maximum, a sum and a product waiting at every level.
+  // The deepest stack that a program can need: a maximum, a sum and a product pending at every
+  // level.
   std::string deep = "m";
   for (int i = 0; i < 32; ++i) deep = "max(1,1+1*" + deep + ")";
   const int64_t sizes[] = {2, -1};
@@ -161,7 +161,7 @@ TEST(DimRules, FailuresNameTheSizes) {
   }
 }
 
-// A random expression as text and as the value that plain evaluation gives it.
+// A random expression as text, with the value of its direct evaluation.
 struct Expression {
   std::string text;
   std::optional<int64_t> value;

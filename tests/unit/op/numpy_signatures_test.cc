@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signature parser against NumPy's own, over the texts of tests/data/make_signatures.py.
+// Compares the signature parser with NumPy's on the texts of tests/data/make_signatures.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void join(std::string *text, const std::vector<int64_t> &numbers) {
   }
 }
 
-// The file's notation of a parsed signature.
+// Writes a parsed signature in the file's notation.
 std::string describe(const Signature &signature) {
   std::vector<int64_t> ndims;
   std::vector<int64_t> indices(signature.operand_dims.begin(), signature.operand_dims.end());
@@ -54,8 +54,8 @@ std::string unescape(std::string text) {
   return text;
 }
 
-// Refusals of what stands between two arguments. NumPy is told how many come, so it knows which
-// of the three must follow, and refuses a comma where this parser refuses what stands behind it.
+// Returns whether the error is about the separator between two arguments. NumPy knows the number of
+// arguments, so it can reject a comma where this parser rejects the text after the comma.
 bool is_about_arguments(const std::string &refusal) {
   for (const char *what :
        {"E expect ',' at", "E expect '->' at", "E expect '(' at", "E incomplete signature"}) {

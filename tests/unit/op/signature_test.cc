@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the signature parser has beyond NumPy: |1, roles, caps, and its refusals word for word.
+// Extensions of the signature parser beyond NumPy: |1, roles, limits, and the exact error messages.
 #include "core/op/signature.h"
 
 #include <gtest/gtest.h>

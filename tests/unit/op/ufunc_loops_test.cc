@@ -46,7 +46,7 @@ TEST_F(UfuncLoops, StayInOrder) {
   ASSERT_EQ(ufunc_->add_loop(loop("dd"), nullptr), GUF_OK);
   const LoopList &before = ufunc_->loops();
   ASSERT_EQ(ufunc_->add_loop(loop("ff"), nullptr), GUF_OK);
-  EXPECT_EQ(before.loops.size(), 1U);  // a call that runs sees what it saw
+  EXPECT_EQ(before.loops.size(), 1U);  // a running call keeps its list of loops
   ASSERT_EQ(ufunc_->loops().loops.size(), 2U);
   EXPECT_EQ(ufunc_->loops().loops[1]->types[0], guf_dtype{GUF_F32});
 }
@@ -62,10 +62,10 @@ TEST_F(UfuncLoops, RefuseEqualInputs) {
   loops.push_back(loop("dd"));
   loops.push_back(loop("df"));
   EXPECT_EQ(ufunc_->add_loops(std::move(loops), nullptr), GUF_E_EXISTS);
-  EXPECT_EQ(ufunc_->loops().loops.size(), 1U);  // all or none
+  EXPECT_EQ(ufunc_->loops().loops.size(), 1U);  // all loops are added or none
   collect();
   base::run_callbacks(0);
-  EXPECT_EQ(ndestroyed, 1);  // only the loop that was taken
+  EXPECT_EQ(ndestroyed, 1);  // only for the loop that was added
 }
 
 TEST_F(UfuncLoops, DestroyWaitsForThePoll) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: the standard library, names of programs and modules, and how long modules live.
+// Contexts: the standard library, the names of programs and modules, and the lifetime of modules.
 #include "core/op/ufunc_registry.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using base::Ref;
 
-// A module as the registry sees one: an object that holds its registration.
+// A module as the registry sees it: an object that holds its registration.
 class FakeModule final : public base::Object {
  public:
   explicit FakeModule(int *ndead) : Object(base::Kind::kModule), ndead_(ndead) {}
@@ -65,10 +65,10 @@ class UfuncRegistry : public testing::Test {
   }
   static void collect() {
     base::collect();
-    base::collect();  // what the first round dropped
+    base::collect();  // objects that the first round released
   }
 
-  int ndead_ = 0;  // outlives every module: TearDown buries
+  int ndead_ = 0;  // outlives every module; TearDown collects modules
   guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
   Ref<Context> context_ = Ref<Context>::adopt(new Context);
 };
@@ -122,13 +122,13 @@ TEST_F(UfuncRegistry, KeepsWhatProgramsMake) {
   EXPECT_EQ(find("mine").get(), made.get());
   EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);
   made->full_name = "abs";
-  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);  // an alias is a name
+  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);  // an alias also occupies its name
   EXPECT_EQ(context_->names().size(), 41U);
   const Ref<Context> other = Ref<Context>::adopt(new Context);
   Ref<Ufunc> found;
   EXPECT_EQ(other->find("mine", &found, nullptr), GUF_E_NOT_FOUND);
   EXPECT_EQ(other->find("add", &found, nullptr), GUF_OK);
-  EXPECT_NE(found.get(), find("add").get());  // loops added in one context stay there
+  EXPECT_NE(found.get(), find("add").get());  // loops of one context do not appear in others
 }
 
 TEST_F(UfuncRegistry, FindsModulesByFullAndShortNames) {
@@ -138,7 +138,7 @@ TEST_F(UfuncRegistry, FindsModulesByFullAndShortNames) {
   const guf_module_v1 table_b = table("b", two);
   const Ref<FakeModule> a = add(table_a);
   EXPECT_EQ(find("twice")->full_name, "a:twice");
-  EXPECT_EQ(find("add")->full_name, "add");  // a plain name wins
+  EXPECT_EQ(find("add")->full_name, "add");  // an unqualified name takes precedence
   EXPECT_EQ(find("a:add")->full_name, "a:add");
   const Ref<FakeModule> b = add(table_b);
   find("twice", GUF_E_NOT_FOUND);
@@ -170,11 +170,11 @@ TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
   Ref<Ufunc> ufunc = find("a:twice");
   module = {};
   collect();
-  EXPECT_EQ(ndead_, 0);  // its ufunc keeps it
+  EXPECT_EQ(ndead_, 0);  // the ufunc keeps the module alive
   EXPECT_EQ(find("twice").get(), ufunc.get());
   EXPECT_EQ(context_->names().size(), 41U);
   ufunc = {};
-  find("nothing", GUF_E_NOT_FOUND);  // looking around revives nothing
+  find("nothing", GUF_E_NOT_FOUND);  // a look-up does not revive the module
   collect();
   EXPECT_EQ(ndead_, 1);
   find("a:twice", GUF_E_NOT_FOUND);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls through the C ABI on memory of the test's own.
+// Calls through the C ABI on memory that the test owns.
 #ifndef GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
 
@@ -12,7 +12,7 @@
 
 namespace gufunc {
 
-// One operand: a tensor whose dimensions live here.
+// One operand: a tensor and the arrays of its dimensions.
 struct View {
   guf_dtype dtype = GUF_F64;
   const void *data = nullptr;
@@ -21,7 +21,7 @@ struct View {
   uint32_t flags = 0;
 };
 
-// Operands made of views; keeps what they point at.
+// Makes operands from views and keeps the data structures that they reference.
 class Tensors {
  public:
   guf_operand operand(const View &view) {
@@ -47,7 +47,7 @@ class Tensors {
   std::list<guf_tensor> tensors_;
 };
 
-// A call under construction. Operands may be added in any kind; outputs after inputs.
+// A call under construction. Inputs of any kind come before outputs.
 class Call {
  public:
   explicit Call(const char *ufunc) {
@@ -121,7 +121,7 @@ View view(guf_dtype dtype, const std::vector<T> &data) {
   return {dtype, data.data(), {static_cast<int64_t>(data.size())}, {}, 0};
 }
 
-// A ufunc of one loop, made for a test.
+// Makes a ufunc with one loop.
 inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin, int32_t nout,
                             const std::vector<int32_t> &roles, guf_loop_numpy function,
                             const std::vector<guf_dtype> &types, uint32_t flags = 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls end to end: allocated outputs, casts, masks, streams, refusals.
+// Calls end to end: allocated outputs, casts, masks, streams, errors.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -93,7 +93,8 @@ TEST(CallPipeline, MaskKeepsWhereFalse) {
 }
 
 TEST(CallPipeline, MoreDimensionsThanABlockHolds) {
-  // 12 dimensions of 2 with every second axis reversed in memory order: nothing coalesces.
+  // 12 dimensions of extent 2, with every second axis reversed in memory order: none can be
+  // coalesced.
   constexpr int kNdim = 12;
   std::vector<int64_t> shape(kNdim, 2);
   std::vector<int64_t> strides(kNdim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's hook for core dimensions: asked on every call, resolution and plan; it fills what
-// only outputs have, or refuses with its own text.
+// The program's callback for core dimensions. It runs on every call, resolution and plan creation.
+// It sets sizes that only outputs have, or returns an error with its own message.
 #include <cstdio>
 #include <cstring>
 
@@ -15,7 +15,8 @@ struct Log {
   std::vector<int64_t> sizes;
 };
 
-// (m),(n)->(p): p = m + n - 1, and neither may be 0. What NumPy's conv1d_full example does.
+// (m),(n)->(p): p = m + n - 1, and neither m nor n may be 0. The same as NumPy's conv1d_full
+// example.
 guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
   Log *const log = static_cast<Log *>(user);
   if (log != nullptr) {
@@ -38,7 +39,7 @@ guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
 guf_status misbehaves(int32_t, int64_t *sizes, void *user, guf_error *) {
   switch (*static_cast<int *>(user)) {
     case 0:
-      return 7;  // no error status
+      return 7;  // not an error status
     case 1:
       sizes[0] += 1;
       return GUF_OK;
@@ -46,11 +47,11 @@ guf_status misbehaves(int32_t, int64_t *sizes, void *user, guf_error *) {
       sizes[2] = -5;
       return GUF_OK;
     case 3:
-      return GUF_E_SHAPE;  // without a text
+      return GUF_E_SHAPE;  // no message
     case 4:
-      return 123456;  // no status at all
+      return 123456;  // not a valid status
     default:
-      return GUF_OK;  // leaves p open
+      return GUF_OK;  // leaves p unset
   }
 }
 
@@ -142,7 +143,7 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
       GUF_OK);
   EXPECT_EQ(found[1], 12);
   guf_array_release(call.output.array, nullptr);
-  // Asked again: nothing is remembered.
+  // The callback runs again, because its results are not cached.
   Convolution given;
   given.give();
   ASSERT_EQ(guf_call(ufunc, &given.args, &given.error), GUF_OK) << given.error.message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same call in every way that there is: at once, as a plan, on a stream.
+// Runs the same call directly, as a plan, and on a stream.
 #ifndef GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
 #define GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc {
 
-// The call as a plan that is launched once, with operands and mask at `places`.
+// Makes a plan of the call and launches it once, with operands and mask at `places`.
 inline void run_plan(Call &call, const std::vector<const void *> &places) {
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
@@ -41,8 +41,8 @@ class EveryWay {
   EveryWay(const EveryWay &) = delete;
   EveryWay &operator=(const EveryWay &) = delete;
 
-  // Each way finds the buffer as it is now and has to leave it as wanted. To be called last: the
-  // call keeps the stream.
+  // Runs each variant on the current buffer and compares the result with `wanted`. Call it last,
+  // because the call keeps the stream.
   template <class T>
   void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
             const std::vector<T> &wanted) const {

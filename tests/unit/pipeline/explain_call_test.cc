@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_explain: what a call would do, without memory for what it would make.
+// guf_explain: describes a call without allocating its outputs.
 #include <gmock/gmock.h>
 
 #include "tests/unit/pipeline/call_fixture.h"
@@ -72,7 +72,7 @@ TEST(ExplainCall, SaysWhatThePlanSays) {
   EXPECT_EQ(guf_ufunc_release(parts, nullptr), GUF_OK);
 }
 
-// A result of 328 GB, and inputs of which no byte can be read.
+// A result of 328 GB, and inputs in inaccessible memory.
 TEST(ExplainCall, TouchesNoElement) {
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{0x1000});
   Call call("add");
@@ -83,7 +83,7 @@ TEST(ExplainCall, TouchesNoElement) {
   EXPECT_THAT(text_of(matmul), HasSubstr("core sizes (300000,3,300000)"));
 }
 
-// The backend's part, of the block that the call would launch: none of it is the core's to decide.
+// The backend describes the block that the call would launch; the core decides none of this.
 TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), asked("add"), shifted("add"), none("add");
@@ -106,8 +106,8 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   EXPECT_THAT(text_of(none), testing::EndsWith("\nno items: nothing is launched\n"));
 }
 
-// 64 MiB and more go around the caches, but not over an input; one that overlaps is staged, so that
-// the launch has it elsewhere.
+// Outputs of 64 MiB and more use non-temporal stores, unless an input is the same memory. An
+// overlapping input is staged, so the launch reads it elsewhere.
 TEST(ExplainCall, SaysWhatIsWrittenAroundTheCaches) {
   constexpr int64_t kItems = 20 << 20;
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);
@@ -144,7 +144,7 @@ TEST(ExplainCall, FailsAsTheCall) {
   EXPECT_EQ(guf_explain(nullptr, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
 }
 
-// A signature without outputs: in place, into an output that is given, into one to allocate.
+// A signature without outputs: in place, into a given output, and into an allocated output.
 TEST(ExplainCall, InoutOperands) {
   const guf_ufunc ufunc =
       make_ufunc("explained_product", "(n)", 0, 0, {GUF_ROLE_INOUT}, never_run, {GUF_F64});
@@ -162,7 +162,7 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_THAT(text, HasSubstr("argument 0: inout, float64, shape (2,3), strides (24,8), to all"));
   EXPECT_THAT(text, testing::EndsWith("int32, into an output of its own, to allocate\n"));
   EXPECT_EQ(missing.outputs[0].kind, GUF_OPERAND_NONE);
-  // An output to allocate has the operand's shape, whichever axis the loop runs along.
+  // An allocated output has the operand's shape, regardless of the axis.
   const int64_t axis = 0;
   missing.args.axis = &axis;
   EXPECT_THAT(text_of(missing), HasSubstr("core sizes (2,)"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point events of calls: what NumPy's errstate reports for the same values.
+// Floating-point flags of calls: the same as NumPy's errstate reports for the same values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void PrintTo(const Row &row, std::ostream *out) {
 
 class FpEvents : public testing::TestWithParam<Row> {};
 
-// The element is the last of many, so that later blocks and threads are looked at, too.
+// The element is the last of many, so that later blocks and threads are checked as well.
 TEST_P(FpEvents, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a guf_loop_error says reaches the caller, whichever way the loop was run.
+// The details of guf_loop_error reach the caller for every way of running the loop.
 #include <cstdio>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int32_t kNative = 42;
 
-// Adds numbers of which none is negative: that one is named, with status, operand, axis and code.
+// Adds nonnegative numbers. On a negative number it reports status, operand, axis and code.
 guf_status add_positive(char **args, const int64_t *dims, const int64_t *steps, void *user,
                         guf_error *error) {
   if (error->struct_size != sizeof *error || error->status != GUF_OK || error->argument != -1 ||
@@ -164,7 +164,7 @@ TEST_F(LoopError, OfNoErrorCodeIsALoopsError) {
   EXPECT_STREQ(failing.error.message, "the value -1 is negative");
 }
 
-// Fills its record to the last byte, or leaves it alone.
+// Fills its error record to the last byte, or leaves it unchanged.
 guf_status shout(char **args, const int64_t *, const int64_t *, void *, guf_error *error) {
   if (args[0][0] != 0) std::memset(error->message, 'A', sizeof error->message);
   return GUF_E_VALUE;

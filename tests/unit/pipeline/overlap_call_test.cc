@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that overlap: the result is as if inputs had been copied first, for calls and for plans.
+// Overlapping operands: the result is as if the inputs had been copied first, for calls and for
+// plans.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -13,8 +14,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// y[k] = x[0] + ... + x[k]: reads elements that an earlier step of the same item has written when
-// both are the same view read backwards; not safe in place unless it says so.
+// y[k] = sum over j of (j + k) x[j], for k in descending order. With overlapping x and y it reads
+// elements that an earlier step of the same item has written, so it is not safe in place.
 void sum_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     for (int64_t k = dims[1] - 1; k >= 0; --k) {
@@ -34,7 +35,7 @@ guf_ufunc mixing() {
   return ufunc;
 }
 
-// A random view of a buffer that does not overlap itself.
+// A random view of a buffer without internal overlap.
 template <class T>
 View view_of_shape(std::mt19937 *engine, guf_dtype dtype, const std::vector<T> &buffer,
                    const std::vector<int64_t> &shape) {
@@ -64,7 +65,7 @@ View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int n
 
 View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
   View made = random_view(engine, buffer, static_cast<int>(like.shape.size()));
-  // The shape of `like`, some axes 1; strides of its own, overlapping itself as it likes.
+  // The shape of `like` with some axes of extent 1. The strides are independent and may overlap.
   for (size_t k = 0; k < like.shape.size(); ++k) {
     made.shape[k] = (*engine)() % 4 == 0 ? 1 : like.shape[k];
     made.strides[k] = 4 * (static_cast<int64_t>((*engine)() % 13) - 6);
@@ -93,7 +94,7 @@ void walk(const std::vector<int64_t> &shape,
   }
 }
 
-// out = a - 3 * b, elementwise, as if a and b had been copied.
+// Computes out = a - 3 * b elementwise, as if a and b had been copied.
 std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
                                  const std::vector<int32_t> &was) {
   std::vector<int32_t> result = was;
@@ -139,7 +140,7 @@ TEST(OverlapCall, GufuncsReadACopy) {
     for (size_t k = 0; k < buffer.size(); ++k) buffer[k] = static_cast<int32_t>(k * k % 101);
     const View out = random_view(&engine, buffer, 2);
     View in = engine() % 3 == 0 ? out : stretched_copy(out, &engine, buffer);
-    in.shape = out.shape;  // core dimensions do not stretch
+    in.shape = out.shape;  // core dimensions are not broadcast
     Call apart(mixing());
     std::vector<int32_t> source(static_cast<size_t>(out.shape[0] * out.shape[1]));
     size_t place = 0;
@@ -170,7 +171,7 @@ TEST(OverlapCall, GufuncsReadACopy) {
   guf_poll(0, nullptr, nullptr);
 }
 
-// Every output sets the mask's next element, which was false.
+// Every output overwrites the next element of the mask, which was false.
 TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   std::vector<uint8_t> bytes = {1, 0, 0, 0, 1, 0};
   const std::vector<uint8_t> x(5);
@@ -190,7 +191,7 @@ std::vector<int64_t> masked_shape(std::mt19937 *engine) {
   return shape;
 }
 
-// Where the elements lie in the buffer.
+// Returns the positions of the elements in the buffer.
 std::vector<size_t> places_of(const View &view, const std::vector<uint8_t> &buffer) {
   std::vector<size_t> places;
   walk(view.shape, [&](const std::vector<int64_t> &index) {
@@ -209,7 +210,7 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     for (uint8_t &byte : buffer) byte = engine() % 2;
     const std::vector<uint8_t> was = buffer;
     const std::vector<int64_t> shape = masked_shape(&engine);
-    // Bytes of another type are cast, block by block.
+    // A mask of another dtype is cast block by block.
     const guf_dtype type = engine() % 3 == 0 ? guf_dtype{GUF_U8} : guf_dtype{GUF_BOOL};
     const View out = view_of_shape(&engine, type, buffer, shape);
     View x = engine() % 3 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that overlap one another are written one after the other, the last one last, for calls
-// and for plans, with a mask and without.
+// Overlapping outputs are written in order, the last one last, for calls and for plans, with and
+// without a mask.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// (q, r) with q = 10 x, r = x + 1.
+// Computes (q, r) with q = 10 x, r = x + 1.
 void two_outputs(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t k = 0; k < dims[0]; ++k) {
     const double x = *reinterpret_cast<double *>(args[0] + k * steps[0]);
@@ -31,7 +31,7 @@ guf_ufunc ten_times_and_next() {
 
 const std::vector<double> kThree = {1, 2, 3};
 
-// Both results of kThree go to y, the second one element further on.
+// Writes both results of kThree to y, the second one shifted by one element.
 Call &overlapping(Call &call, std::vector<double> &y) {
   return call.in(view(GUF_F64, kThree))
       .out({GUF_F64, y.data(), {3}, {}, 0})
@@ -45,7 +45,7 @@ TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
                   {10, 2, 3, 4, 0});  // the last output is written last
 }
 
-// Where the mask is false an output keeps what the output before it wrote there.
+// Where the mask is false, an output keeps what the previous output wrote there.
 TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
   const std::vector<uint8_t> mask = {1, 0, 1};
   std::vector<double> y = {5, 6, 7, 8};
@@ -54,7 +54,7 @@ TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
                   {kThree.data(), y.data(), y.data() + 1, mask.data()}, y, {10, 2, 30, 4});
 }
 
-// A plan's mask may lie anywhere at a launch, also under an output that is written before another.
+// The mask of a plan can be anywhere at launch, also in memory that an earlier output overwrites.
 TEST(OverlapOutputs, PlanReadsItsMaskBeforeItsOutputsAreWritten) {
   const std::vector<uint8_t> mask = {0, 1, 1};
   std::vector<double> y = {5, 6, 7, 8};
@@ -88,7 +88,8 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   EveryWay().want(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
-// An element of a type, swapped or not, out of a small number: complex ones get an imaginary part.
+// Makes an element of a dtype, swapped or not, from a small number. Complex elements get an
+// imaginary part.
 template <class T>
 std::vector<uint8_t> element_bytes(T value, size_t parts, bool swapped) {
   std::vector<uint8_t> bytes;
@@ -121,7 +122,8 @@ std::vector<uint8_t> number_bytes(guf_dtype type, double value, bool swapped) {
   }
 }
 
-// Types, byte orders, shapes and masks: as written element by element, the last output last.
+// Dtypes, byte orders, shapes and masks: compared with writing element by element, the last output
+// last.
 TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
   const EveryWay every_way;
   std::mt19937 engine(11);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans: made once, launched on any addresses that keep their promise.
+// Plans: created once, launched on any addresses that match the plan.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -217,7 +217,8 @@ TEST_F(PlanLaunch, ExplainsItself) {
   }
 }
 
-// A new plan takes the place of a released one: nothing grows in a program that only makes plans.
+// A new plan reuses the memory of a released plan, so a program that only creates plans does not
+// grow.
 TEST_F(PlanLaunch, CreatingFreesReleasedOnes) {
   const std::vector<double> x = {1, 2};
   std::vector<double> z(2);

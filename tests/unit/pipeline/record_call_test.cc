@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of a program over records of its own: any strides, broadcasting, masks, outputs, overlap;
-// and what a record is refused for.
+// A program's loops over its structured dtypes: strides, broadcasting, masks, outputs, overlap, and
+// errors.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace gufunc {
 namespace {
 
-// 12 bytes: not a power of two, so every copy by element size is told apart.
+// 12 bytes is not a power of two, which detects copies by a wrong element size.
 struct Point {
   float x, y;
   int32_t weight;
@@ -22,7 +22,7 @@ void add_points(char **args, const int64_t *dims, const int64_t *steps, void *) 
     Point a, b;
     std::memcpy(&a, args[0] + i * steps[0], sizeof a);
     std::memcpy(&b, args[1] + i * steps[1], sizeof b);
-    // Aligned, as every loop may assume.
+    // The element is aligned, as every loop may assume.
     auto *const sum = reinterpret_cast<Point *>(args[2] + i * steps[2]);
     *sum = {a.x + b.x, a.y + b.y, a.weight + b.weight};
   }
@@ -68,7 +68,7 @@ TEST_F(RecordCall, RunsOnAnyStridesAndBroadcasts) {
   const std::vector<Point> a = points(12), b = points(1, 100);
   std::vector<Point> sums(6);
   Call call(add_);
-  // Every second point from the end, beside one for all.
+  // Every second point in reverse, combined with one broadcast point.
   call.in({point_, &a[11], {6}, {-2 * 12}, 0}).in(view_of(b)).out(view_of(sums));
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   for (int32_t i = 0; i < 6; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)].weight, 111 - 2 * i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failure of queued work belongs to the program's next synchronize, whatever is called between.
+// A failure of queued work is reported by the next synchronize call, even if other calls come
+// before it.
 #include "tests/unit/pipeline/call_fixture.h"
 
 namespace gufunc {
@@ -9,7 +10,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
   return GUF_E_VALUE;
 }
 
-// A call that is refused after it copied an operand waits for the copy only.
+// A call that fails after it copied an operand waits only for the copy.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
   guf_error error = {};
   error.struct_size = sizeof error;

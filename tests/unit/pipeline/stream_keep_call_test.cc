@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls, plans and copies queue keeps alive what it uses.
+// Work that calls, plans and copies queue keeps its resources alive.
 #include "tests/unit/method/stream_keep_fixture.h"
 
 namespace gufunc {
@@ -79,8 +79,8 @@ TEST_F(StreamKeep, OutputsThatAreWrittenBack) {
   EXPECT_EQ(y, (std::vector<double>{0, 1, 2, 3}));
 }
 
-// Of the sources one is read where it lies, the other from a copy; one output is written through a
-// copy.
+// One source is read in place, the other from a copy; one output is written through a temporary
+// buffer.
 TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   block();
   static const guf_ufunc ufunc =
@@ -112,7 +112,7 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
 }
 
-// What stretches into the output is read when its turn comes.
+// The scalar that is broadcast into the output is read when the queued work runs.
 TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   block();
   std::vector<double> &x = doubles(3), &y = doubles(3);
@@ -125,7 +125,8 @@ TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
 }
 
-// What a copy between overlapping arrays goes through is nobody else's until it is done.
+// The temporary buffer of a copy between overlapping arrays is not reused before the copy
+// completes.
 TEST_F(StreamKeep, MemoryBetweenOverlappingArrays) {
   block();
   std::vector<double> &x = doubles(1001);
@@ -173,7 +174,7 @@ TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
   EXPECT_EQ(host[99], 99);
 }
 
-// A function of a context of its own: nothing else keeps it.
+// A function in its own context, which nothing else keeps alive.
 class StreamKeepFunction : public StreamKeep {
  protected:
   void SetUp() override {

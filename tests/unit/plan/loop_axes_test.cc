@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch visits exactly the items that broadcasting names, in whatever order it likes.
+// A launch visits exactly the items that broadcasting defines, in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace gufunc {
 namespace {
 
-using Item = std::vector<uint64_t>;  // one address per operand, then the mask's
+using Item = std::vector<uint64_t>;  // one address per operand, then the mask's address
 
-// A planned call. The loop's types are those of the operands.
+// A planned call. The loop's dtypes are those of the operands.
 struct Planned {
   explicit Planned(sample::Call *call) {
     op::Loop &loop = *loop_;
@@ -37,7 +37,7 @@ struct Planned {
   std::unique_ptr<plan::Launch> launch = std::make_unique<plan::Launch>();
 };
 
-// One dimension of the launch: extent, and each operand's step.
+// One dimension of the launch: its extent, and each operand's stride.
 struct Dimension {
   int64_t extent;
   std::vector<int64_t> step;
@@ -82,7 +82,8 @@ std::vector<Item> items_of(const plan::Launch &launch) {
   return items;
 }
 
-// The same from NumPy's definition: pad shapes with ones, stretch them, walk all indices.
+// Computes the items by NumPy's definition: pads shapes with ones, broadcasts them, and visits all
+// indices.
 std::vector<Item> items_by_definition(const op::CallView &call, const broadcast::LoopShape &loop) {
   std::vector<const array::Layout *> layouts;
   Item first;
@@ -111,7 +112,7 @@ class Random {
   explicit Random(uint32_t seed) : engine_(seed) {}
   int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(engine_); }
 
-  // Axes in random memory order, some reversed, some with gaps.
+  // Makes an operand with axes in random memory order, some reversed, some with gaps.
   sample::Operand operand(const std::vector<int64_t> &shape, guf_dtype dtype, bool may_stretch) {
     sample::Operand made;
     made.dtype = dtype;
@@ -219,7 +220,7 @@ TEST(LoopAxes, FlagsUnalignedOperands) {
 }
 
 TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
-  // matmul: 6 matrices of 2x3 by one of 3x4.
+  // matmul: 6 matrices of 2x3 with one matrix of 3x4.
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{6, 2, 3}, {}}, {{3, 4}, {}}, {{6, 2, 4}, {}}});
   const Planned planned(&call);
@@ -245,7 +246,7 @@ TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
             (std::vector<int64_t>{0, 8, 32, 8, 0, 8}));
 }
 
-// What has no elements may lie at address 0, where loops must not step.
+// Operands without elements may be at address 0, where loops must not advance the address.
 TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   std::vector<sample::Operand> operands = {
       {{11, 1, 3, 2, 0}, {}, GUF_F64, false, 0},
@@ -265,7 +266,7 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   EXPECT_EQ(std::vector<int64_t>(block.step + 7, block.step + 9), (std::vector<int64_t>{32, 8}));
 }
 
-// The requests of the remaining tests cannot be made through the C API, which refuses them.
+// The C API rejects the requests of the remaining tests, so they use internal functions.
 
 guf_status plan_again(sample::Call &call, const Planned &planned) {
   return planned.planner->make({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
@@ -290,7 +291,7 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
   op::Signature &signature = call.ufunc().signature;
   signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
   signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
-  planned.shape->missing = 1;  // the operand then needs no axes for these core dimensions
+  planned.shape->missing = 1;  // the operand then lacks these core dimensions
   EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
   signature.core_ndim[0] = 1;
   signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;

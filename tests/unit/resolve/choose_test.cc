@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached choices: calls that differ in anything that matters are told apart, and equal ones agree
-// with the search.
+// Cached choices: calls that differ in a relevant property have different entries, and cached
+// choices equal the result of the search.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -11,7 +11,7 @@
 namespace gufunc::resolve {
 namespace {
 
-// Each call twice: the first may fill the cache, the second reads it.
+// Runs each call twice: the first run may fill the cache, the second reads it.
 template <class Call>
 void expect_choice(Call &&call, const char *loop, uint32_t cast_mask) {
   for (int repeat = 0; repeat < 2; ++repeat) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// signature= with some types free: what NumPy 2.4 makes of Python scalars, of comparisons with ints
-// and of the logical functions then.
+// signature= with unspecified dtypes, compared with NumPy 2.4: Python scalars, comparisons with
+// ints, and the logical functions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ TEST(NamedTypes, TakePythonFloatsAsIntDoes) {
   ASSERT_EQ(whole.signature("_q_").weak_float(1, -2.5).choose(), GUF_OK);
   EXPECT_EQ(whole.loop(), "qqq");
   EXPECT_EQ(whole.value<int64_t>(1), -2);
-  EXPECT_EQ(whole.operand(1).kind, GUF_OPERAND_WEAK_FLOAT);  // a resolution may ask again
+  EXPECT_EQ(whole.operand(1).kind, GUF_OPERAND_WEAK_FLOAT);  // resolution may run again
 
   TypedCall flag("add", "?.");
   ASSERT_EQ(flag.signature("_?_").weak_float(1, 0.5).choose(), GUF_OK);
@@ -76,27 +76,28 @@ TEST(NamedTypes, MeetEquivWithoutAnotherType) {
   EXPECT_EQ(whole.signature("_q_").choose(), GUF_E_CASTING);
   EXPECT_STREQ(whole.error().message,
                "cannot cast Python float to int64 under the casting rule 'equiv'");
-  // Logical functions test any input for zero; only a Python scalar whose type is named is judged.
+  // Logical functions convert any input to bool. The casting rule is checked only for a Python
+  // scalar whose dtype is specified.
   TypedCall flag("logical_or", "d1", GUF_CASTING_EQUIV);
   EXPECT_EQ(flag.signature("_??").choose(), GUF_E_CASTING);
   EXPECT_STREQ(flag.error().message,
                "cannot cast Python int to bool under the casting rule 'equiv'");
   EXPECT_EQ(TypedCall("logical_or", "d1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_OK);
-  // An int that bool does not take at all: its value is refused before the cast.
+  // A value that bool can never represent: the overflow is reported before the cast.
   TypedCall large("add", "b1", GUF_CASTING_EQUIV);
   EXPECT_EQ(large.signature("__?").huge_int(1, 0, 2).choose(), GUF_E_OVERFLOW);
   EXPECT_EQ(TypedCall("add", "b1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_E_CASTING);
 }
 
 TEST(NamedTypes, CompareWithIntsByTheTypeNamed) {
-  // A bool array as int8: the int is weak beside that.
+  // A bool array cast to int8: the int is weak relative to int8.
   TypedCall beside("less", "?1", GUF_CASTING_SAFE);
   ASSERT_EQ(beside.signature("b__").choose(), GUF_OK);
   EXPECT_EQ(beside.loop(), "bb?");
-  // The array's cast is judged though no value decides.
+  // The cast of the array is checked even though the comparison does not depend on its values.
   TypedCall cast("less", "b1");
   EXPECT_EQ(cast.signature("B__").weak_int(1, -1).choose(), GUF_E_CASTING);
-  // All uint8 lie above -1, and what the array held before its cast says nothing.
+  // Every uint8 is greater than -1. The values of the array before its cast are irrelevant.
   TypedCall below("less", "b1", GUF_CASTING_UNSAFE);
   ASSERT_EQ(below.signature("B__").weak_int(1, -1).choose(), GUF_OK);
   EXPECT_EQ(below.loop(), "dd?");
@@ -111,14 +112,16 @@ TEST(NamedTypes, OfLogicalFunctions) {
     TypedCall call("logical_and", operands, casting);
     return call.signature(signature).choose() == GUF_OK ? call.loop() : call.error().message;
   };
-  EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");  // tested for zero, whatever the rule
+  // converted to bool under every casting rule
+  EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
-  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // as any other function
+  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // as for any other function
   EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
 }
 
-// One type is asked of all where all outputs are fixed to it, not where one of two is free.
+// The special case applies only if all outputs have a specified dtype, not if one of two is
+// unspecified.
 TEST(NamedTypes, OfTwoOutputsMustBothBeNamed) {
   const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
   ufunc->name = ufunc->full_name = "both_parts";

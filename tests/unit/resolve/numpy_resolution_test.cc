@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every choice and refusal of NumPy's, as tests/data/make_resolution.py asked for them, and the
-// same with bfloat16 in float16's place.
+// Compares every loop choice and error with NumPy's (tests/data/make_resolution.py), and repeats
+// the cases with bfloat16 in place of float16.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,7 +42,7 @@ std::vector<std::string> expand(const std::string &text) {
   return cells;
 }
 
-// The file's notation of what `choose` did.
+// Writes the result of `choose` in the file's notation.
 std::string outcome(const std::string &ufunc, const std::string &inputs, char dtype, int casting) {
   TypedCall call(ufunc, inputs, casting);
   if (dtype != '-') call.dtype(dtype);
@@ -106,7 +106,7 @@ TEST_F(Resolution, EqualsNumPy) {
   size_t ndifferent = 0;
   for_each([&](const std::string &ufunc, const std::string &inputs, char dtype, int casting,
                const std::string &wanted) {
-    // Two Python ints are compared as objects there; here they are int64.
+    // NumPy compares two Python ints as objects; this library uses int64.
     const std::string here = wanted == "O" ? "qq?" : wanted;
     const std::string found = outcome(ufunc, inputs, dtype, casting);
     ++ncases;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python-style scalars: the values they become, and exact comparisons with ints that do not fit.
+// Weak Python scalars: their converted values, and exact comparisons with ints that do not fit the
+// dtype.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,8 +27,8 @@ TEST(WeakScalars, IntsTakeTheArraysType) {
   EXPECT_EQ(converted<uint64_t>("Q1", INT64_MAX), uint64_t{INT64_MAX});
   EXPECT_EQ(converted<float>("f1", 16777217), 16777216.0F);
   EXPECT_EQ(converted<double>("d1", INT64_MAX), 9223372036854775808.0);
-  EXPECT_EQ(converted<uint16_t>("e1", 2049), 0x6800);    // 2048: half to even
-  EXPECT_EQ(converted<uint16_t>("e1", 100000), 0x7c00);  // inf, as NumPy
+  EXPECT_EQ(converted<uint16_t>("e1", 2049), 0x6800);    // 2048: ties to even
+  EXPECT_EQ(converted<uint16_t>("e1", 100000), 0x7c00);  // inf, as in NumPy
   EXPECT_EQ(converted<uint16_t>("E1", 257), 0x4380);     // bfloat16 256
   EXPECT_EQ(converted<std::complex<float>>("F1", 3), std::complex<float>(3, 0));
   EXPECT_EQ(converted<std::complex<double>>("D1", -3), std::complex<double>(-3, 0));
@@ -36,7 +37,7 @@ TEST(WeakScalars, IntsTakeTheArraysType) {
 TEST(WeakScalars, DescribeTheirValue) {
   TypedCall call("add", "f._");
   call.weak_float(1, 0.1);
-  for (int repeat = 0; repeat < 3; ++repeat) {  // searched, then cached
+  for (int repeat = 0; repeat < 3; ++repeat) {  // by search first, then from the cache
     ASSERT_EQ(call.choose(), GUF_OK);
     EXPECT_EQ(call.loop(), "fff");
     EXPECT_EQ(call.choice().cast_mask, 0U);
@@ -74,7 +75,7 @@ TEST(WeakScalars, UnsafeCallsConvert) {
   EXPECT_EQ(test.choice().cast_mask, 1U);
 }
 
-// The loop and the scalar's value of "array < int" where the int does not fit the array's type.
+// The loop and the scalar's value of "array < int" if the int does not fit the array's dtype.
 TEST(WeakScalars, CompareExactly) {
   TypedCall small("less", "B1_");
   small.weak_int(1, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that launches and methods move.
+// Numbers of bytes that launches and methods transfer.
 #include <gtest/gtest.h>
 #include <gufunc/dtype.h>
 

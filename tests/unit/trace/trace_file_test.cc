@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is whole after each write, and what was written stays when the next fails.
+// The file is valid JSON after each write, and earlier content remains when a later write fails.
 #include "core/trace/trace_file.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(TraceFiles, AFullDiskLeavesWhatWasWritten) {
   ASSERT_EQ(file->write_out(&error_), GUF_OK);
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, SIG_IGN);  // the writer's thread has it blocked
+  signal(SIGXFSZ, SIG_IGN);  // the writer's thread blocks this signal
   const rlimit little = {1000, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
   ASSERT_EQ(add(*file, "\"" + std::string(2000, 'x') + "\""), GUF_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every refusal of arguments and operands before anything is resolved, and its neighbours that are
-// allowed.
+// Every error of arguments and operands that is found before type resolution, and similar calls
+// that are valid.
 #include "core/validate/validate_call.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ guf_error no_error() {
 struct ArgsRow {
   const char *name;
   void (*change)(guf_call_args *args);
-  const char *text;  // in the message; nullptr: allowed
+  const char *text;  // expected in the message; nullptr: valid
   int32_t argument = -1;
 };
 
@@ -182,7 +182,8 @@ TEST_P(Arguments, AreCheckedBeforeOperands) {
 INSTANTIATE_TEST_SUITE_P(Rows, Arguments, testing::ValuesIn(kArgsRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// One written operand of two and no output: none may be given, or one in its place.
+// A signature with two operands, one of them inout, and no output: the call passes no output, or
+// one in place of the inout operand.
 TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   op::Ufunc ufunc;
   ufunc.name = "sort";
@@ -199,7 +200,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
 
 struct OperandRow {
   const char *name;
-  int32_t operand;  // of x, y -> z
+  int32_t operand;  // index, of x, y -> z
   std::vector<int64_t> shape, strides;
   uint32_t flags;
   guf_status status;
@@ -261,7 +262,7 @@ TEST_P(Operands, AreChecked) {
 INSTANTIATE_TEST_SUITE_P(Rows, Operands, testing::ValuesIn(kOperandRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// With an output of its own an inout operand is read only, and the output is written.
+// An inout operand with a separate output is only read, and the output is written.
 TEST(ValidateCall, SeparateOutputsAreWritten) {
   const sample::Operand plain{{3}, {}};
   sample::Call call("sort", "", "", 1, {plain, plain});
