@@ -131,7 +131,7 @@ void ChunkedCalls::expect_same(const Case &given, const std::vector<uint64_t> &s
     for (size_t k = 0; k < given.outputs.size(); ++k)
       EXPECT_EQ(found.outputs[k].bytes, wanted.outputs[k].bytes) << given.ufunc << " " << bytes;
     EXPECT_TRUE(std::is_sorted(told_.begin(), told_.end()));
-    if (items_ < 0) continue;  // no items: nothing to tell
+    if (items_ < 0) continue;  // no items, so no progress is reported
     EXPECT_EQ(told_.back(), items_);
     EXPECT_EQ(done_, items_);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in chunks on the cpu and on a simulated device with little memory: what they are made of,
-// and the comparison with the same call in one piece on the cpu, byte for byte.
+// Chunked calls on the cpu and on a simulated device with little memory. The fixture builds the
+// operands and compares the result byte for byte with an unchunked call on the cpu.
 #ifndef GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
 #define GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
 
@@ -17,17 +17,17 @@
 
 namespace gufunc::gpu_test {
 
-// Memory with a layout. Strides are bytes, and may be negative: `first` is where element 0 lies.
-// Without a dtype it is no operand at all.
+// Memory with a layout. Strides are in bytes and may be negative; `first` is the offset of element
+// 0. Without a dtype the operand is absent.
 struct Values {
   guf_dtype dtype = 0;
   std::vector<int64_t> shape, strides;
   uint64_t first = 0;
   uint32_t flags = 0;  // guf_tensor_flag
   std::vector<unsigned char> bytes;
-  guf_array array = nullptr;  // instead of the bytes
+  guf_array array = nullptr;  // used instead of the bytes
 
-  // `count` elements of small whole numbers, C-contiguous if no strides are given.
+  // `count` elements with small integer values, C-contiguous unless strides are given.
   template <class T>
   static Values of(guf_dtype dtype, std::vector<int64_t> shape, uint32_t seed, uint64_t count = 0) {
     Values made;
@@ -55,7 +55,7 @@ struct Values {
 struct Case {
   std::string ufunc;
   std::vector<Values> inputs, outputs;
-  std::vector<Values> where = {};  // none or one
+  std::vector<Values> where = {};  // zero or one mask
   guf_dtype dtype = 0;
   int32_t casting = 0;
   uint32_t fp_fail = 0;
@@ -69,22 +69,22 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
 
   bool is_on_device() const { return GetParam(); }
 
-  // In one piece, on the cpu unless `whole_on_device_` says otherwise.
+  // Runs the call unchunked, on the cpu unless `whole_on_device_` is set.
   guf_status call(Case &given);
-  // In chunks, as `options_` say.
+  // Runs the call in chunks, as `options_` specifies.
   guf_status call_chunked(Case &given);
-  // Chunks of these sizes give the same bytes, and progress is told in order.
+  // Checks that chunks of these sizes give the same bytes, and that progress is reported in order.
   void expect_same(const Case &given, const std::vector<uint64_t> &sizes = {1, 24, 1000, 0});
 
-  // What the driver and the library hold once dropped memory was given back.
+  // Counts the live objects of driver and library after released memory was freed.
   std::string objects_alive();
 
   static guf_device find_device(const std::string &spec);
-  // A failure of running work is the end of a device: each takes another one of the few there are.
+  // Switches to another device. A failure of running work ends a device, and there are only a few.
   void use_another_device();
 
   guf_device device_ = nullptr;
-  guf_stream stream_ = nullptr;  // of chunked calls
+  guf_stream stream_ = nullptr;  // stream of the chunked calls
   bool whole_on_device_ = false;
   guf_chunk_options options_ = {};
   guf_error error_ = fresh_error();
@@ -100,7 +100,7 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   uint32_t violations_ = 0;
 };
 
-// An element of what a case wrote.
+// Returns an element of a case's output.
 template <class T>
 T element(const Values &values, uint64_t index) {
   T found;

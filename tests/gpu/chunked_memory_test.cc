@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discriminant over arrays eight times the device's memory, and over mapped files that are
-// larger than what the process may use of its own.
+// The discriminant over arrays of eight times the device's memory, and over mapped files that are
+// larger than the memory limit of the process.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
@@ -22,7 +22,7 @@ constexpr int64_t kElements = GUFUNC_TEST_ELEMENTS;
 constexpr uint64_t kMostAnonymous = uint64_t{256} << 20;
 constexpr uint64_t kHeader = 128;
 
-// 0: not to be had.
+// Returns 0 if the number is unavailable.
 uint64_t anonymous_bytes() {
   FILE *const status = std::fopen("/proc/self/status", "re");
   if (status == nullptr) return 0;
@@ -35,7 +35,8 @@ uint64_t anonymous_bytes() {
   return kib << 10;
 }
 
-// A header and float64 elements, as in .npy files, mapped whole. The file is gone when this is.
+// A header and float64 elements, as in .npy files, mapped completely. The destructor deletes the
+// file.
 class MappedFile {
  public:
   explicit MappedFile(int64_t count) {
@@ -61,7 +62,7 @@ class MappedFile {
   void *memory_ = nullptr;
 };
 
-// Values that a counter makes: no table of them is kept.
+// Computes a value from its index, so that no table of expected values is needed.
 double value_of(int operand, int64_t index) {
   const auto mixed = static_cast<uint64_t>(index * 2654435761 + operand * 40503) >> 7U & 0xFFFFU;
   return static_cast<double>(mixed) / 65536.0 + (operand == 1 ? 10 : 0);
@@ -151,7 +152,7 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
   guf_error error_ = fresh_error();
 };
 
-// The size of chunks is the library's own: the device has no room for three of 8 MiB.
+// The library chooses the chunk size: the device has no memory for three chunks of 8 MiB.
 TEST_P(ChunkedMemory, ArraysEightTimesTheDevices) {
   std::vector<double> arrays[4];
   double *operands[4];
@@ -180,7 +181,7 @@ TEST_P(ChunkedMemory, FilesLargerThanItsOwnMemory) {
                                MappedFile(kElements)};
   double *const operands[4] = {files[0].data(), files[1].data(), files[2].data(), files[3].data()};
   fill(operands);
-  options_.chunk_bytes = kElements / 16;  // three of four operands fit
+  options_.chunk_bytes = kElements / 16;  // memory for three of four operands
   const int64_t chunk = kElements / 128, chunks = 128;
   watch_.stop_at = 40 * chunk;
   ASSERT_EQ(call(operands), GUF_E_CANCELLED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What chunks compute: the bytes of the call in one piece, whatever the operands' types, strides,
-// shapes and memory.
+// The results of chunked calls: the same bytes as an unchunked call, for every dtype, stride, shape
+// and kind of memory.
 #include "tests/gpu/chunked_fixture.h"
 
 namespace gufunc::gpu_test {
@@ -52,7 +52,7 @@ TEST_P(ChunkedResults, EveryDepth) {
 }
 
 TEST_P(ChunkedResults, StridesOfAnySign) {
-  // Every second one, backwards, transposed, rows with gaps.
+  // Every second element, in reverse, transposed, rows with gaps.
   expect_same({"add",
                {f8({50}, 1, 100).strided({16}), f8({50}, 2, 50).strided({-8}, 49 * 8)},
                {f8({50}, 3, 150).strided({24}, 8)}});
@@ -70,10 +70,11 @@ TEST_P(ChunkedResults, BroadcastOperands) {
   expect_same({"add", {f8({40, 1}, 1), f8({1, 5}, 2)}, {f8({40, 5}, 3)}});
   expect_same({"add", {f8({}, 1), f8({40}, 2)}, {f8({40}, 3)}});
   expect_same({"add", {f8({40}, 1, 1).strided({0}), f8({40}, 2)}, {f8({40}, 3)}});
-  expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});  // outputs may be larger
+  // outputs can be larger than inputs
+  expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});
 }
 
-// Leading extents of 1 do not count, and outer items larger than a chunk are cut further in.
+// Leading extents of 1 are ignored, and an outer item that is larger than a chunk is split further.
 TEST_P(ChunkedResults, FewOuterItems) {
   expect_same({"add", {f8({1, 300}, 1), f8({1, 300}, 2)}, {f8({1, 300}, 3)}});
   options_.chunk_bytes = 80;
@@ -96,7 +97,7 @@ TEST_P(ChunkedResults, CastsAndByteOrder) {
   const auto i2 = [](int64_t count, uint32_t seed) {
     return Values::of<int16_t>(GUF_I16, {count}, seed);
   };
-  // Wider than the loop, narrower, and both; results of either kind.
+  // Wider than the loop's dtype, narrower, and both; results of either kind.
   expect_same({"add", {f8({n}, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {i2(n, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {f8({n}, 1), f8({n}, 2)}, {f4({n}, 3)}, {}, GUF_F32, GUF_CASTING_UNSAFE});
@@ -111,7 +112,7 @@ TEST_P(ChunkedResults, CastsAndByteOrder) {
   expect_same({"add", {swapped, f4({n}, 2)}, {f4({n}, 3)}, {}, GUF_F32, GUF_CASTING_UNSAFE});
 }
 
-// Not aligned: an odd address.
+// Misaligned operands at an odd address.
 TEST_P(ChunkedResults, UnalignedOperands) {
   Values a = f8({40}, 1, 41), out = f8({40}, 2, 41);
   a.first = 3;
@@ -133,7 +134,7 @@ TEST_P(ChunkedResults, Masks) {
   expect_same({"add", {f8({90}, 1), f8({90}, 2)}, {f8({90}, 3)}, {mask({90})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({4})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({30, 1})}});
-  // Elements that are left out keep bits that the loop's type does not have.
+  // Masked elements keep bits that the loop's dtype cannot represent.
   Values out = f8({90}, 3);
   for (size_t i = 0; i < 90; ++i) {
     const double value = 1.0 / (1.0 + static_cast<double>(i));
@@ -166,7 +167,7 @@ TEST_P(ChunkedResults, InPlace) {
   Case wanted = {"add", {a, b}, {f8({60}, 3)}};
   ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
   Case given = {"add", {a, b}, {f8({60}, 3)}};
-  // The output is the first input's memory.
+  // The output uses the memory of the first input.
   guf_array array = nullptr;
   const int64_t shape[] = {60};
   const guf_tensor tensor = {
@@ -180,7 +181,7 @@ TEST_P(ChunkedResults, InPlace) {
   guf_array_release(array, nullptr);
 }
 
-// Host memory of each kind that a device knows: it is copied as it lies, or used there.
+// Host memory of every kind that a device supports: it is copied without staging or used in place.
 TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   const int64_t n = 200;
   Case wanted = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
@@ -213,7 +214,7 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
       EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
       EXPECT_EQ(std::memcmp(bytes[result], wanted.outputs[0].bytes.data(), nbytes), 0) << kind;
       EXPECT_EQ(told_.size(), 7U);
-      // What is written in place is staged; the rest of it the device reads by itself.
+      // An inout operand is staged; the device reads the other operands directly.
       const uint64_t copies = kind == GUF_HOST_PINNED ? 2 : in_place ? 1 : 0;
       if (is_on_device()) {
         EXPECT_EQ(sim().calls(copy), 7 * copies) << kind;
@@ -223,7 +224,8 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   }
 }
 
-// Without a byte of page-locked memory to be had, what is page-locked already still goes through.
+// Even if no more page-locked memory is available, memory that is already page-locked is
+// transferred.
 TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   if (!is_on_device()) return;
   const int64_t n = 400000;
@@ -256,7 +258,7 @@ TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   EXPECT_NE(call_chunked(given), GUF_OK);
 }
 
-// In one piece too: host memory that the device uses where it lies is no reason to return early.
+// Also without chunks: a call on host memory that the device uses in place is complete on return.
 TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
   const int64_t n = 1000;
   guf_array array = nullptr;

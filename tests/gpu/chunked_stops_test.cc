@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks that stop: cancelled behind any of them, failing at any copy or launch, refused before the
-// first. What is done stays done, and the call goes on from there to the same bytes.
+// Interrupted chunked calls: cancelled after any chunk, failing at any copy or launch, or rejected
+// before the first chunk. Completed chunks stay, and a resumed call gives the same bytes.
 #include "tests/gpu/chunked_fixture.h"
 
 namespace gufunc::gpu_test {
@@ -15,7 +15,7 @@ Values f8(std::vector<int64_t> shape, uint32_t seed) {
   return Values::of<double>(GUF_F64, std::move(shape), seed);
 }
 
-// An array over elements of a case, so that several operands can share memory.
+// An array over the elements of a case, so that several operands can share memory.
 class Wrapped {
  public:
   Wrapped(Values &values, uint64_t first, int64_t count) {
@@ -45,7 +45,7 @@ class ChunkedStops : public ChunkedCalls {
     wanted_ = whole.outputs[0].bytes;
   }
 
-  // The first `done_` items are there, and the others as they were.
+  // Expects that the first `done_` items are computed and the others are unchanged.
   void expect_done_only() {
     const auto done = static_cast<size_t>(done_) * 8;
     const std::vector<unsigned char> &found = case_.outputs[0].bytes;
@@ -55,7 +55,7 @@ class ChunkedStops : public ChunkedCalls {
     EXPECT_TRUE(std::equal(found.begin() + static_cast<long>(done), found.end(),
                            initial_.begin() + static_cast<long>(done)));
   }
-  // From `done_` on.
+  // Resumes the call at item `done_`.
   void expect_going_on() {
     options_.first_item = done_;
     ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
@@ -89,14 +89,14 @@ TEST_P(ChunkedStops, GoesOnWithOtherChunks) {
   stop_at_ = INT64_MAX;
   options_.chunk_bytes = 8 * 7;
   expect_going_on();
-  options_.first_item = kItems;  // nothing is left
+  options_.first_item = kItems;  // no items remain
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
   EXPECT_TRUE(told_.empty());
   EXPECT_EQ(done_, kItems);
   EXPECT_EQ(case_.outputs[0].bytes, initial_);
 }
 
-// Outer items that take several chunks are done when their last one is.
+// An outer item that takes several chunks is complete after its last chunk.
 TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   Case given = {"negative", {f8({3, 20}, 1)}, {f8({3, 20}, 2)}};
   Case whole = given;
@@ -118,7 +118,8 @@ TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   }
 }
 
-// A chunk in place is written when it is done, not before: going on would count it twice.
+// An in-place chunk is written only when it is complete; otherwise a resumed call would apply it
+// twice.
 TEST_P(ChunkedStops, InPlace) {
   case_.outputs[0].bytes = case_.inputs[0].bytes;
   initial_ = case_.outputs[0].bytes;
@@ -145,9 +146,9 @@ TEST_P(ChunkedStops, InPlace) {
   case_.inputs[0].array = case_.outputs[0].array = nullptr;
 }
 
-// Any call of the driver fails once: the next chunks go through.
+// Each driver call fails once; the following chunks succeed.
 TEST_P(ChunkedStops, ADriverThatFailsOnce) {
-  if (!is_on_device()) return;  // of the two the driver fails when it is told to
+  if (!is_on_device()) return;  // only the device's driver can simulate faults
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
   case_.outputs[0].bytes = initial_;
   const std::string before = objects_alive();
@@ -159,7 +160,8 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
         pick("cuStreamWaitEvent", "hipStreamWaitEvent")}) {
     int failed_here = 0;
     for (int nth = 1; nth <= 40; ++nth) {
-      // "Not supported": after "invalid value" copies are tried in another way.
+      // Injects "not supported", because after "invalid value" the plugin retries copies in another
+      // way.
       const std::string fault = std::string(function) + ":" + std::to_string(nth) + ":801";
       ASSERT_EQ(sim().fault(fault.c_str()), 0) << fault;
       const guf_status status = call_chunked(case_);
@@ -176,7 +178,7 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
   EXPECT_EQ(objects_alive(), before);
 }
 
-// A copy or a kernel fails while it runs, and the device is lost: the cpu goes on.
+// A copy or a kernel fails during execution, and the device is lost. The call resumes on the cpu.
 TEST_P(ChunkedStops, ADeviceThatIsLost) {
   if (!is_on_device()) return;
   for (const char *const work :
@@ -252,7 +254,7 @@ TEST_P(ChunkedStops, RefusedOperands) {
   EXPECT_EQ(call_chunked(given), GUF_E_SHAPE);
   given = {"bitwise_and", {f8({9}, 1), f8({9}, 2)}, {f8({9}, 3)}};
   EXPECT_EQ(call_chunked(given), GUF_E_NO_LOOP);
-  // An output of its own for what is written in place.
+  // A separate output for an inout operand.
   given = {"hermite", {f8({5, 4}, 1)}, {f8({5, 4}, 2)}};
   EXPECT_EQ(call_chunked(given), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("chunks run in place on inout operands"));

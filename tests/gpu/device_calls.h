@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of a plugin's slots are written with: calls that are expected to succeed, and a
-// balance of everything at the end of each test.
+// Helpers for tests of plugin slots: calls that must succeed, and a check for leaked objects at the
+// end of each test.
 #ifndef GUFUNC_TESTS_GPU_DEVICE_CALLS_H
 #define GUFUNC_TESTS_GPU_DEVICE_CALLS_H
 

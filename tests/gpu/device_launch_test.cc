@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and launches through the plugin's slots: which image is taken, what kernels find and say.
+// Images and launches through the plugin's slots: which image is chosen, what kernels receive, and
+// what they report.
 #include <cstring>
 #include <set>
 
@@ -19,7 +20,7 @@ class DeviceLaunch : public DeviceCalls {
     if (small_images().empty()) GTEST_SKIP() << "built without a compiler for this vendor's images";
   }
 
-  // The image that the device likes best, of those that are not in `refused`.
+  // Returns the best-scored image that is not in `refused`.
   const guf_module_image *best(void *device,
                                const std::set<const guf_module_image *> &refused = {}) {
     const guf_module_image *found = nullptr;
@@ -51,7 +52,7 @@ class DeviceLaunch : public DeviceCalls {
   void send(void *device, uint64_t to, const std::vector<double> &elements) {
     copy(device, nullptr, to, address_of(elements), elements.size() * 8, GUF_COPY_HOST_TO_DEVICE);
   }
-  // plus of what is there gives the right sums.
+  // Expects that the module's `plus` computes correct sums.
   void expect_sums(void *device, void *module) {
     const uint64_t memory = allocate(device, 3 * kBytes);
     std::vector<double> a(kItems), b(kItems, 0.5), sums(kItems);
@@ -84,8 +85,8 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
   plugin().module_unload(module);
 }
 
-// Events that are watched are or-ed into the caller's word; those that fail a launch are told once
-// by its stream, and by events recorded behind it, not before it.
+// Checked floating-point flags are OR-ed into the caller's word. Flags that fail a launch are
+// reported once by its stream, and by events that were recorded after the launch.
 TEST_F(DeviceLaunch, FloatingPointEvents) {
   OpenDevice device;
   void *const module = load(device);
@@ -145,7 +146,7 @@ TEST_F(DeviceLaunch, AFunctionThatFailsSaysSo) {
   plugin().module_unload(module);
 }
 
-// However often a launch fails before it is queued, it takes no more status words.
+// Launches that fail before they are queued return their status words, however many of them fail.
 TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
   OpenDevice device;
   void *const module = load(device);
@@ -159,7 +160,7 @@ TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_E_ARG);
   }
-  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // those of the kernel
+  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // calls for the kernel only
   free(device, memory, 2 * kBytes);
   plugin().stream_close(stream);
   plugin().module_unload(module);
@@ -183,8 +184,8 @@ TEST_F(DeviceLaunch, AMethodLooksForEvents) {
   plugin().module_unload(module);
 }
 
-// Whatever a driver calls its refusal, it is one of that image alone: the next best one is loaded
-// and works, and the refused one may be tried again.
+// A driver may reject an image with any code. The rejection affects only that image: the next best
+// image loads and works, and the rejected image can be tried again.
 TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   static constexpr int kCodes[] = {200, 209, 218, 300};
   size_t usable = 0;
@@ -218,7 +219,8 @@ TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   EXPECT_GE(usable, secure_getenv("GUFUNC_TEST_IMAGES") == nullptr ? 1u : 2u);
 }
 
-// A run whose looks fail has begun all the same: the graph's memory goes back behind it.
+// If the status checks of a graph launch fail, the launch is nevertheless running. The graph's
+// memory is freed after the run.
 TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
   if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
   OpenDevice device;
@@ -241,13 +243,14 @@ TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
   sim().clear_faults();
   sim().clear_calls();
   gpu.graph_destroy(graph);
-  EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);  // run and looks
+  // one for the run, one for the status checks
+  EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   plugin().stream_close(stream);
   plugin().module_unload(module);
 }
 
-// A driver that lacks what graphs need says so where one is asked for.
+// A driver without graph functions reports an error when a graph is requested.
 TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
   const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");
   if (missing == nullptr) GTEST_SKIP() << "the driver has graphs";

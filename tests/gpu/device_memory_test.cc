@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device through the plugin's slots: caching, order, limits, balance.
+// Device memory through the plugin's slots: caching, stream order, limits, leaks.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -17,12 +17,12 @@ TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
   void *const stream = open_stream(device);
   const uint64_t first = allocate(device, 1000, GUF_MEMORY_DEVICE, stream);
   free(device, first, 1000, GUF_MEMORY_DEVICE, stream);
-  EXPECT_EQ(allocate(device, 900, GUF_MEMORY_DEVICE, stream), first);  // of the same class
+  EXPECT_EQ(allocate(device, 900, GUF_MEMORY_DEVICE, stream), first);  // same size class
   free(device, first, 900, GUF_MEMORY_DEVICE, stream);
   plugin().stream_close(stream);
 }
 
-// A stream's freed device memory once came back as page-locked memory.
+// Regression test: the cache of a stream must not return device memory for page-locked memory.
 TEST_F(DeviceMemory, KindsDoNotMixOnAStream) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -72,11 +72,11 @@ TEST_F(DeviceMemory, ARoundTripKeepsTheBytes) {
   }
 }
 
-// What a copy writes into ordinary memory, a later one of the same stream reads.
+// A copy into pageable memory is visible to a later copy on the same stream.
 TEST_F(DeviceMemory, OrdinaryMemoryIsReadAndWrittenInTheStreamsOrder) {
   OpenDevice device;
   void *const stream = open_stream(device);
-  const uint64_t count = 3000000, bytes = count * sizeof(int);  // three parts of staging
+  const uint64_t count = 3000000, bytes = count * sizeof(int);  // three staging chunks
   std::vector<int> sent(count), between(count), received(count);
   std::iota(sent.begin(), sent.end(), 1);
   const uint64_t a = allocate(device, bytes, GUF_MEMORY_DEVICE, stream);
@@ -115,8 +115,8 @@ TEST_F(DeviceMemory, MemoryOfNoStreamIsReadyForAll) {
   EXPECT_LE(memory.device_free_bytes, memory.device_total_bytes);
 }
 
-// Of three blocks the driver keeps the first; the others go back, and the caller is told why one
-// did not.
+// The driver fails to free the first of three blocks. The other blocks are freed, and the caller
+// receives the error.
 TEST_F(DeviceMemory, TrimTellsWhatTheDriverRefuses) {
   const struct {
     int32_t kind;
@@ -197,7 +197,7 @@ TEST_F(DeviceMemory, ALimitHolds) {
   EXPECT_EQ(plugin().memory_alloc(device, 1 << 20, GUF_MEMORY_DEVICE, nullptr, &none, &error_),
             GUF_E_DEVICE_MEMORY);
   free(device, half, 1 << 19);
-  const uint64_t whole = allocate(device, 1 << 20);  // what was cached makes room
+  const uint64_t whole = allocate(device, 1 << 20);  // cached memory is freed for it
   free(device, whole, 1 << 20);
 }
 
@@ -217,8 +217,8 @@ TEST_F(DeviceMemory, FillsByTheDriver) {
   free(device, there, bytes);
 }
 
-// The program's own registration stays the only one: HIP 6.4 would take a second one for success,
-// and end both with the first that is unregistered.
+// The program's own registration must stay the only one. HIP 6.4 would report success for a second
+// registration, and the first unregistration would end both.
 TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   OpenDevice device;
   std::vector<int> memory(1000);
@@ -238,7 +238,7 @@ TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   EXPECT_EQ(gpu_extension().host_unregister(device, address, &error_), GUF_OK);
 }
 
-// HIP accepts every one of these ranges, and ends two registrations with one unregistration.
+// HIP accepts each of these ranges, and one unregistration then ends two registrations.
 TEST_F(DeviceMemory, RangesThatOverlapARegisteredRangeAreRefused) {
   OpenDevice device;
   std::vector<int> memory(1000);

@@ -19,7 +19,7 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   EXPECT_NE(native, 0u);
   void *adopted = nullptr;
   EXPECT_EQ(plugin().stream_open(device, native, 0, &adopted, &error_), GUF_OK) << error_.message;
-  plugin().stream_close(adopted);  // leaves the native one alone
+  plugin().stream_close(adopted);  // keeps the native stream open
   EXPECT_EQ(plugin().stream_query(own, &error_), GUF_OK) << error_.message;
   plugin().stream_close(own);
   EXPECT_EQ(plugin().stream_open(device, 0, 4, &adopted, &error_), GUF_E_UNSUPPORTED);
@@ -27,7 +27,7 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   plugin().event_close(nullptr);
 }
 
-// A program that asks hipGetLastError behind its own launch must not find a failure of ours.
+// A program that calls hipGetLastError after its own launch must not see a failure of the plugin.
 TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   OpenDevice device;
   void *const own = open_stream(device);
@@ -40,7 +40,7 @@ TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   EXPECT_EQ(error_.native_code, 709);
   EXPECT_EQ(last_error(), 0);
   sim().clear_faults();
-  // An address that the driver does not know, and a query that is not done yet.
+  // An address that is unknown to the driver, and a query of unfinished work.
   int32_t index = 0;
   EXPECT_EQ(gpu_extension().memory_device(device, 0x1000, &index, &error_), GUF_OK);
   sim().fault(pick("cuStreamQuery:1:600", "hipStreamQuery:1:600"));
@@ -85,7 +85,7 @@ TEST_F(DeviceOrder, EventsTellTimeAndOrder) {
   for (void *const stream : {first, second}) plugin().stream_close(stream);
 }
 
-// Every wait ends when its time is over, not much later; what it waited for goes on.
+// Every wait returns soon after its timeout; the work continues.
 TEST_F(DeviceOrder, WaitsEndInTime) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -110,7 +110,7 @@ TEST_F(DeviceOrder, WaitsEndInTime) {
   plugin().stream_close(stream);
 }
 
-// Closing does not wait, and what is queued is still done.
+// Closing a stream does not wait, and its queued work still completes.
 TEST_F(DeviceOrder, ABusyStreamIsClosedAtOnce) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -149,7 +149,7 @@ TEST_F(DeviceOrder, ALostDeviceSaysSoAtOnceAndFreesSucceed) {
   EXPECT_EQ(plugin().event_query(event, &error_), GUF_E_DEVICE_LOST);
   EXPECT_EQ(plugin().stream_query(stream, &error_), GUF_E_DEVICE_LOST);
   EXPECT_EQ(plugin().stream_wait_event(stream, event, &error_), GUF_E_DEVICE_LOST);
-  EXPECT_EQ(sim().calls(nullptr), 0u);  // at once: the driver is not asked
+  EXPECT_EQ(sim().calls(nullptr), 0u);  // returns immediately, without a driver call
   free(device, there, 4096);
   plugin().event_close(event);
   plugin().stream_close(stream);
@@ -173,7 +173,7 @@ TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
             GUF_E_CAPTURE);
   copy(device, stream, there, from, 4096, GUF_COPY_HOST_TO_DEVICE);
   copy(device, stream, to, there, 4096, GUF_COPY_DEVICE_TO_HOST);
-  const uint64_t other = allocate(device, 100);  // of no stream: not disturbed
+  const uint64_t other = allocate(device, 100);  // belongs to no stream, so it is unaffected
   free(device, other, 100);
   void *graph = nullptr;
   EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
@@ -191,7 +191,7 @@ TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
   plugin().stream_close(stream);
 }
 
-// What a captured stream frees, its graph uses for as long as it lives.
+// Memory that a captured stream frees stays in use as long as the graph exists.
 TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
   OpenDevice device;
   void *const stream = open_stream(device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device tells of its streams: what, when, and nothing of what is captured.
+// Trace records of a device: the work of its streams with times, without captured work.
 #include <gufunc/backend_trace.h>
 
 #include <cstddef>
@@ -54,7 +54,7 @@ const guf_trace_api &trace_extension() {
   return *static_cast<const guf_trace_api *>(table);
 }
 
-// Devices that are opened meanwhile tell of themselves.
+// Records the trace of devices that are opened while it exists.
 class DeviceTrace : public DeviceCalls {
  protected:
   void SetUp() override {
@@ -196,7 +196,7 @@ TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
   plugin().stream_close(stream);
 }
 
-// Several threads record their events in turns: the slices of a stream still follow one another.
+// Several threads record events concurrently. The slices of one stream must not overlap.
 TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -235,7 +235,8 @@ TEST_F(DeviceTrace, CollectTellsWhatIsComplete) {
   plugin().stream_close(stream);
 }
 
-// Each function that only traces call fails: the work does not, and the times are the host's.
+// Each function that only traces call fails. The work still succeeds, and the trace uses host
+// times.
 TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
   for (const char *function :
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin has to say for every code of its driver: written from the vendors' documentation,
-// not from the plugins' tables.
+// The expected status for every code of a driver. The table follows the vendors' documentation and
+// not the plugins' tables.
 #ifndef GUFUNC_TESTS_GPU_FAULT_CODES_H
 #define GUFUNC_TESTS_GPU_FAULT_CODES_H
 
@@ -12,14 +12,14 @@ namespace gufunc::gpu_test {
 
 struct FaultCode {
   int code;
-  guf_status status;  // of a call that it fails, unless it is about what the program brought
-  bool lost;          // the device is gone for this process
+  guf_status status;  // of the failing call, unless the code is about an argument of the program
+  bool lost;          // the device is unusable for the rest of the process
 };
 
-// All codes of this vendor's driver but success, two that no driver has among them.
+// All codes of this vendor's driver except success, and two codes that no driver defines.
 const std::vector<FaultCode> &fault_codes();
 
-// Codes with a meaning of their own, the same of both vendors.
+// Codes with special handling, the same for both vendors.
 inline constexpr int kOutOfMemory = 2;
 inline constexpr int kMapFailed = 205;
 inline constexpr int kNoBinary = 209;
@@ -29,7 +29,7 @@ inline constexpr int kWrongValue = 1;
 inline constexpr int kPeerEnabled = 704;
 inline constexpr int kContextDestroyed = 709;
 inline constexpr int kUpdateFailed = 910;
-inline constexpr int kRuntimeMemory = 1052;  // HIP's
+inline constexpr int kRuntimeMemory = 1052;  // HIP only
 
 }  // namespace gufunc::gpu_test
 

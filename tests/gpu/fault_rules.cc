@@ -8,17 +8,17 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// What a plugin does with a failing function of its driver.
+// The reaction of a plugin to a failing driver function.
 enum class Fate {
-  kUsual,       // told by slots that can fail, noted by those that cannot
-  kTold,        // the slot fails with what the code means
-  kNoted,       // the slot goes on; a code that means the end of the device is remembered
-  kUnnoticed,   // the slot goes on, the code means nothing
-  kToldIfLost,  // told where the device is lost, else unnoticed
-  kEither,      // any of these: the slot calls the function for more than one reason
-  kNextImage,   // unnoticed where the plugin has another image for the device, else told
-  kAnswered,    // the slot answers GUF_NOT_READY
-  kOpen         // told, or the slot goes on and later ones may miss what was not found
+  kUsual,       // reported by slots that can fail, recorded by slots that cannot
+  kTold,        // the slot fails with the status of the code
+  kNoted,       // the slot continues; a code that means device loss is recorded
+  kUnnoticed,   // the slot continues and ignores the code
+  kToldIfLost,  // reported if the device is lost, otherwise ignored
+  kEither,      // any of these: the slot calls the function for several purposes
+  kNextImage,   // ignored if the plugin has another image for the device, otherwise reported
+  kAnswered,    // the slot returns GUF_NOT_READY
+  kOpen         // reported, or the slot continues and a later call may miss the result
 };
 
 struct Rule {
@@ -29,10 +29,10 @@ struct Rule {
   Fate fate;
 };
 
-// The first that fits holds; without one it is as usual.
+// The first matching rule applies; the default is kUsual.
 constexpr Rule kRules[] = {
-    // Entering and leaving the device's context; what gives back enters a second time, and
-    // what ends goes on with the next device.
+    // Entering and leaving the device's context. Slots that release objects enter the context a
+    // second time, and shutdown continues with the next device.
     {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
     {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kNoted},
     {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
@@ -45,34 +45,35 @@ constexpr Rule kRules[] = {
     {"*", "cuCtxPopCurrent_v2", "", 0, Fate::kUnnoticed},
     {"*", "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 0,
      Fate::kUnnoticed},
-    // What a driver does not know of memory is not page-locked.
+    // Memory that the driver does not know is treated as pageable.
     {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
     {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
-    // Host memory that is page-locked in part is refused so, and copied in parts.
+    // The driver rejects partially page-locked memory with this code, and the plugin copies it in
+    // parts.
     {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
     {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
-    // A device without a pool of the driver's serves, one that is gone does not.
+    // A device without a driver pool is usable; a lost device is not.
     {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kToldIfLost},
     {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kToldIfLost},
     {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
-    // Questions that have this answer.
+    // Queries for which this code is a valid result.
     {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kAnswered},
     {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kAnswered},
     {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kAnswered},
     {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kUnnoticed},
     {"*", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kUnnoticed},
-    // Answers that the plugin has another way for.
+    // Results for which the plugin has an alternative.
     {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
      Fate::kUnnoticed},
     {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
     {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kNoted},
-    // What the old work had to itself is given back.
+    // The resources of the replaced work are released.
     {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kNoted},
     {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kNoted},
     {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kNoted},
     {"graph_update", "", "hipStreamAddCallback", 0, Fate::kNoted},
     {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kNoted},
-    // Room for status words is made ahead: where there is none the launches that need it say so.
+    // Status words are allocated in advance. If that fails, the launches that need them report it.
     {"kernel_get", "cuMemAlloc_v2", "hipMalloc", kMapFailed, Fate::kUnnoticed},
     {"kernel_get", "cuMemHostAlloc", "hipHostMalloc", kMapFailed, Fate::kUnnoticed},
     {"kernel_get", "", "hipMalloc", kRuntimeMemory, Fate::kUnnoticed},
@@ -87,7 +88,7 @@ constexpr Rule kRules[] = {
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
     {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
     {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
-    // The plugin's own kernels: PTX serves where the driver has no use for the machine code.
+    // The plugin's own kernels: PTX is used if the driver rejects the machine code.
     {"*", "cuModuleLoadData", "", 200, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 218, Fate::kNextImage},
@@ -109,24 +110,25 @@ constexpr Rule kRules[] = {
     {"*", "cuLibraryGetModule", "", 222, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 223, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 300, Fate::kNextImage},
-    // An entry that the image does not have; what needs it says so.
+    // The image lacks an entry; the call that needs it reports the error.
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
     {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
     {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
-    // Giving memory back: the rest goes, then the first failure is told. Where memory goes in
-    // another way, or it is no memory, only the end of the device is.
+    // Freeing memory: the remaining blocks are freed, then the first failure is reported. If
+    // another method can free the memory, or the call frees no memory, only device loss is
+    // reported.
     {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kToldIfLost},
     {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kToldIfLost},
     {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kToldIfLost},
     {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
-    // Making room: what does not succeed leaves less of it.
+    // Freeing memory for an allocation: a failure leaves less memory available.
     {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
     {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
     {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kNoted},
     {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kNoted},
     {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kNoted},
-    // Events of the plugin's own, behind what was freed; others are asked for by the slot.
+    // The plugin's own events after freed work; other events are requested through the slot.
     {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kUsual},
     {"event_record", "cuEventRecord", "hipEventRecord", 0, Fate::kUsual},
     {"event_query", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
@@ -141,10 +143,10 @@ constexpr Rule kRules[] = {
     {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
 };
 
-// Slots that give things back, or cannot fail.
+// Slots that release objects or cannot fail.
 constexpr const char *kSilent[] = {"device_close",  "stream_close",  "event_close", "memory_free",
                                    "module_unload", "graph_destroy", "builtins",    "image_score"};
-// Slots that say nothing of a lost device, beside the silent ones.
+// Slots that do not report a lost device, in addition to the silent slots.
 constexpr const char *kUnasking[] = {
     "memory_limit",    "device_native", "stream_native", "event_native", "describe_launch",
     "describe_method", "extension",     "probe",         "shutdown",     "host_unregister"};
@@ -166,7 +168,7 @@ Fate fate_of(const Call &call, const std::string &function, const FaultCode &cod
     break;
   }
   if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kTold;
-  // The whole text takes the place of a kernel's.
+  // The complete text replaces the excerpt for one kernel.
   if (fate == Fate::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
     return Fate::kUnnoticed;
   }
@@ -182,7 +184,7 @@ std::string text_of(const Call &call) {
   return text;
 }
 
-// The host's memory that a device can reach is not the device's.
+// Host memory that a device can access does not count as device memory.
 guf_status status_of(const std::string &function, const FaultCode &code) {
   static const std::set<std::string> kHost = {
       "cuMemHostAlloc",          "cuMemHostGetDevicePointer_v2",
@@ -194,13 +196,13 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
-// What a driver says of the stream or the context that a program brings is no word on the device.
+// A code about the program's stream or context says nothing about the device.
 FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
   const std::vector<Call> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
   bool brought = is(struck, "stream_open") &&
                  run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
-  // Only who adopts a context asks for one before.
+  // Only a slot that adopts a context queries the context first.
   for (size_t i = 0; i < struck && is(struck, "device_open"); ++i) {
     brought = brought || is(i, "device_native");
   }
@@ -222,12 +224,12 @@ bool answers_for_device(const char *slot) {
   return !is_among(kSilent, slot) && !is_among(kUnasking, slot);
 }
 
-// A record of a failure is written by calls that fail alone.
+// Only failing calls write an error record.
 bool is_silent_success(const Call &call) {
   return call.status == GUF_OK && call.native_code == 0 && call.message[0] == '\0';
 }
 
-// Calls behind the one that failed, or after which the device is lost.
+// Judges the calls after the failing call, and the calls after the loss of the device.
 std::string judge_rest(const Trial &run, size_t struck, bool lost, const FaultCode &code) {
   const void *const device = run.calls()[struck].device;
   for (size_t i = struck + 1; i < run.calls().size(); ++i) {
@@ -251,8 +253,8 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
   return "";
 }
 
-// Calls say that the device is lost, or need nothing of the driver; what was said once is said ever
-// after. `asked`: the device of which every allocation from call `first` on has to say it.
+// Calls on a lost device must report the loss or need no driver call; once reported, it is reported
+// always. `asked`: the device whose allocations must all report the loss from call `first` on.
 std::string judge_lost(const Trial &run, size_t first, const void *asked, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {
@@ -269,7 +271,7 @@ std::string judge_lost(const Trial &run, size_t first, const void *asked, const 
   return "";
 }
 
-// After a code that the driver repeats for ever.
+// Judges a run after a code that the driver repeats forever.
 std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code) {
   const Call &first = run.calls()[struck];
   std::set<const void *> lost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fault may do to a run, and nothing else.
+// Rules for the permitted effects of a fault on a run.
 #ifndef GUFUNC_TESTS_GPU_FAULT_RULES_H
 #define GUFUNC_TESTS_GPU_FAULT_RULES_H
 
@@ -10,10 +10,12 @@
 
 namespace gufunc::gpu_test {
 
-// What is wrong with a run under a fault, beside the same scenario's run without; empty: nothing.
+// Describes what is wrong with a run under a fault, compared with the same scenario without the
+// fault. An empty string means no error.
 std::string judge(const Trial &clean, const Trial &run, const FaultCode &code);
 
-// The same of a run in which queued work failed for good; `must_tell`: somebody has waited for it.
+// The same for a run in which queued work failed permanently. `must_tell`: a caller has waited for
+// the work, so the failure must have been reported.
 std::string judge_late(const Trial &run, const FaultCode &code, bool must_tell);
 
 }  // namespace gufunc::gpu_test

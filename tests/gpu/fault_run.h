@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a scenario through a plugin's slots, with or without a fault, and what each call said.
+// One run of a scenario through a plugin's slots, with or without a fault, and the result of each
+// call.
 #ifndef GUFUNC_TESTS_GPU_FAULT_RUN_H
 #define GUFUNC_TESTS_GPU_FAULT_RUN_H
 
@@ -11,7 +12,7 @@
 #include "tests/gpu/gpu_fixture.h"
 
 // Every slot of the two tables, in their order.
-// clang-format off: it has two minds about these
+// clang-format off: its layout of these lines is not stable
 #define GUF_TEST_SLOTS(X) \
   X(probe) \
   X(device_open) \
@@ -68,7 +69,7 @@
 
 namespace gufunc::gpu_test {
 
-// The n-th call of a function of the driver gives a code; sticky: so does everything after it.
+// The n-th call of a driver function returns a code. If sticky, all later calls return it as well.
 struct Fault {
   std::string function;
   uint64_t nth = 0;
@@ -81,7 +82,7 @@ struct Call {
   const void *device;
   guf_status status;
   int32_t native_code;
-  bool struck;  // the fault struck within this call
+  bool struck;  // the fault was injected during this call
   char message[160];
 };
 
@@ -92,7 +93,7 @@ class Trial {
   const std::vector<Call> &calls() const { return calls_; }
   const Fault &fault() const { return fault_; }
 
-  // Runs `f(guf_error *)` as a call of the slot, made on the device.
+  // Runs `f(guf_error *)` as a call of the slot on the device.
   template <class F>
   guf_status call(const char *slot, const void *device, F f) {
     guf_error error = fresh_error();
@@ -111,11 +112,11 @@ class Trial {
   void note(const char *slot, const void *device, guf_status status, const guf_error &error);
 
   Fault fault_;
-  uint64_t seen_ = 0;  // calls of the function so far
+  uint64_t seen_ = 0;  // number of calls of the function so far
   std::vector<Call> calls_;
 };
 
-// A call of a slot of the plugin's table, or of the extension's, whose last argument is the error.
+// Calls a slot of the plugin's table or of the extension's table. The last argument is the error.
 #define GUF_TEST_CALL(run, device, slot, ...) \
   (run).call(#slot, device,                   \
              [&](guf_error *guf_error_) { return plugin().slot(__VA_ARGS__, guf_error_); })
@@ -128,15 +129,15 @@ class Trial {
   })
 #define GUF_TEST_CLOSE(run, device, slot, ...) \
   (run).close(#slot, device, [&] { plugin().slot(__VA_ARGS__); })
-// Ends a scenario that cannot go on; what it opened closes itself.
+// Ends a scenario that cannot continue; destructors close its objects.
 #define GUF_TEST_TRY(expression)        \
   do {                                  \
     if ((expression) != GUF_OK) return; \
   } while (false)
 
-// What a scenario opens closes itself, in the reverse order, as a program's clean-up would.
+// The objects of a scenario close themselves in reverse order, as in a program's cleanup.
 
-// With all of it closed, the device still has to work, or to say that it is lost.
+// After all objects are closed, the device must still work or report that it is lost.
 class RunDevice {
  public:
   RunDevice(Trial &run, int32_t index, uint64_t native = 0);
@@ -202,10 +203,10 @@ class RunMemory {
   guf_status status_;
 };
 
-// Waits for a stream; once more where that fails, since its work still uses the program's memory.
+// Waits for a stream. Waits again if that fails, because the work still uses the program's memory.
 guf_status wait_for(Trial &run, void *device, void *stream);
 
-// Sends bytes to the device and back, and compares. Calls of the run like all others.
+// Copies bytes to the device and back and compares them, with calls that are part of the run.
 void round_trip(Trial &run, void *device);
 
 }  // namespace gufunc::gpu_test

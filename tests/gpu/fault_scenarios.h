@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fault sweep runs: together they call every slot, and make the plugin call every function
-// of its driver.
+// The scenarios of the fault sweep. Together they call every slot and make the plugin call every
+// function of its driver.
 #ifndef GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
 #define GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
 
@@ -13,7 +13,7 @@ namespace gufunc::gpu_test {
 struct Scenario {
   const char *name;
   void (*run)(Trial &run);
-  bool alone = false;  // it makes calls that concern all devices
+  bool alone = false;  // its calls affect all devices
 };
 
 std::vector<Scenario> memory_scenarios();

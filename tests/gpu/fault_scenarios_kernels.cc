@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and what is launched of them.
+// Scenarios with images and the launches of their kernels.
 #include <cstring>
 
 #include "tests/gpu/fault_scenarios.h"
@@ -77,7 +77,7 @@ class Bench {
   RunMemory memory_;
 };
 
-// A scenario over a bench: `body(bench, device, kernel)`, with the kernel of that stem.
+// Runs `body(bench, device, kernel)` on a new bench with the kernel of that name.
 template <class F>
 void with_kernel(Trial &run, const char *stem, F body) {
   const RunDevice device(run, 0);
@@ -106,7 +106,7 @@ void load_every_image(Trial &run) {
   }
 }
 
-// By rows; then with an operand that is converted on the way, through scratch memory.
+// Launches by rows, and again with an operand that is converted through scratch memory.
 void launch_elementwise(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -121,7 +121,7 @@ void launch_elementwise(Trial &run) {
   });
 }
 
-// A datetime operand is what no entry casts: it is staged.
+// No entry casts a datetime operand, so it is staged.
 void launch_converted(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -133,7 +133,7 @@ void launch_converted(Trial &run) {
   });
 }
 
-// Status words: events that are looked for, and a loop that may fail.
+// Status words: checked floating-point flags, and a loop that can fail.
 void launch_watched(Trial &run) {
   on_bench(run, "ratio", [&](Bench &bench, void *, void *kernel) {
     const guf_launch_block block =
@@ -143,14 +143,15 @@ void launch_watched(Trial &run) {
     guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
     launch.watch = &watch;
     const guf_status queued = bench.launch(launch);
-    const guf_status done = bench.wait();  // `events` is written until then
+    const guf_status done = bench.wait();  // writes to `events` end here
     if (queued == GUF_OK && done == GUF_OK) {
       EXPECT_EQ(events, uint32_t{GUF_FP_INVALID});
     }
   });
 }
 
-// A graph of a loop that may fail: its runs are looked at, and its work becomes another's too.
+// A graph with a loop that can fail: its runs are checked, and its work replaces that of another
+// graph.
 void capture_what_may_fail(Trial &run) {
   on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
     guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);
@@ -212,7 +213,7 @@ void run_methods(Trial &run) {
   });
 }
 
-// A method that looks for events and writes through scratch memory.
+// A method with checked floating-point flags that writes through scratch memory.
 void run_a_watched_method(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_method_block block =
@@ -247,7 +248,7 @@ void launch_a_raw_kernel(Trial &run) {
   });
 }
 
-// Elements between types and between strides.
+// Converts elements between dtypes and between strides.
 void convert_elements(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, graphs; the plugin's beginning and end.
+// Streams, events, graphs, and the start and shutdown of the plugin.
 #include "tests/gpu/fault_scenarios.h"
 
 namespace gufunc::gpu_test {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kBytes = 1024;
 constexpr unsigned char kSeven[] = {7};
-constexpr uint64_t kSoon = 5000000000;  // ns: a wait with a limit that is never reached
+constexpr uint64_t kSoon = 5000000000;  // ns: a timeout that is never reached
 
 void use_streams(Trial &run) {
   const RunDevice device(run, 0);
@@ -60,7 +60,7 @@ void close_a_busy_stream(Trial &run) {
   const auto wait = [&] {
     return GUF_TEST_CALL(run, owner, event_synchronize, done.get(), UINT64_MAX);
   };
-  if (wait() != GUF_OK) wait();  // the memory is in use until then
+  if (wait() != GUF_OK) wait();  // the memory is in use until the work is complete
 }
 
 void use_events(Trial &run) {
@@ -93,7 +93,8 @@ void use_events(Trial &run) {
 
 class RunGraph {
  public:
-  // Captures two fills of the memory; what another piece of memory was freed for belongs to it.
+  // Captures two fills of the memory. Another block is freed during the capture and belongs to the
+  // graph.
   RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
     RunMemory lent(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
     if ((status_ = lent.status()) != GUF_OK) return;
@@ -144,7 +145,7 @@ void capture_and_launch(Trial &run) {
   wait_for(run, owner, stream.get());
 }
 
-// The caller's context; a driver without contexts says that it has none to adopt.
+// Adopts the caller's context. A driver without contexts reports that it cannot adopt one.
 void adopt_a_context(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -156,7 +157,7 @@ void adopt_a_context(Trial &run) {
   GUF_TEST_TRY(again.status());
 }
 
-// What needs no device, and what ends the plugin's caches.
+// Slots that need no device, and slots that end the plugin's caches.
 void begin_and_end(Trial &run) {
   const void *table = nullptr;
   GUF_TEST_CALL(run, nullptr, extension, "gufunc.gpu", GUF_GPU_EXTENSION_VERSION, &table);

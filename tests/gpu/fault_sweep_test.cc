@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of a function of the driver, in every scenario, fails with every code: the slot says
-// what the code means, nothing leaks, later calls are sane.
+// In every scenario each driver call fails with every code. The slot must return the matching
+// status, nothing may leak, and later calls must work.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -15,21 +15,21 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// Sanitizers make a case ten times as long; every function has its faults there too.
+// Sanitizers make a case ten times slower. Every function is still tested with faults.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kLess = 5;
 #else
 constexpr uint64_t kLess = 1;
 #endif
-constexpr int32_t kBystander = 2;  // a device that no fault concerns
+constexpr int32_t kBystander = 2;  // a device that no fault affects
 
-// Everything that may leak.
+// All kinds of objects that can leak.
 struct Balance {
   uint64_t driver;
   int64_t host;
   uint32_t violations;
-  uint64_t current;  // the thread's context
-  int last_error;    // that HIP keeps for the program
+  uint64_t current;  // the thread's current context
+  int last_error;    // the error that HIP keeps for the program
   bool operator==(const Balance &other) const {
     return driver == other.driver && host == other.host && violations == other.violations &&
            current == other.current && last_error == other.last_error;
@@ -40,8 +40,8 @@ Balance balance() {
           last_error()};
 }
 
-// Whether a function works in a context, which may fail for good: others are asked for devices, or
-// change what is current.
+// Returns whether a function runs in a context, which can fail permanently. Other functions query
+// devices or change the current context.
 bool works_in_context(const std::string &function) {
   for (const char *const other :
        {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxGetDevice", "cuDevice",
@@ -52,7 +52,8 @@ bool works_in_context(const std::string &function) {
   return true;
 }
 
-// It follows failures, of which each case has its own number, and has none to report.
+// hipGetLastError is called after failures, so its call count differs between cases. It reports no
+// failures of its own.
 bool has_no_faults(const std::string &function) {
   return function == "hipGetLastError";
 }
@@ -70,15 +71,15 @@ class FaultSweep : public testing::Test {
     }
   }
 
-  // How much of all there is to try.
+  // The share of all possible cases to run.
   struct Share {
-    uint64_t every_code_of;  // so many first calls, and the last, of a function in a scenario
-    uint64_t one_of;         // of the other cases
+    uint64_t every_code_of;  // first N calls and the last call of each function in a scenario
+    uint64_t one_of;         // one of N other cases
   };
   void sweep(const Share &share);
   void sweep_sticky(uint64_t one_of);
   void sweep_late();
-  // Tells how many cases there were, and that no function was left out.
+  // Prints the number of cases and checks that no function was left out.
   void finish(const char *what, uint64_t least);
 
   std::set<std::string> slots_, called_;
@@ -99,11 +100,11 @@ class FaultSweep : public testing::Test {
   std::unique_ptr<OpenDevice> bystander_;
   std::vector<Clean> cleans_;
   uint64_t cases_ = 0;
-  bool damaged_ = false;  // something leaked: no later case would mean anything
+  bool damaged_ = false;  // set after a leak, because later cases would be unreliable
   std::map<std::string, std::pair<int, std::string>> findings_;
 };
 
-// Some scenarios concern all devices that are open.
+// Some scenarios affect all open devices.
 void FaultSweep::invite(const Scenario &scenario) {
   if (scenario.alone) bystander_.reset();
   if (!scenario.alone && bystander_ == nullptr) {
@@ -111,7 +112,7 @@ void FaultSweep::invite(const Scenario &scenario) {
   }
 }
 
-// Runs every scenario twice without faults: the second time what is made once is there.
+// Runs every scenario twice without faults. The second run finds all one-time resources allocated.
 void FaultSweep::find_calls() {
   for (const Scenario &scenario : all_scenarios()) {
     invite(scenario);
@@ -218,7 +219,8 @@ void FaultSweep::sweep_sticky(uint64_t one_of) {
   }
 }
 
-// Work that fails when it runs, after the call that queued it: whoever waits for it is told.
+// Work that fails while it runs, after the call that queued it. A caller that waits receives the
+// failure.
 void FaultSweep::sweep_late() {
   for (const Clean &clean : cleans_) {
     invite(clean.scenario);
@@ -238,8 +240,8 @@ void FaultSweep::finish(const char *what, uint64_t least) {
   EXPECT_GE(cases_, least);
 }
 
-// What the plugin looks up, out of the header that lists it: 'X(member, cuName, version, "_v2"'
-// and 'X(hipName, true'.
+// Reads the functions that the plugin resolves from the header that lists them: 'X(member, cuName,
+// version, "_v2"' and 'X(hipName, true'.
 std::set<std::string> resolved_functions() {
   std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
   std::set<std::string> names;
@@ -253,7 +255,8 @@ std::set<std::string> resolved_functions() {
   return names;
 }
 
-// The driver's functions that only probe calls, and those that only an old driver's plugin does.
+// Driver functions that only probing calls, and functions that only the plugin of an old driver
+// calls.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;
@@ -306,7 +309,7 @@ TEST_F(FaultSweep, Whole) {
   finish("whole sweep", is_cuda() ? 60000 : 40000);
 }
 
-// Codes that the driver repeats for ever.
+// Codes that the driver repeats forever.
 TEST_F(FaultSweep, Sticky) {
   sweep_sticky(7 * kLess);
   finish("sticky codes", 1000 / kLess);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU plugin over its simulated driver, and a host for it. The variable GUFUNC_TEST_BACKEND names
-// the plugin: the same tests serve every vendor.
+// A GPU plugin over its simulated driver, with a host table. The variable GUFUNC_TEST_BACKEND names
+// the plugin, so the same tests run for every vendor.
 #ifndef GUFUNC_TESTS_GPU_GPU_FIXTURE_H
 #define GUFUNC_TESTS_GPU_GPU_FIXTURE_H
 
@@ -15,7 +15,7 @@
 
 namespace gufunc::gpu_test {
 
-// What the simulated driver exports for tests: tests/sim/sim_control.h.
+// The functions that the simulated driver exports for tests: tests/sim/sim_control.h.
 struct Sim {
   int (*set)(const char *name, const char *value);
   int (*fault)(const char *faults);
@@ -31,27 +31,27 @@ struct Sim {
   int (*hide)(const char *function, int hidden);
   void (*heal)(void);
   uint64_t (*current)(void);
-  void *library;  // for the vendor's own functions
+  void *library;  // handle for the vendor's functions
 };
 const Sim &sim();
-// What HIP keeps for hipGetLastError on this thread; asking clears it. 0 with CUDA.
+// Returns and clears the error that HIP keeps for hipGetLastError on this thread; 0 with CUDA.
 int last_error();
 
-// The host's memory that the plugin holds, and what it logged.
+// Host memory that the plugin allocated, and its log messages.
 struct TestHost {
   std::atomic<int64_t> live{0};
-  std::atomic<int64_t> fail_at{-1};  // the allocation of that number fails, counting down
+  std::atomic<int64_t> fail_at{-1};  // counts down: the allocation that reaches 0 fails
   std::vector<std::string> log;
 };
 TestHost &test_host();
 
 bool is_cuda();
-// The driver's function of either vendor.
+// Selects the driver function of the current vendor.
 inline const char *pick(const char *cuda, const char *hip) {
   return is_cuda() ? cuda : hip;
 }
 
-// The plugin's table; opened at the first call. Probed too by `plugin()`.
+// The plugin's table, opened at the first call. `plugin()` also probes the driver.
 const guf_backend_api &opened_plugin();
 const guf_backend_api &plugin();
 const guf_gpu_api &gpu_extension();
@@ -59,7 +59,8 @@ const guf_kernels_api &kernels_extension();
 
 guf_error fresh_error();
 
-// One device of the plugin, open from here to there. Fails the test where it cannot be opened.
+// A device of the plugin that is open for the lifetime of this object. Reports a test failure if it
+// cannot be opened.
 class OpenDevice {
  public:
   explicit OpenDevice(int32_t index = 0);
@@ -74,7 +75,7 @@ class OpenDevice {
   guf_backend_device_info info_ = {};
 };
 
-// What is alive in the driver now, kind by kind, as text: equal before and after means balanced.
+// Lists the live driver objects by kind as text. Equal texts before and after a test mean no leaks.
 std::string live_objects();
 
 }  // namespace gufunc::gpu_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the cuda plugin loads images: as libraries where the driver has them, else as modules; of PTX
-// what a kernel needs.
+// How the cuda plugin loads images: as libraries if the driver supports them, otherwise as modules.
+// From PTX it loads only the text that a kernel needs.
 #include <cstdlib>
 #include <cstring>
 
@@ -28,7 +28,7 @@ class ImageLoad : public DeviceCalls {
     image_.data = kPtx;
     image_.size = std::strlen(kPtx);
   }
-  // With the first kernel a device makes room for status words, and keeps it.
+  // The first kernel of a device allocates the status words, which the device keeps.
   void get_a_kernel(void *device) {
     void *module = nullptr, *kernel = nullptr;
     ASSERT_EQ(plugin().module_load(device, &image_, &module, &error_), GUF_OK) << error_.message;
@@ -36,7 +36,7 @@ class ImageLoad : public DeviceCalls {
         << error_.message;
     plugin().module_unload(module);
   }
-  // The CMake test that sets this asks for a driver of CUDA 11.8.
+  // The CMake test that sets this variable simulates a driver of CUDA 11.8.
   static bool is_old() { return secure_getenv("GUFUNC_SIM_VERSION") != nullptr; }
 
   guf_module_image image_ = {};
@@ -90,7 +90,7 @@ TEST_F(ImageLoad, AKernelThatCannotBeLoadedIsAFailureOfTheCall) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// What the driver compiled since.
+// The PTX that the driver compiled since construction.
 class Compiled {
  public:
   uint64_t entries() const { return sim().ptx("entries") - entries_; }
@@ -120,7 +120,7 @@ TEST_F(ImageLoad, OfPtxTheDriverCompilesWhatAKernelNeeds) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// Two kernels that write one variable are of one module, which is loaded once.
+// Two kernels that write one variable belong to one module, which is loaded once.
 TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   const std::string text =
       ".version 6.3\n.target sm_75\n.address_size 64\n.visible .global .align 4 .u32 counter;\n"
@@ -144,7 +144,7 @@ TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// A driver that refuses a kernel's text is given the whole, as before there were excerpts.
+// If the driver rejects a kernel's excerpt, the plugin passes the complete text.
 TEST_F(ImageLoad, OfPtxARefusedKernelIsLoadedWithTheWhole) {
   OpenDevice device;
   get_a_kernel(device);
@@ -188,7 +188,7 @@ size_t count(const std::string &text, const std::string &part) {
   return found;
 }
 
-// The family of add has hundreds of kernels.
+// The image family of `add` contains hundreds of kernels.
 TEST_F(ImageLoad, OfABuiltInFamilyOneFunctionIsCompiled) {
   const guf_module_v1 *const table = plugin().builtins();
   const guf_module_loop *loop = nullptr;

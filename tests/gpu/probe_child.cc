@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe_child <plugin> <driver's library> <descriptor> [fork|loaded]: opens the plugin and probes
-// it, as the first thing of a process, and writes what it found to the descriptor. Prints nothing.
-// fork: then forks, and tries everything in the child. loaded: opens the driver's library first.
+// probe_child <plugin> <driver's library> <descriptor> [fork|loaded]: opens and probes the plugin
+// at the start of a process, and writes the result to the descriptor. Prints nothing. fork: then
+// forks and tries every slot in the child. loaded: opens the driver's library first.
 #include <dlfcn.h>
 #include <gufunc/backend_gpu.h>
 #include <sys/wait.h>
@@ -37,7 +37,7 @@ guf_error fresh() {
   return error;
 }
 
-// Calls of a simulated driver; of one that is not loaded, or no simulated one: none.
+// Returns the number of calls of a simulated driver, or 0 if it is not loaded or not simulated.
 uint64_t calls_of(void *library) {
   if (library == nullptr) return 0;
   const auto count =
@@ -45,7 +45,7 @@ uint64_t calls_of(void *library) {
   return count == nullptr ? 0 : count(nullptr);
 }
 
-// Of the processor: what else the machine does is no matter.
+// Processor time, so that the load of the machine has no influence.
 int64_t process_microseconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -69,7 +69,7 @@ guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *err
   return status;
 }
 
-// How many slots do not answer `wanted` for these objects.
+// Returns how many slots do not return `wanted` for these objects.
 int count_others(const guf_backend_api &api, const Objects &of, guf_status wanted) {
   guf_error error = fresh();
   char bytes[64] = {};
@@ -90,7 +90,7 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status wante
   return wrong;
 }
 
-// In a child of the process that opened the driver.
+// Runs in a child of the process that opened the driver.
 int try_forked(const guf_backend_api &api, const Objects &of) {
   alarm(10);
   guf_error error = fresh();
@@ -118,7 +118,7 @@ void fork_and_look(const guf_backend_api &api, ProbeReport *report) {
   Objects objects;
   report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
   if (report->parent_wrong != 0) return;
-  // Work that is under way when the process forks.
+  // Work that is running when the process forks.
   api.fill(objects.device, objects.stream, objects.memory, "x", 1, 64, &error);
   const pid_t child = fork();
   if (child == 0) _exit(try_forked(api, objects));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program probe_child writes to the descriptor it is given, for the test that started it.
+// The report that probe_child writes to its descriptor for the test that started it.
 #ifndef GUFUNC_TESTS_GPU_PROBE_REPORT_H
 #define GUFUNC_TESTS_GPU_PROBE_REPORT_H
 
@@ -8,14 +8,14 @@
 namespace gufunc::gpu_test {
 
 struct ProbeReport {
-  int32_t done;  // 1: the child came to its end
+  int32_t done;  // 1: the child completed
   int32_t status, native_code, ndevices;
-  int64_t microseconds;   // of the processor that the probe took
-  int32_t library;        // the driver's library is in the process: before the probe, 2: after
-  uint64_t calls_before;  // of the simulated driver's functions, before the probe
-  uint64_t calls_after;   // and after it
-  int32_t forked_wrong;   // slots that did not answer GUF_E_FORKED in a forked child, or hung
-  int32_t parent_wrong;   // slots that did not work in the parent afterwards
+  int64_t microseconds;   // processor time of the probe
+  int32_t library;        // 1: the driver's library was loaded before the probe, 2: after
+  uint64_t calls_before;  // calls of simulated driver functions before the probe
+  uint64_t calls_after;   // calls after the probe
+  int32_t forked_wrong;   // slots that hung or did not return GUF_E_FORKED in a forked child
+  int32_t parent_wrong;   // slots that failed in the parent afterwards
   char driver[128];
   char message[480];
 };

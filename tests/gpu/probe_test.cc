@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first look at a driver, each in a process of its own: what state and reason it gives, how
-// soon, and that nothing is printed.
+// The first contact with a driver, each in its own process: the resulting state and reason, the
+// time it takes, and that nothing is printed.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,14 +21,14 @@ namespace gufunc::gpu_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kSoon = 2000000;  // microseconds: what is measured then is the sanitizer
+constexpr int64_t kSoon = 2000000;  // microseconds: sanitizers dominate the time
 #else
 constexpr int64_t kSoon = 100000;
 #endif
 
 struct Found {
   ProbeReport report = {};
-  std::string printed;  // on both outputs
+  std::string printed;  // text on stdout and stderr
 };
 
 using Settings = std::vector<std::string>;  // "NAME=value"
@@ -47,7 +47,7 @@ std::string read_all(int descriptor) {
   return all;
 }
 
-// Runs probe_child with these variables alone, beside those of sanitizers.
+// Runs probe_child with only these variables and those of sanitizers.
 Found probe(const Settings &settings, const char *mode = "",
             const std::string &driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
   int results[2], outputs[2];
@@ -86,7 +86,7 @@ Found probe(const Settings &settings, const char *mode = "",
   return found;
 }
 
-// With the simulated driver in the place of the real one.
+// Adds the simulated driver in place of the real driver.
 Settings simulated(const std::string &setting = "GUFUNC_SIM_DEVICES=1") {
   return {"LD_LIBRARY_PATH=" GUFUNC_TEST_SIM_DIR, setting};
 }
@@ -96,7 +96,7 @@ testing::AssertionResult says(const char *text, const std::string &wanted) {
   return testing::AssertionFailure() << "found '" << text << "', wanted '" << wanted << "'";
 }
 
-// No device, and the reason: that function gave that code.
+// Expects no device and a reason with this function and code.
 void expect_reason(const Found &found, const char *function, int code) {
   EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE) << found.report.message;
   EXPECT_EQ(found.report.native_code, code);
@@ -114,7 +114,7 @@ TEST(Probe, ADeviceIsFound) {
   EXPECT_STREQ(found.report.driver, pick("CUDA 13.0", "HIP 6.4"));
 }
 
-// Opening the plugin, which is all that a listing of backends does, does not open the driver.
+// Opening the plugin, as the listing of backends does, does not open the driver.
 TEST(Probe, NothingIsAskedBefore) {
   const Found found = probe(simulated());
   EXPECT_EQ(found.report.library, 2) << "the driver's library was there before the probe";
@@ -153,13 +153,13 @@ TEST(Probe, EveryCodeOfTheFirstCalls) {
       SCOPED_TRACE(std::string(function) + " " + std::to_string(code.code));
       const Found found = probe(simulated("GUFUNC_SIM_FAULT=" + std::string(function) +
                                           ":1:" + std::to_string(code.code)));
-      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // its own test
+      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // has its own test
       expect_reason(found, function, code.code);
     }
   }
 }
 
-// A driver that does not tell its version, or not where functions are, still has devices.
+// A driver that fails to report its version or its function addresses can still have devices.
 TEST(Probe, CodesOfQuestionsThatMayFail) {
   for (const int code : {1, 3, 4, 100, 500, 801, 999}) {
     for (const char *const function :
@@ -176,7 +176,7 @@ TEST(Probe, CodesOfQuestionsThatMayFail) {
   }
 }
 
-// Every function that the plugin needs is missed by name; every other one is done without.
+// A missing required function is reported by name; every optional function may be missing.
 TEST(Probe, MissingFunctions) {
   std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
   const std::regex row("X\\((\\w+, )?(cu\\w+|hip\\w+), (\\d+, \"(\\w*)\", )?(true|false)");
@@ -210,7 +210,7 @@ TEST(Probe, OldVersions) {
   EXPECT_STREQ(found.report.driver, pick("CUDA 11.2", "HIP 5.2"));
 }
 
-// A folder that holds copies of the simulated driver, removed with the object.
+// A folder with copies of the simulated driver, removed by the destructor.
 class DriverCopies {
  public:
   DriverCopies() {
@@ -219,8 +219,8 @@ class DriverCopies {
   }
   ~DriverCopies() { std::filesystem::remove_all(folder_); }
 
-  // Copies the driver to `name` and gives the copy the soname `soname`, no longer than the
-  // driver's own.
+  // Copies the driver to `name` and sets the copy's soname to `soname`, which must not be longer
+  // than the original soname.
   std::string add(const std::string &name, const std::string &soname) const {
     const std::string own = pick("libcuda.so.1", "libamdhip64.so.6");
     std::ifstream source(std::string(GUFUNC_TEST_SIM_DIR "/") + own, std::ios::binary);
@@ -242,7 +242,7 @@ class DriverCopies {
   std::filesystem::path folder_;
 };
 
-// What the program has loaded is the driver, and no second copy joins it.
+// Expects that the plugin uses the driver that the program has loaded, and loads no second copy.
 void expect_loaded_is_used(const Settings &settings, const std::string &library) {
   const Found found = probe(settings, "loaded", library);
   EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
@@ -251,7 +251,7 @@ void expect_loaded_is_used(const Settings &settings, const std::string &library)
   EXPECT_GT(found.report.calls_after, 0u) << library << " was passed by";
 }
 
-// A program that brought HIP 6 to a machine with ROCm 7.
+// A program that ships HIP 6 on a machine with ROCm 7.
 TEST(Probe, ALoadedVersionComesBeforeALaterOne) {
   if (is_cuda()) GTEST_SKIP() << "the driver of CUDA has one name";
   const DriverCopies copies;
@@ -260,7 +260,7 @@ TEST(Probe, ALoadedVersionComesBeforeALaterOne) {
   expect_loaded_is_used({"LD_LIBRARY_PATH=" + copies.folder().string()}, loaded);
 }
 
-// Wheels carry copies whose file name has a hash, and whose soname is any.
+// Python wheels contain copies with a hash in the file name and an arbitrary soname.
 TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
   const DriverCopies copies;
   const std::string loaded =
@@ -268,7 +268,7 @@ TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
   expect_loaded_is_used(simulated(), loaded);
 }
 
-// Other libraries of a vendor are not taken for its driver.
+// Other libraries of a vendor must not be mistaken for its driver.
 TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   const DriverCopies copies;
   const std::string other = copies.add(pick("libcudart.so.12", "libamdhip64x.so.6"), "libother.so");
@@ -277,7 +277,7 @@ TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   EXPECT_EQ(found.report.calls_after, 0u);
 }
 
-// Debian's own runtime, on a machine without a GPU.
+// Debian's HIP runtime on a machine without a GPU.
 TEST(Probe, TheRealRuntimeWithoutADevice) {
   if (is_cuda()) GTEST_SKIP() << "NVIDIA's driver is in no free archive";
   if (access(GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5", R_OK) != 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that tests of whole plugins launch: few and small, so that their images load at once.
+// Kernels for tests of complete plugins: few and small, so that their images load quickly.
 #include <gufunc/kernel.hpp>
 #include <gufunc/raw_kernel.hpp>
 
-// Folded by every method.
+// Used by the tests of every method.
 GUF_DEVICE guf::f64 plus(guf::f64 x, guf::f64 y) {
   return x + y;
 }
@@ -14,7 +14,7 @@ GUF_DEVICE guf::f64 ratio(guf::f64 x, guf::f64 y) {
 }
 GUF_UFUNC(ratio, "dd->d", "divides", "underflows");
 
-// Fails where an element is negative.
+// Fails if an element is negative.
 GUF_DEVICE guf::f64 checked(guf::f64 x, bool &failed) {
   failed = x < 0;
   return x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module small_functions as gufcc made it, and calls of its functions as blocks.
+// The module small_functions, built by gufcc, and launch blocks that call its functions.
 #ifndef GUFUNC_TESTS_GPU_SMALL_MODULE_H
 #define GUFUNC_TESTS_GPU_SMALL_MODULE_H
 
@@ -11,24 +11,24 @@
 
 namespace gufunc::gpu_test {
 
-// A device image as module_load takes it: inflated, with a NUL byte behind it. Lives on.
+// A decompressed device image with a terminating NUL byte, as module_load expects it. Never freed.
 struct PlainImage {
   guf_module_image image;
   std::string bytes;
 };
 
-// All device images of the module that are of this vendor's formats.
+// All device images of the module in this vendor's formats.
 const std::vector<PlainImage> &small_images();
-// That of a target ("ptx_75"), or NULL where the module was built without it.
+// The image of a target ("ptx_75"), or NULL if the module was built without it.
 const guf_module_image *small_image(const std::string &target);
 
-// The bytes of an image of any table, inflated.
+// Returns the decompressed bytes of an image of any table.
 std::string inflated(const guf_module_image &image);
 
-// The loop of a function ("plus"): its stem, as kernel_get takes it.
+// Returns the symbol stem of a function's loop ("plus"), as kernel_get expects it.
 const char *small_stem(const std::string &function);
 
-// The raw kernel doubled(x, n), and its arguments as a launch passes them.
+// The raw kernel doubled(x, n), and its packed launch arguments.
 const guf_module_kernel &small_raw_kernel();
 struct DoubledArguments {
   guf_kernel_head head;
@@ -36,11 +36,11 @@ struct DoubledArguments {
   int64_t n;
 };
 
-// Elementwise f64 over `items` elements that follow each other; addresses are inputs, then outputs.
+// Elementwise f64 over `items` contiguous elements. The addresses are inputs, then outputs.
 guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items);
-// dot over `items` rows of `n` elements.
+// `dot` over `items` rows of `n` elements.
 guf_launch_block dot_block(uint64_t a, uint64_t b, uint64_t out, int64_t items, int64_t n);
-// A method of plus along `n` elements, of one kept item.
+// A method of `plus` along `n` elements, with one kept item.
 guf_method_block fold_block(int32_t method, uint64_t input, uint64_t output, int64_t n);
 
 guf_backend_launch launch_of(void *kernel, void *stream, const guf_launch_block &block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's header with the renaming macros of HIP 6 and 7, for hip_api_check.cc: what the header below
-// this one declares gets the names that ROCm 6 declares.
+// HIP's header with the renaming macros of HIP 6 and 7, for hip_api_check.cc: the declarations of
+// the included header get the names that ROCm 6 declares.
 #ifndef GUFUNC_TESTS_GPU_HIP_RENAMED_H
 #define GUFUNC_TESTS_GPU_HIP_RENAMED_H
 
