@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture of streams, what disturbs it, and graphs.
+// Stream capture, calls that invalidate a capture, and graphs.
 #include <thread>
 
 #include "tests/sim/cases/sim_face.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One simulated driver as a test sees it: opened by dlopen, as plugins do, under names that both
-// vendors' functions fit. What only one vendor has is called through entry().
+// The driver interface of one simulated driver, for tests. The library is opened with dlopen, as
+// plugins do. Common names hide the differences between the vendors; functions of only one vendor
+// are called through entry().
 #ifndef GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
 #define GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
 
@@ -14,18 +15,18 @@ namespace sim_test {
 
 class Face {
  public:
-  // Opens the library; `library` is its path.
+  // Opens the library at this path.
   explicit Face(const std::string &library);
   virtual ~Face() = default;
 
-  // A function of the library under its own name; null where it is hidden.
+  // Returns a function of the library by its own name, or null if it is hidden.
   void *symbol(const std::string &name) const;
   template <class F>
   F *entry(const std::string &name) const {
     return reinterpret_cast<F *>(symbol(name));
   }
 
-  // The control functions.
+  // The control functions (sim_control.h).
   void set(const char *name, const std::string &value) const;
   void reset() const;
   void fault(const std::string &text) const;
@@ -35,12 +36,12 @@ class Face {
   std::string violation(uint32_t index) const;
   void clear_violations() const;
 
-  // Init, and device 0 current on this thread.
+  // Initializes the driver and makes device 0 current on this thread.
   virtual int start() = 0;
   virtual bool is_cuda() const = 0;
-  // The vendor's name of a function that tests fail or count, e.g. "alloc".
+  // Returns the vendor's name of a function that tests make fail or count, e.g. "alloc".
   virtual std::string name_of(const std::string &verb) const = 0;
-  // An image that the sidecar lists and the device takes.
+  // Returns an image that the sidecar lists and the device accepts.
   virtual std::string image() const = 0;
 
   virtual int alloc(uint64_t *out, uint64_t bytes) = 0;
@@ -79,7 +80,7 @@ class Face {
   virtual int module_function(void **out, void *module, const char *name) = 0;
   virtual int launch(void *function, uint32_t blocks, uint32_t threads, uint32_t shared,
                      void *stream, const void *block) = 0;
-  // The arguments as one buffer with its size.
+  // Launches with all arguments in one buffer of the given size.
   virtual int launch_extra(void *function, void *stream, void *block, uint64_t bytes) = 0;
 
   virtual int capture_begin(void *stream, int mode) = 0;
@@ -96,24 +97,24 @@ class Face {
   void *handle_ = nullptr;
 };
 
-// The two drivers; opened when they are first asked for.
+// The two drivers; each is opened at its first use.
 Face &cuda_face();
 Face &hip_face();
 
-// A test that runs over both, each time from a driver that has just begun. Violations are failures
-// where the test does not take them.
+// A test that runs over both drivers, each time from a reset driver. Violations are failures unless
+// the test consumes them.
 class SimTest : public testing::TestWithParam<const char *> {
  protected:
   SimTest();
   ~SimTest() override;
 
-  // Starts again with another setting.
+  // Resets the driver with another setting.
   void restart(const char *name, const std::string &value);
 
   Face &face_;
 };
 
-// The code of a call is what is wanted.
+// Asserts that a call returns 0.
 #define SIM_OK(call) ASSERT_EQ((call), 0)
 
 #define SIM_BOTH(fixture)                                                    \

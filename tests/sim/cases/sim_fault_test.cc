@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults on request, functions that old drivers lack, counters, and what differs between vendors.
+// Injected faults, functions that old drivers lack, counters, and differences between vendors.
 #include <set>
 
 #include "tests/sim/cases/sim_face.h"
@@ -138,7 +138,7 @@ TEST_P(SimFault, ReportsNameWhatIsLeft) {
 
 SIM_BOTH(SimFault);
 
-// Contexts are CUDA's alone.
+// Only CUDA has contexts.
 class SimContext : public testing::Test {
  protected:
   SimContext() : face_(cuda_face()) { face_.reset(); }

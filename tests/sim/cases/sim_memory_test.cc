@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and host memory: sizes, wrong addresses, ends of allocations, what is freed.
+// Device and host memory: sizes, invalid addresses, ends of allocations, freed memory.
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -88,7 +88,7 @@ TEST_P(SimMemory, MemoryRunsOutAndComesBack) {
   SIM_OK(face_.free(a));
   SIM_OK(face_.alloc(&b, 1048576));
   EXPECT_EQ(face_.alloc(&a, 1), 2);
-  // Many rounds: addresses that rested are given out again.
+  // Many rounds: freed addresses are reused after their quarantine.
   SIM_OK(face_.free(b));
   for (int i = 0; i < 600; ++i) {
     SIM_OK(face_.alloc(&a, 1048576));
@@ -121,7 +121,7 @@ TEST_P(SimMemory, HostMemoryOfEveryKind) {
 
   SIM_OK(face_.host_register(own.data(), own.size()));
   EXPECT_EQ(face_.live("registered"), 1u);
-  // HIP 6.4 has no error for memory that is registered.
+  // HIP 6.4 reports no error for memory that is already registered.
   EXPECT_EQ(face_.host_register(own.data() + 1, 1), face_.is_cuda() ? 712 : 0);
   EXPECT_EQ(face_.host_register(own.data() + 1, own.size()), 712);
   EXPECT_EQ(face_.live("registered"), 1u);
@@ -139,7 +139,7 @@ TEST_P(SimMemory, HostMemoryOfEveryKind) {
   SIM_OK(face_.free(device));
 }
 
-// The strictest reading of "may be read later": pinned and large pageable sources.
+// The strictest reading of "may be read later": applies to pinned and to large pageable sources.
 TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));
@@ -160,7 +160,7 @@ TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   face_.clear_violations();
 }
 
-// Work that is queued before a copy may write its source: nobody but the host is meant.
+// Work that is queued before a copy may write to its source; the rule applies to the host only.
 TEST_P(SimMemory, SourcesMayBeMadeByEarlierWork) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));
@@ -195,7 +195,7 @@ TEST_P(SimMemory, PinnedMemoryThatGoesWhileACopyIsQueued) {
 #if defined(__SANITIZE_ADDRESS__)
 class SimMemoryDeathTest : public SimMemory {
  protected:
-  // The streams' threads do not come along with a fork.
+  // A forked child lacks the streams' threads.
   SimMemoryDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images, kernels and launches: what is taken, what is refused, and what runs.
+// Images, kernels and launches: what is accepted, what is rejected, and what runs.
 #include <numeric>
 #include <vector>
 
@@ -139,7 +139,8 @@ TEST_P(SimModule, NamesAndHandles) {
   EXPECT_EQ(face_.live("module"), 0u);
 }
 
-// CUDA's libraries: loaded without a context, a module and functions in each that asks.
+// CUDA libraries are loaded without a context. Each context that uses one gets a module and
+// functions.
 TEST_P(SimModule, LibrariesServeEveryContext) {
   if (!face_.is_cuda()) GTEST_SKIP() << "HIP has none";
   const auto load_library =
@@ -215,14 +216,14 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load(ptx_image("7.3", "sm_75")), 222);
 }
 
-// Every byte of a header changed once: refused or taken, but nothing else.
+// Changes every byte of a header once. The image must be accepted or rejected without a crash.
 TEST_P(SimModule, BrokenImagesDoNoHarm) {
   const std::string whole = face_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
   for (size_t at = 4; at < 64; ++at) {
     for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
       std::string image = whole;
       image[at] = value;
-      // What headers claim may lie behind the text: give it room.
+      // Modified headers can refer to data beyond the text, so the buffer is larger.
       image.resize(image.size() + (size_t{1} << 16));
       const bool reaches_far = at >= 32 && at < 64;
       if (!reaches_far) load(image);
@@ -244,7 +245,7 @@ TEST_P(SimModule, GraphsRunKernels) {
   SIM_OK(face_.to_host(&word, block.out, 4, stream_));
   SIM_OK(face_.stream_sync(stream_));
   EXPECT_EQ(word, 4u);
-  // Another kernel in the same place is not taken.
+  // An update with another kernel in the same node is rejected.
   SIM_OK(face_.capture_begin(stream_, 0));
   SIM_OK(face_.launch(function("sim_add"), 1, 5, 0, stream_, &block));
   SIM_OK(face_.capture_end(stream_, &graph));
@@ -256,11 +257,11 @@ TEST_P(SimModule, GraphsRunKernels) {
 #if defined(__SANITIZE_ADDRESS__)
 class SimModuleDeathTest : public SimModule {
  protected:
-  // The streams' threads do not come along with a fork.
+  // A forked child lacks the streams' threads.
   SimModuleDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Device-check: kernels are instrumented, and the ends of allocations are exact for them.
+// Device-check: kernels are instrumented, and allocations have exact bounds for them.
 TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
   face_.set("ITEMS", SIM_TEST_CHECKED_SIDECAR);
   face_.set("ORDER", "lazy");

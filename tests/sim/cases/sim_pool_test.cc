@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered memory: what pools hold and give back, and use outside of the order.
+// Stream-ordered memory: what pools reserve and release, and use outside the stream's order.
 #include "tests/sim/cases/sim_face.h"
 
 namespace sim_test {
 namespace {
 
-// CUmemPool_attribute and hipMemPoolAttr alike.
+// The numbers of CUmemPool_attribute and hipMemPoolAttr are equal.
 enum : int { kThreshold = 4, kReserved = 5, kUsed = 7, kUsedHigh = 8 };
 
 class SimPool : public SimTest {
@@ -50,7 +50,7 @@ TEST_P(SimPool, MemoryStaysUntilSomebodyWaits) {
     SIM_OK(face_.free_async(a, streams_[0]));
     EXPECT_EQ(attribute(kUsed), 0u);
     EXPECT_EQ(attribute(kReserved), 600000u);
-    // The same stream gets the same bytes again, before anything has run.
+    // The same stream can reuse the bytes before any operation has run.
     SIM_OK(face_.alloc_async(&a, 600000, streams_[0]));
     SIM_OK(face_.free_async(a, streams_[0]));
     EXPECT_EQ(attribute(kReserved), 600000u);

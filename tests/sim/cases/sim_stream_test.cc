@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of work: within a stream, between streams by events, against the legacy stream; and
-// what each way of running makes of a program that forgets an event.
+// The order of work: within a stream, between streams through events, and relative to the legacy
+// stream. Also, how each execution order treats a program that lacks an event.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 
 class SimStream : public SimTest {
  protected:
-  // Two streams and a word of device memory.
+  // Prepares two streams and a word of device memory.
   void prepare(const char *order, const std::string &seed = "1") {
     face_.set("SEED", seed);
     restart("ORDER", order);
@@ -49,7 +49,7 @@ TEST_P(SimStream, EventsOrderStreams) {
   }
 }
 
-// A program without the event: some schedule shows it.
+// The program lacks an event: some schedule must expose the error.
 TEST_P(SimStream, TheAdversaryFindsAMissingEvent) {
   int wrong = 0;
   for (int seed = 0; seed < 20; ++seed) {
@@ -77,7 +77,8 @@ TEST_P(SimStream, NothingRunsBeforeSomebodyWaits) {
   EXPECT_EQ(called, 0);
   SIM_OK(face_.event_sync(event));
   EXPECT_EQ(called, 1) << "only what was needed";
-  // No count of questions: while a host function runs, an answer does not wait for it.
+  // The loop has no fixed number of queries, because a query does not wait for a running host
+  // function.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (face_.stream_query(streams_[1]) == 600) ASSERT_LT(std::chrono::steady_clock::now(), end);
   EXPECT_EQ(called, 2) << "asking makes progress too";
@@ -174,7 +175,7 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
   }
 }
 
-// A failure of what runs later comes out where somebody waits, and stays.
+// A failure of later work is reported to a caller that waits, and it is sticky.
 TEST_P(SimStream, LateFailuresStick) {
   for (const char *order : kOrders) {
     prepare(order);

@@ -27,7 +27,7 @@ uint32_t add_name(std::string *names, const std::string &name) {
   return at;
 }
 
-// An ELF file of these sections, behind section 0; the last one holds their names.
+// Builds an ELF file with these sections after section 0. The last section holds the section names.
 std::string elf_file(uint16_t machine, unsigned char abi, unsigned char abi_version, uint32_t flags,
                      std::vector<SectionText> sections) {
   std::string names(1, '\0');
@@ -66,7 +66,7 @@ std::string elf_file(uint16_t machine, unsigned char abi, unsigned char abi_vers
   return file;
 }
 
-// A record of .nv.info: a value of 16 bits, or words.
+// Appends a record of .nv.info: a 16-bit value, or words.
 void add_half(std::string *info, unsigned char attribute, uint16_t value) {
   *info += '\x03';
   *info += static_cast<char>(attribute);
@@ -79,7 +79,7 @@ void add_words(std::string *info, unsigned char attribute, std::vector<uint32_t>
   for (const uint32_t word : words) append(info, word);
 }
 
-// msgpack, as much as metadata needs.
+// Writes the subset of msgpack that the metadata needs.
 std::string pack(const std::string &text) {
   return std::string(1, '\xD9') + static_cast<char>(text.size()) + text;
 }

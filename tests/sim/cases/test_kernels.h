@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that the simulator's own tests launch, and images that name them. The images hold no
-// device code: what runs comes from the sidecar, whose table lists these very bytes.
+// Kernels that the simulator's tests launch, and images that name them. The images contain no
+// device code: the sidecar lists the digests of these images and provides the code.
 #ifndef GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 #define GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 
@@ -10,7 +10,7 @@
 
 namespace sim_test {
 
-// What every kernel takes by value.
+// The argument of every kernel, passed by value.
 struct TestBlock {
   uint64_t a, b, out;
   uint32_t n, unused;
@@ -25,15 +25,15 @@ struct TestKernel {
 
 // sim_add     out[i] = a[i] + b[i], f32
 // sim_sum     one sum of a per block, f32, through shared memory: 4 bytes per thread
-// sim_missed  the first item leaves before the barrier
+// sim_missed  the first item returns before the barrier
 // sim_order   every item writes its number to out[0]
-// sim_other   the sidecar takes another number of bytes than the image
-// sim_absent  the sidecar has none
+// sim_other   the sidecar expects another argument size than the image
+// sim_absent  missing in the sidecar
 const std::vector<TestKernel> &test_kernels();
 
 std::string ptx_image(const std::string &version, const std::string &target);
 std::string cubin_image(int arch);
-// `flags` as in e_flags: 0x54C is gfx942, any xnack, any sramecc.
+// `flags` as in e_flags: 0x54C is gfx942 with any xnack and any sramecc.
 std::string amd_image(uint32_t flags);
 
 // Every image that the sidecar lists.

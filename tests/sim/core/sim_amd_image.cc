@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code objects for AMD's devices: a descriptor "NAME.kd" per kernel, and a note that describes the
+// Code objects for AMD devices: a descriptor "NAME.kd" per kernel, and a note that describes the
 // arguments.
 #include <cstring>
 
@@ -16,7 +16,7 @@ constexpr unsigned kMachineAmd = 224;
 constexpr unsigned char kOsAbiHsa = 64;
 constexpr uint32_t kNoteMetadata = 32;
 
-// e_flags of the targets that are built, and what a generic one runs on.
+// e_flags of the built targets, and the architectures on which a generic target runs.
 struct Mach {
   unsigned code;
   const char *name;
@@ -70,7 +70,7 @@ bool code_runs_on(unsigned flags, const std::string &arch) {
   return false;
 }
 
-// The metadata out of the notes.
+// Reads the metadata from the notes.
 bool read_metadata(const Elf &elf, Value *out) {
   for (const Section &section : elf.sections()) {
     if (section.header.sh_type != SHT_NOTE) continue;
@@ -107,7 +107,8 @@ ImageKernel read_kernel(const Value &said) {
   return kernel;
 }
 
-// The descriptor that goes with the metadata: kernels without one cannot be started.
+// Checks the descriptor that belongs to the metadata. A kernel without a descriptor cannot be
+// launched.
 bool descriptor_fits(const Elf &elf, const Value &said) {
   const Section *table = elf.section(".dynsym");
   if (table == nullptr) return false;

@@ -27,7 +27,7 @@ std::map<std::string, uint64_t> &counts() {
   return *all;
 }
 
-// The fault that strikes this call, or null.
+// Returns the fault to inject into this call, or null.
 const Fault *strike(const char *function) {
   const Fault *found = nullptr;
   for (Fault &fault : faults()) {

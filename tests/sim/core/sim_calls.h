@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens at every call of a driver's function before it does anything: it is counted, faults
-// are injected, and it is refused where no call is allowed.
+// Common code at the start of every driver function: it counts the call, injects faults, and
+// rejects the call where calls are forbidden.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 
@@ -14,20 +14,20 @@
 
 namespace sim {
 
-// Rules of a function.
+// Flags of a function.
 enum : unsigned {
-  kAnyTime = 1,   // may be called before init, and by host functions
-  kReleases = 2,  // gives something back, which an injected fault does not keep it from
+  kAnyTime = 1,   // callable before init and from host functions
+  kReleases = 2,  // releases an object, even if a fault is injected
 };
 
-// The last result of this thread that was no success.
+// The last error of this thread.
 int &last_failure();
 
 class Site {
  public:
   explicit Site(const char *name, unsigned rules = 0);
 
-  // Calls f(driver, lock) unless something forbids it. Gives f's code, or the one injected.
+  // Calls f(driver, lock) unless the call is forbidden. Returns f's code or the injected code.
   template <class F>
   int call(F f) {
     Driver &state = driver();
@@ -49,16 +49,17 @@ class Site {
   static thread_local bool refused_;
 };
 
-// Faults: "function:nth:code[:sticky]", several between commas; nth counts from now on, 0 means
-// every call. `exec_kernel`, `exec_copy`, `exec_fill` stand for running such an operation.
+// Faults have the form "function:nth:code[:sticky]", separated by commas. nth counts from now on; 0
+// means every call. `exec_kernel`, `exec_copy` and `exec_fill` stand for the execution of such an
+// operation.
 bool add_faults(const std::string &text);
 void clear_faults();
-// Calls of a function since the last reset; of all for an empty name.
+// Number of calls of a function since the last reset; of all functions for an empty name.
 uint64_t call_count(const std::string &name);
 const std::map<std::string, uint64_t> &all_counts();
 void clear_counts();
 
-// What an operation of this kind shall fail with.
+// The code with which an operation of this kind must fail.
 int injected_run_failure(WorkKind kind);
 
 }  // namespace sim

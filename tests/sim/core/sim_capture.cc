@@ -24,7 +24,7 @@ double now_milliseconds() {
       .count();
 }
 
-// The legacy stream may not be used while streams that it would wait for are captured.
+// The legacy stream is unusable while a stream that it would wait for is being captured.
 int refuse_legacy(Driver &driver, const Stream &stream) {
   if (!stream.is_legacy) return kSuccess;
   for (const auto &capture : driver.captures) {
@@ -38,7 +38,7 @@ int refuse_legacy(Driver &driver, const Stream &stream) {
   return kSuccess;
 }
 
-// Whether every node reaches one of `tail` by going forward.
+// Returns whether every node leads to one of `tail`.
 bool all_joined(const Graph &graph, const std::vector<size_t> &tail) {
   std::vector<bool> seen(graph.nodes.size());
   std::vector<size_t> open = tail;
@@ -53,7 +53,7 @@ bool all_joined(const Graph &graph, const std::vector<size_t> &tail) {
   return std::all_of(seen.begin(), seen.end(), [](bool one) { return one; });
 }
 
-// A stream that a captured event draws into the capture.
+// Adds a stream to the capture when it waits for a captured event.
 int join_capture(const std::shared_ptr<Stream> &stream, const Event &event) {
   Capture &capture = *event.capture;
   if (capture.invalid) return kCaptureInvalidated;
@@ -253,7 +253,8 @@ int launch_graph(Driver &driver, const std::shared_ptr<GraphExec> &exec,
                  std::mt19937_64 random(seed);
                  std::vector<bool> done(nodes->size());
                  for (size_t count = 0; count < nodes->size(); ++count) {
-                   // Nodes stand behind those that they need: there is always one that may run.
+                   // Nodes come after the nodes that they depend on, so there is always a node that
+                   // can run.
                    std::vector<size_t> ready;
                    for (size_t i = 0; i < nodes->size() && (shuffled || ready.empty()); ++i) {
                      const auto &behind = (*nodes)[i].behind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture and graphs. While a stream is captured its operations become nodes and nothing
-// runs. Called with the driver locked.
+// Stream capture and graphs. While a stream is captured, its operations become nodes and nothing
+// runs. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
 
@@ -16,10 +16,10 @@ enum class CaptureMode : int { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 
 struct Node {
   Work work;
-  std::vector<size_t> behind;  // earlier nodes
+  std::vector<size_t> behind;  // indices of the nodes that this node depends on
 };
 
-// Memory that a captured allocation made: lives as long as the graph and what was made of it.
+// Memory of a captured allocation. It lives as long as the graph and its executable graphs.
 struct GraphMemory {
   explicit GraphMemory(Driver &owner) : driver(owner) {}
   GraphMemory(const GraphMemory &) = delete;
@@ -48,26 +48,26 @@ struct Capture {
   std::shared_ptr<Stream> origin;
   bool invalid = false;
   Graph graph;
-  std::vector<std::shared_ptr<Stream>> joined;  // every stream that takes part
+  std::vector<std::shared_ptr<Stream>> joined;  // all participating streams
 };
 
-// Queues a work in a stream, or makes it a node where the stream is captured.
+// Queues work in a stream, or adds a node if the stream is being captured.
 // Errors  kCaptureInvalidated, kCaptureImplicit
 int submit(Driver &driver, const std::shared_ptr<Stream> &stream, Work work);
 
-// What calls that would disturb a capture return: kCaptureUnsupported, the capture then being
-// invalid, or success.
+// Return value of calls that a capture forbids: kCaptureUnsupported, after invalidating the
+// capture, or success.
 int refuse_while_capturing(Driver &driver);
-// The same for a call that waits for or asks after this very stream.
+// The same for a call that waits for or queries this stream.
 int refuse_captured(const std::shared_ptr<Stream> &stream);
 
 int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mode);
-// The capture is over, and its streams are no part of one any more.
+// Ends the capture and releases its streams from it.
 void abandon_capture(Driver &driver, const std::shared_ptr<Capture> &capture);
-// The capture's graph; 0 and kCaptureInvalidated, kCaptureUnmatched, kCaptureUnjoined,
-// kCaptureWrongThread or kInvalidValue (not captured) where there is none.
+// Returns the capture's graph. On error it is 0 and the code is kCaptureInvalidated,
+// kCaptureUnmatched, kCaptureUnjoined, kCaptureWrongThread or kInvalidValue (not capturing).
 int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph);
-// Changes how this thread's calls are looked at; gives the mode before.
+// Changes the capture mode of this thread and returns the previous mode.
 int exchange_mode(int *mode);
 
 int record_event(Driver &driver, const std::shared_ptr<Event> &event,
@@ -79,7 +79,7 @@ int wait_event(Driver &driver, const std::shared_ptr<Stream> &stream,
 void keep_for_graph(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t address);
 
 int instantiate(Driver &driver, const Graph &graph, void **out_exec);
-// Gives the reason as both vendors number it: 0 done, 2 topology, 3 kinds, 4 function.
+// Returns the reason with both vendors' numbers: 0 success, 2 topology, 3 node kinds, 4 function.
 int update_exec(GraphExec &exec, const Graph &graph);
 int launch_graph(Driver &driver, const std::shared_ptr<GraphExec> &exec,
                  const std::shared_ptr<Stream> &stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results that both vendors' drivers number alike.
+// Result codes whose numbers are equal in both vendors' drivers.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CODES_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CODES_H
 
@@ -11,8 +11,8 @@ enum Code : int {
   kOutOfMemory = 2,
   kNotInitialized = 3,
   kDeinitialized = 4,
-  kInvalidConfiguration = 9,   // HIP alone
-  kInvalidCopyDirection = 21,  // HIP alone
+  kInvalidConfiguration = 9,   // HIP only
+  kInvalidCopyDirection = 21,  // HIP only
   kNoDevice = 100,
   kInvalidDevice = 101,
   kInvalidImage = 200,

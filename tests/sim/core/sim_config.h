@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the simulated machine looks and behaves: GUFUNC_SIM_* of the environment, or what
-// gufunc_sim_set() said since.
+// The configuration of the simulated machine: the GUFUNC_SIM_* environment variables, changed by
+// gufunc_sim_set().
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CONFIG_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CONFIG_H
 
@@ -14,31 +14,35 @@ enum class Order { kEager, kLazy, kAdversarial };
 
 struct Config {
   int devices = 1;
-  uint64_t memory = uint64_t{2} << 30;  // bytes of each device
+  uint64_t memory = uint64_t{2} << 30;  // bytes per device
   Order order = Order::kEager;
   uint64_t seed = 1;
-  uint32_t delay_us = 0;             // before an operation of an eager stream: up to twice this
-  int units = 8;                     // compute units of each device
-  int version = 0;                   // of the driver, as the vendor writes it; 0: the newest known
-  std::string arch;                  // "sm_90", "gfx942:sramecc+:xnack-"; empty: the face's own
+  // Average delay before an operation of an eager stream; the maximum is twice this
+  uint32_t delay_us = 0;
+  int units = 8;  // compute units per device
+  // Driver version in the vendor's format; 0: the newest known version
+  int version = 0;
+  // "sm_90", "gfx942:sramecc+:xnack-"; empty: the driver's default
+  std::string arch;
   std::vector<std::string> items;    // sidecars
-  std::vector<std::string> missing;  // functions that the library seems to lack
+  std::vector<std::string> missing;  // functions that the library hides
   std::string report;                // file written at exit
-  bool twice = false;                // kernels run ascending and descending and must agree
-  bool execute = true;               // kernels that are launched run
-  bool empty = false;                // a launch returns at once, unseen; read once
-  uint64_t edges = 0;                // blocks at either end of a grid that run; 0: all of them
-  bool device_check = false;         // kernels are instrumented: exact red zones around allocations
+  // Run kernels in ascending and descending order and compare the results
+  bool twice = false;
+  bool execute = true;        // run launched kernels
+  bool empty = false;         // a launch returns immediately and does nothing; read once
+  uint64_t edges = 0;         // run this many blocks at each end of a grid; 0: all blocks
+  bool device_check = false;  // kernels are instrumented: exact red zones around allocations
 };
 
-// What the environment says.
+// Reads the configuration from the environment.
 Config config_of_environment();
 
-// Changes one setting by the name it has in the environment, without GUFUNC_SIM_.
-// False: no such name, or a value that it does not take; nothing changed.
+// Changes one setting, named as in the environment without GUFUNC_SIM_. Returns false, without a
+// change, for an unknown name or an invalid value.
 bool set_config(Config &config, const std::string &name, const std::string &value);
 
-// The words of a list like "a,b".
+// Splits a list such as "a,b".
 std::vector<std::string> words_of(const std::string &text, char between);
 
 }  // namespace sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which context a thread works in. Called with the driver locked.
+// The current context of a thread. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CONTEXT_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CONTEXT_H
 
@@ -9,18 +9,18 @@
 
 namespace sim {
 
-// The contexts of this thread, the current one last.
+// The context stack of this thread; the current context is last.
 std::vector<void *> &context_stack();
 
-// The current context, alive or failed; null where there is none. A driver without contexts (HIP)
-// has the primary one of device 0 until another is asked for.
+// Returns the current context, alive or failed, or null. In a driver without contexts (HIP) the
+// default is the primary context of device 0.
 Context *current_context(Driver &driver);
 
-// The same for a call that needs one: gives kInvalidContext, kContextIsDestroyed, or the failure
-// that the context keeps.
+// The same for a call that requires a context. Returns kInvalidContext, kContextIsDestroyed, or the
+// sticky failure of the context.
 int use_context(Driver &driver, Context **out);
 
-// One more reference to the primary context of a device, which the first one makes.
+// Adds a reference to the primary context of a device. The first reference creates the context.
 std::shared_ptr<Context> retain_primary(Driver &driver, int device);
 
 }  // namespace sim

@@ -23,7 +23,8 @@ uint64_t count_memory(Driver &driver, bool pinned, bool registered) {
   return count;
 }
 
-// Contexts that a program holds: those that a driver without contexts always has do not count.
+// Counts the contexts that a program owns. The permanent contexts of a driver without contexts do
+// not count.
 uint64_t count_contexts(Driver &driver) {
   uint64_t count = 0;
   for (const auto &[handle, context] : driver.contexts.all()) {
@@ -70,13 +71,13 @@ std::string report_text(Driver &driver) {
   return text;
 }
 
-// Old drivers lack functions from the moment that the library is opened.
+// Old drivers lack functions from the time the library is opened.
 __attribute__((constructor)) void at_load() {
   Driver &state = driver();
   hide_as_configured(state.config, state.version());
 }
 
-// Vendors' drivers refuse everything once the process is ending.
+// Vendors' drivers reject every call while the process ends.
 __attribute__((destructor)) void at_exit() {
   Driver &state = driver();
   const Lock lock(state.mutex);
@@ -98,7 +99,7 @@ SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   const sim::Lock lock(state.mutex);
   const sim::Order order = state.config.order;
   if (!sim::set_config(state.next_config, name, value)) return 1;
-  // What shapes devices and threads waits for a reset; the rest holds at once.
+  // Settings of devices and threads apply at the next reset; other settings apply immediately.
   const sim::Config &next = state.next_config;
   state.config.delay_us = next.delay_us;
   state.config.items = next.items;

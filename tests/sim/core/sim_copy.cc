@@ -10,12 +10,12 @@ namespace {
 
 constexpr uint64_t kStagedBytes = 64 << 10;
 
-// One end of a copy: what was known of it when the copy was queued.
+// One end of a copy, as known when the copy was queued.
 struct End {
   uint64_t address = 0, bytes = 0;
-  uint64_t id = 0;      // of the allocation; 0: memory that the driver does not know
-  bool arena = false;   // not for the host
-  bool mapped = false;  // host memory that kernels may write
+  uint64_t id = 0;      // allocation id; 0: memory that the driver does not know
+  bool arena = false;   // not accessible to the host
+  bool mapped = false;  // host memory that kernels can write
 };
 
 bool in_arena(const Driver &driver, uint64_t address) {
@@ -38,7 +38,7 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
   return kSuccess;
 }
 
-// Says what is wrong with an end now that the copy runs, or null.
+// Returns what is invalid about an end when the copy runs, or null.
 const char *trouble(Driver &driver, const End &end, const Stream *stream) {
   if (end.id == 0) {
     const void *memory = reinterpret_cast<const void *>(end.address);
@@ -107,7 +107,8 @@ int copy_async(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream
   work.to = target.address;
   work.to_bytes = bytes;
   code = submit(driver, stream, std::move(work));
-  // "Might be synchronous" is all that is promised of pageable memory: now and then it is.
+  // The documentation promises only "might be synchronous" for pageable memory, so the simulator
+  // sometimes waits.
   if (code == kSuccess && pageable && !captured && driver.config.order == Order::kAdversarial &&
       driver.engine.random()() % 4 == 0) {
     driver.engine.wait(lock, {stream, stream->enqueued});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled code for NVIDIA's devices: kernels are sections ".text.NAME", what is known of them
-// stands in records of ".nv.info.NAME".
+// Compiled code for NVIDIA devices: kernels are sections ".text.NAME", and their properties are
+// records in ".nv.info.NAME".
 #include <cstring>
 
 #include "tests/sim/core/sim_codes.h"
@@ -11,9 +11,9 @@ namespace sim {
 namespace {
 
 constexpr unsigned kMachineCuda = 190;
-constexpr unsigned char kOsAbiNew = 0x41;  // the architecture stands one byte higher
+constexpr unsigned char kOsAbiNew = 0x41;  // the architecture is stored one byte higher
 
-// Attributes of .nv.info, and the forms of their values.
+// Attributes of .nv.info, and the formats of their values.
 enum : unsigned char {
   kMaxThreads = 0x05,
   kFrameBytes = 0x11,
@@ -29,7 +29,7 @@ uint32_t word_at(std::string_view bytes, size_t at) {
   return word;
 }
 
-// One record about a kernel.
+// Reads one record about a kernel.
 void take_record(unsigned char attribute, std::string_view value, ImageKernel *kernel) {
   if (attribute == kParameterBytes && value.size() == 2) {
     uint16_t bytes = 0;
@@ -45,7 +45,7 @@ void take_record(unsigned char attribute, std::string_view value, ImageKernel *k
   }
 }
 
-// Calls take(attribute, value) for every record; a value of 16 bits comes as its two bytes.
+// Calls take(attribute, value) for every record. A 16-bit value is passed as its two bytes.
 template <class F>
 void for_each_record(std::string_view bytes, F take) {
   for (size_t at = 0; at + 4 <= bytes.size();) {
@@ -61,7 +61,7 @@ void for_each_record(std::string_view bytes, F take) {
   }
 }
 
-// What the module's own records say of a kernel by the number of its symbol.
+// Reads the module's records about a kernel by the number of its symbol.
 void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kernel) {
   const Section *table = elf.section(".symtab");
   if (table == nullptr) return;
@@ -75,8 +75,8 @@ void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kerne
   });
 }
 
-// Drivers of CUDA 12 accept the ABI that ptxas 13 writes for sm_100 and later only, and call any
-// other such image invalid.
+// Drivers of CUDA 12 accept the ABI that ptxas 13 writes only for sm_100 and later. They report
+// other images with this ABI as invalid.
 bool is_known_abi(const Elf64_Ehdr &header, int arch, int driver_version) {
   constexpr unsigned char kAbiOf13 = 8;
   return header.e_ident[EI_ABIVERSION] < kAbiOf13 || arch >= 100 || driver_version >= 13000;

@@ -13,7 +13,7 @@
 
 namespace sim {
 
-// Lives until the process ends: its threads do.
+// Never destroyed, because its threads run until the process ends.
 Driver &driver() {
   static Driver &only = *[] {
     auto *made = new Driver;

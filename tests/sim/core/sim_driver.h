@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole state of one simulated driver, behind one lock. Handles are numbers that are no
-// addresses: whoever follows one crashes, and none is ever used twice.
+// The complete state of one simulated driver, protected by one lock. Handles are numbers and not
+// addresses, so that dereferencing one crashes. No handle is reused.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 
@@ -27,7 +27,7 @@ struct Graph;
 struct GraphExec;
 struct Capture;
 
-// The objects of one kind that are alive, by handle.
+// The live objects of one kind, by handle.
 template <class T>
 class Registry {
  public:
@@ -47,14 +47,14 @@ class Registry {
   std::unordered_map<void *, std::shared_ptr<T>> objects_;
 };
 
-// A context; of a HIP device the one that it always has.
+// A context. A HIP device has one permanent context.
 struct Context {
   void *handle = nullptr;
   int device = 0;
   bool primary = false;
-  unsigned references = 0;  // of a primary one
+  unsigned references = 0;  // of a primary context
   bool alive = true;
-  int failure = kSuccess;  // sticky: every later call that uses the context returns it
+  int failure = kSuccess;  // sticky: every later call in this context returns it
   std::shared_ptr<Stream> legacy;
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread;
   std::set<Context *> peers;
@@ -64,13 +64,13 @@ struct Pool {
   void *handle = nullptr;
   int device = 0;
   bool is_default = false;
-  uint64_t used = 0, used_high = 0;                 // without what queued frees will give back
-  std::vector<std::pair<Point, uint64_t>> freeing;  // frees that are queued, and their bytes
+  uint64_t used = 0, used_high = 0;                 // excluding the bytes of queued frees
+  std::vector<std::pair<Point, uint64_t>> freeing;  // queued frees and their sizes
   uint64_t reserved = 0, reserved_high = 0;
   uint64_t threshold = 0;
-  uint64_t max_bytes = 0;  // 0: as many as the device has
+  uint64_t max_bytes = 0;  // 0: limited by the device only
   int reuse[3] = {1, 1, 1};
-  std::map<int, int> access;  // flags of other devices, where they were set
+  std::map<int, int> access;  // access flags of other devices that were set
 };
 
 struct Event {
@@ -79,21 +79,21 @@ struct Event {
   bool timing = true;
   bool recorded = false;
   Point point;              // of the last record
-  uint64_t generation = 0;  // counts records
+  uint64_t generation = 0;  // number of records
   uint64_t done_generation = 0;
-  double milliseconds = 0;           // when the record of done_generation ran
-  std::shared_ptr<Capture> capture;  // the record is part of it
+  double milliseconds = 0;           // time at which the record of done_generation ran
+  std::shared_ptr<Capture> capture;  // the capture that contains the record
   std::vector<size_t> capture_tail;
 };
 
 struct Device {
   std::unique_ptr<Arena> arena;
-  uint64_t allocated = 0;  // bytes outside of pools
+  uint64_t allocated = 0;  // bytes outside pools
   std::shared_ptr<Context> primary;
   std::shared_ptr<Pool> default_pool;
 };
 
-// PTX that was loaded.
+// Counts of loaded PTX.
 struct PtxCount {
   uint64_t texts = 0, bytes = 0, entries = 0;
 };
@@ -101,18 +101,18 @@ struct PtxCount {
 struct Driver {
   std::mutex mutex;
   Config config;
-  Config next_config;  // what the next reset makes the configuration
+  Config next_config;  // takes effect at the next reset
   bool initialised = false, deinitialised = false;
-  // What differs between vendors; the face says it.
+  // Differences between vendors, set by describe_face().
   std::string default_arch;
   int newest_version = 0;
-  bool implicit_context = false;  // threads begin in the primary context of device 0
+  bool implicit_context = false;  // threads start in the primary context of device 0
 
   std::vector<Device> devices;
   MemoryTable memory;
   Engine engine{*this};
   Registry<Context> contexts;
-  std::vector<std::shared_ptr<Context>> every_context;  // streams point to them
+  std::vector<std::shared_ptr<Context>> every_context;  // owns the contexts that streams reference
   Registry<Stream> streams;
   Registry<Event> events;
   Registry<Module> modules;
@@ -120,14 +120,14 @@ struct Driver {
   Registry<LibraryKernel> library_kernels;
   Registry<Kernel> kernels;
   Registry<Pool> pools;
-  std::vector<std::shared_ptr<Pool>> every_pool;  // destroyed ones may hold memory
+  std::vector<std::shared_ptr<Pool>> every_pool;  // includes destroyed pools, which may hold memory
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
   std::vector<std::shared_ptr<Capture>> captures;
 
   PtxCount ptx;
 
-  std::deque<std::string> violations;  // texts stay where they are
+  std::deque<std::string> violations;  // a deque, so that returned texts do not move
   uint64_t next_id = 1;
 
   void *new_handle() { return reinterpret_cast<void *>(0xDEAD'0000'0000'0000u + 64 * next_id++); }
@@ -136,37 +136,37 @@ struct Driver {
   bool has_device(int device) const {
     return device >= 0 && static_cast<size_t>(device) < devices.size();
   }
-  // Bytes of a device that nobody has.
+  // Unallocated bytes of a device.
   uint64_t free_bytes(int device) const;
 };
 
-// What the vendor's face says of itself: fills what differs between vendors.
+// Sets the properties that differ between vendors. Each vendor's library implements it.
 void describe_face(Driver &driver);
 
-// The one driver of this library.
+// The only driver of this library.
 Driver &driver();
 
-// GUFUNC_SIM_EMPTY: what benchmarks take for a driver whose launch costs nothing. Asked before any
-// lock is taken.
+// GUFUNC_SIM_EMPTY: benchmarks use it as a driver with free launches. It is checked before any lock
+// is taken.
 inline bool launches_are_empty() {
   static const bool empty = driver().config.empty;
   return empty;
 }
 
-// Makes devices after the configuration. Called once, by the first init.
+// Creates the configured devices. Called once, by the first init.
 void make_devices(Driver &driver);
 
-// Gives everything back as if the process had just begun; faults and counters too.
+// Restores the state at process start, including faults and counters.
 void reset_driver();
 
-// A program did what the driver's documentation forbids: kept for gufunc_sim_report, written to
-// stderr, and the context fails for good so that no test can miss it.
+// Records a violation of the driver's documented rules for gufunc_sim_report and prints it to
+// stderr. The context then fails permanently, so that every test notices.
 void violation(Driver &driver, Context *context, const std::string &text);
 
-// A context and all that belongs to it; its last reference is gone.
+// Destroys a context and all its objects after its last reference was released.
 void destroy_context(Driver &driver, Lock &lock, const std::shared_ptr<Context> &context);
 
-// A context without references yet.
+// Makes a context without references.
 std::shared_ptr<Context> make_context(Driver &driver, int device, bool primary);
 
 }  // namespace sim

@@ -17,7 +17,7 @@ std::string text_at(std::string_view table, uint64_t offset) {
 
 }  // namespace
 
-// The end of whatever headers name: sections, segments and the tables themselves.
+// Computes the end of everything that the headers reference: sections, segments and tables.
 bool Elf::measure() {
   const auto reach = [&](uint64_t offset, uint64_t bytes) {
     if (offset > kMostBytes || bytes > kMostBytes) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit ELF file in memory whose length its own headers say. Every access is checked against
-// that length; headers that promise more than 1 GiB are not believed.
+// A 64-bit ELF file in memory. The length follows from its headers, and every access is checked
+// against it. Headers that claim more than 1 GiB are rejected.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 
@@ -18,18 +18,19 @@ struct Section {
 
 class Elf {
  public:
-  // False: no ELF file, or one whose tables lie outside of it.
+  // Returns false if the data is not an ELF file or its tables are out of bounds.
   bool open(const void *data);
 
   const Elf64_Ehdr &header() const { return header_; }
   uint64_t size() const { return size_; }
   const std::vector<Section> &sections() const { return sections_; }
   const Section *section(std::string_view name) const;
-  // The bytes of a section; none for one without.
+  // Returns the bytes of a section, or none if it has no content.
   std::string_view bytes(const Section &section) const;
-  // Bytes at a virtual address, out of the section that has it; empty where there are not as many.
+  // Returns bytes at a virtual address from the section that contains it. The result is empty if
+  // the section is too short.
   std::string_view at_address(uint64_t address, uint64_t bytes) const;
-  // The symbols of a table section, and the name of one.
+  // The symbols of a table section, and the name of a symbol.
   std::vector<Elf64_Sym> symbols(const Section &table) const;
   std::string symbol_name(const Section &table, const Elf64_Sym &symbol) const;
 

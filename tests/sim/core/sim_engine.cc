@@ -35,7 +35,7 @@ void Engine::add(const std::shared_ptr<Stream> &stream) {
   streams_.push_back(stream);
 }
 
-// The legacy stream waits for all streams that block, and they for it.
+// The legacy stream waits for all blocking streams, and they wait for it.
 void Engine::add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const {
   if (!stream->blocking) return;
   for (const auto &other : streams_) {
@@ -67,7 +67,7 @@ bool Engine::may_run(const Stream &stream) const {
   return std::all_of(waits.begin(), waits.end(), reached);
 }
 
-// Runs the front operation of a stream; the lock is open meanwhile.
+// Runs the first operation of a stream and releases the lock meanwhile.
 void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   const Work work = stream->queue.front().work;
   stream->running = true;
@@ -75,8 +75,8 @@ void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   int code = dead ? kSuccess : injected_run_failure(work.kind);
   const uint32_t delay = eager() ? driver_.config.delay_us : 0;
   const uint64_t pause = delay == 0 ? 0 : random_() % (2 * uint64_t{delay} + 1);
-  // A failed context does nothing more, but points must be reached, host functions called, and
-  // memory goes back.
+  // A failed context runs no more work, but points must be reached, host functions called, and
+  // memory freed.
   const bool runs = !dead || work.kind == WorkKind::kRecord || work.kind == WorkKind::kHost ||
                     work.kind == WorkKind::kFree;
   const bool host = work.kind == WorkKind::kHost;
@@ -102,7 +102,7 @@ void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   changed_.notify_all();
 }
 
-// Streams that nobody needs any more are forgotten.
+// Removes a destroyed stream that has no more operations.
 void Engine::forget_finished(const std::shared_ptr<Stream> &stream) {
   if (stream->destroyed && stream->queue.empty()) {
     streams_.erase(std::remove(streams_.begin(), streams_.end(), stream), streams_.end());
@@ -135,7 +135,7 @@ void Engine::start_server() {
   }).detach();
 }
 
-// The stream whose front operation the point cannot do without.
+// Returns a stream whose first operation must run before the point can be reached.
 Stream *Engine::needed_for(const Point &point) const {
   Stream *stream = point.stream.get();
   for (;;) {
@@ -147,7 +147,7 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
-// The adversary's choice: one stream gets far ahead of the others, then they change places.
+// Chooses the stream to run: one stream runs far ahead of the others, then another stream.
 Stream *Engine::favourite() {
   if (random_() % 8 == 0) {
     for (const auto &stream : streams_) stream->favour = random_();
@@ -189,7 +189,8 @@ std::shared_ptr<Stream> Engine::choose() {
   return nullptr;
 }
 
-// Lets the server run what the point needs; returns when it is reached or the steps are spent.
+// Makes the server run the operations that the point needs. Returns when the point is reached or
+// the steps are used up.
 void Engine::demand(Lock &lock, const Point &point, int steps) {
   Demand mine = {point, steps};
   demands_.push_back(&mine);

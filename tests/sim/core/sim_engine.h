@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, and what runs the operations in them.
-//   eager        a thread per stream, as soon as an operation may run, behind a random delay
-//   lazy         nothing runs before somebody waits or asks for it, and then only what is needed
-//   adversarial  one thread picks among all operations that may run, as the seed says
+// Streams and the execution of their operations, in one of three orders.
+//   eager        one thread per stream; operations run as soon as possible after a random delay
+//   lazy         operations run only when a caller waits or queries, and only those that are needed
+//   adversarial  one thread chooses among all runnable operations, controlled by the seed
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 
@@ -28,13 +28,13 @@ using Lock = std::unique_lock<std::mutex>;
 
 enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFree, kGraph };
 
-// What an operation does when its turn has come. `run` is called without the driver's lock and
-// gives a code; anything but success fails the context. Graphs keep works and run them many times.
+// The action of an operation. `run` is called without the driver's lock and returns a code. Any
+// code except success fails the context. Graphs keep work and run it many times.
 struct Work {
   WorkKind kind;
   std::function<int()> run;
-  const void *what = nullptr;     // a kernel: which one
-  uint64_t to = 0, to_bytes = 0;  // a copy: what it writes
+  const void *what = nullptr;     // which kernel
+  uint64_t to = 0, to_bytes = 0;  // destination of a copy
 };
 
 struct Operation {
@@ -47,58 +47,60 @@ struct Stream {
   void *handle = nullptr;
   Context *context = nullptr;
   bool is_legacy = false;
-  bool blocking = true;  // ordered against the legacy stream
+  bool blocking = true;  // synchronizes with the legacy stream
   int priority = 0;
   unsigned flags = 0;
   bool destroyed = false;
   bool has_worker = false;
-  bool running = false;  // its front operation is under way
-  uint64_t favour = 0;   // the adversary runs the ready stream with most of it
+  bool running = false;  // its first operation is running
+  uint64_t favour = 0;   // adversarial order: the runnable stream with the highest value runs
   std::deque<Operation> queue;
   uint64_t enqueued = 0, completed = 0;
   std::shared_ptr<Capture> capture;
-  std::vector<size_t> capture_tail;  // nodes that the next one comes behind
+  std::vector<size_t> capture_tail;  // nodes that the next node depends on
 };
 
 class Engine {
  public:
   explicit Engine(Driver &driver) : driver_(driver) {}
 
-  // Appends an operation. Order against the legacy stream of the context is added here.
+  // Appends an operation and adds the dependencies on the context's legacy stream.
   Point enqueue(const std::shared_ptr<Stream> &stream, Work work, std::vector<Point> waits = {});
 
   // Returns when the point is reached.
   void wait(Lock &lock, const Point &point);
-  // Whether the point is reached; in orders that nobody else drives, one more operation runs first.
+  // Returns whether the point is reached. In orders without background threads it first runs one
+  // operation.
   bool query(Lock &lock, const Point &point);
-  // Everything queued so far in all streams of a context, or of all contexts for null.
+  // Waits for all queued work in all streams of a context, or of all contexts for null.
   void wait_all(Lock &lock, const Context *context);
-  // Everything queued so far in a stream; in the legacy one also what it would wait for.
+  // Waits for all queued work in a stream. For the legacy stream this includes the streams that it
+  // waits for.
   void wait_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
   bool query_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
 
-  // Whether an operation that has not run yet may write these bytes of host memory: a copy that
-  // does, a host function, a graph; a kernel where `mapped` says that devices know the bytes.
+  // Returns whether a pending operation can write these bytes of host memory: a copy to them, a
+  // host function, or a graph; also a kernel if `mapped` states that devices know the bytes.
   bool may_be_written(uint64_t address, uint64_t bytes, bool mapped) const;
 
-  // Knows a stream from now on. Streams are forgotten when they are destroyed and empty.
+  // Registers a stream. It is removed once it is destroyed and empty.
   void add(const std::shared_ptr<Stream> &stream);
-  // Looks again at a stream that was marked as destroyed.
+  // Checks whether a destroyed stream can be removed.
   void touch(const std::shared_ptr<Stream> &stream);
 
-  // Waits until nothing is queued, then forgets all streams.
+  // Waits until nothing is queued, then removes all streams.
   void restart(Lock &lock);
 
   std::mt19937_64 &random() { return random_; }
 
-  // On this thread a host function of a stream runs now.
+  // Returns whether this thread is running a host function of a stream.
   static bool in_host_function();
   static void set_in_host_function(bool inside);
 
  private:
   struct Demand {
     Point point;
-    int steps;  // operations that may run for it; below 0: until it is reached
+    int steps;  // operations that may run for it; negative: no limit
   };
 
   void add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const;
@@ -121,10 +123,10 @@ class Engine {
   std::mt19937_64 random_{1};
   bool server_started_ = false;
   bool server_in_host_function_ = false;
-  unsigned spare_ = 0;  // operations that the adversary runs unasked
+  unsigned spare_ = 0;  // operations that the adversarial order may run without a request
 };
 
-// Whether a point has been reached.
+// Returns whether a point has been reached.
 bool reached(const Point &point);
 
 }  // namespace sim

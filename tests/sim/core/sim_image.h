@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the images that drivers load say of themselves. Parsers read memory of unknown length, as
-// drivers do: headers say how much there is.
+// Reads the properties of images. Parsers read memory of unknown length, as drivers do; the headers
+// define the length.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_IMAGE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_IMAGE_H
 
@@ -25,25 +25,25 @@ struct ImageKernel {
 };
 
 struct Image {
-  uint64_t size = 0;    // of the bytes that make it up
+  uint64_t size = 0;    // size of the image in bytes
   int arch = 0;         // sm: 90
   int ptx_version = 0;  // 63; 0 for compiled code
   std::vector<ImageKernel> kernels;
 };
 
-// A device as images see it.
+// Properties of a device that images depend on.
 struct CudaTarget {
   int arch;            // 90
   int driver_version;  // 12080
 };
 
-// read_ptx requires every function that is called to be in the text, as assemblers do.
+// read_ptx requires that the text defines every function that it calls, as assemblers do.
 // Errors  kInvalidImage, kNoBinaryForGpu, kInvalidPtx, kUnsupportedPtxVersion
 int read_cubin(const void *data, const CudaTarget &target, Image *out);
 int read_ptx(const void *data, const CudaTarget &target, Image *out);
-// What cuModuleLoadData takes: one of both.
+// Reads an image as cuModuleLoadData accepts it: a cubin or PTX.
 int read_cuda_image(const void *data, const CudaTarget &target, Image *out);
-// `arch` as gcnArchName says it: "gfx942:sramecc+:xnack-".
+// `arch` in the format of gcnArchName: "gfx942:sramecc+:xnack-".
 // Errors  kInvalidImage, kNoBinaryForGpu
 int read_amd_image(const void *data, const std::string &arch, Image *out);
 

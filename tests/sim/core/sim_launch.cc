@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 using gufunc::items::Outcome;
 
-// Arguments packed as the image lays them out.
+// Packs the arguments in the layout of the image.
 bool pack_parameters(const ImageKernel &said, void **parameters, Bytes *out) {
   out->assign(said.argument_bytes, 0);
   for (size_t i = 0; i < said.parameters.size(); ++i) {
@@ -21,7 +21,8 @@ bool pack_parameters(const ImageKernel &said, void **parameters, Bytes *out) {
   return true;
 }
 
-// The buffer of `extra`: pairs of 1, address and 2, address of the size, then the vendor's end.
+// Reads the buffer of `extra`: the pairs 1, address and 2, address of the size, then the vendor's
+// end marker.
 bool take_extra(void **extra, const void *end, Bytes *out) {
   const void *buffer = nullptr;
   const size_t *bytes = nullptr;
@@ -40,7 +41,7 @@ bool take_extra(void **extra, const void *end, Bytes *out) {
   return true;
 }
 
-// Contents of all memory of a device.
+// The content of all memory of a device.
 using Snapshot = std::map<uint64_t, std::string>;
 
 Snapshot take_snapshot(Driver &driver, int device) {
@@ -63,16 +64,17 @@ void put_back(const Snapshot &snapshot) {
   }
 }
 
-// What a launch needs when its turn comes.
+// The data of a queued launch.
 struct Queued {
   std::shared_ptr<Kernel> kernel;
   LaunchShape shape;
   Bytes arguments;
   bool twice, descending;
-  uint64_t edges;  // blocks at either end of the grid; 0: all
+  uint64_t edges;  // number of blocks at each end of the grid; 0: all
 };
 
-// The whole grid, or its ends: the last items of a grid that would take minutes.
+// Runs the whole grid or only its ends, which include the last items of a grid that would take
+// minutes.
 gufunc::items::Result run_grid(gufunc::items::Launch launch, uint64_t edges) {
   const uint64_t blocks = uint64_t{launch.blocks[0]} * launch.blocks[1] * launch.blocks[2];
   if (edges == 0 || blocks / 2 <= edges) return gufunc::items::run(launch);
@@ -102,7 +104,7 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   return kLaunchFailed;
 }
 
-// Both orders of the items, which must leave the same bytes.
+// Runs the items in both orders, which must produce the same bytes.
 int run_twice(Driver &driver, const Queued &queued) {
   const int device = queued.kernel->context->device;
   const Snapshot before = take_snapshot(driver, device);

@@ -19,16 +19,16 @@
 namespace sim {
 namespace {
 
-constexpr uint64_t kGrain = 512;    // of the real allocators
-constexpr uint64_t kRedZone = 512;  // at least, behind every allocation
+constexpr uint64_t kGrain = 512;    // as in the real allocators
+constexpr uint64_t kRedZone = 512;  // minimum after every allocation
 constexpr uint64_t kGuardStep = uint64_t{1} << 20;
-constexpr unsigned char kFresh = 0xCD;  // what new memory holds: never zero
+constexpr unsigned char kFresh = 0xCD;  // content of new memory: never zero
 
 uint64_t range_of(uint64_t bytes) {
   return (bytes + kGrain - 1) / kGrain * kGrain + kRedZone;
 }
 
-// New memory is not zero; of large allocations only both ends are written.
+// Fills new memory with a nonzero pattern; large allocations only at both ends.
 void fill_fresh(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kEnd = 64 << 10;
   char *memory = reinterpret_cast<char *>(address);
@@ -43,7 +43,7 @@ void fill_fresh(uint64_t address, uint64_t bytes) {
 }  // namespace
 
 Arena::Arena(uint64_t memory, bool device_check) : device_check_(device_check) {
-  // Room for what rests and for red zones around many small allocations.
+  // Reserves address space for quarantined ranges and for red zones around many small allocations.
   size_ = std::max<uint64_t>(memory * 4, uint64_t{256} << 20);
   void *hint = reinterpret_cast<void *>(uint64_t{0x2000} << 32);
   void *place =
@@ -75,7 +75,7 @@ uint64_t Arena::take_range(uint64_t bytes) {
   return 0;
 }
 
-// Everything that rested may be given out again.
+// Makes all quarantined ranges available again.
 void Arena::rest_over() {
   for (const auto &[address, bytes] : resting_) free_[address] = bytes;
   resting_.clear();

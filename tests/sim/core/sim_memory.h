@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the simulated devices and the host memory that drivers know: who owns which addresses.
-// Every function here is called with the driver locked.
+// The memory of the simulated devices and the host memory that drivers know: the owner of each
+// address. Callers of all functions hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 
@@ -18,7 +18,7 @@ struct Stream;
 
 enum class MemoryKind { kDevice, kPool, kManaged, kPinned, kRegistered };
 
-// A place in the work of a stream: reached when that many operations are done.
+// A point in the work of a stream: reached when that many operations are complete.
 struct Point {
   std::shared_ptr<Stream> stream;
   uint64_t sequence = 0;
@@ -31,13 +31,13 @@ struct Allocation {
   int device = 0;
   unsigned flags = 0;
   Context *context = nullptr;
-  std::shared_ptr<Pool> pool;  // of stream-ordered ones
-  Point ready;                 // stream-ordered ones exist from here on
+  std::shared_ptr<Pool> pool;  // pool of a stream-ordered allocation
+  Point ready;                 // a stream-ordered allocation is valid from this point
   bool freeing = false;        // a stream-ordered free is queued
-  bool mapped = false;         // host memory that kernels may have been given
+  bool mapped = false;         // host memory that kernels may access
 };
 
-// The addresses of one device. Freed ranges rest before they are given out again.
+// The addresses of one device. Freed ranges are quarantined before they are reused.
 class Arena {
  public:
   Arena(uint64_t memory, bool device_check);
@@ -45,7 +45,7 @@ class Arena {
   Arena &operator=(const Arena &) = delete;
   ~Arena();
 
-  // Gives 0 when no range is left; `bytes` > 0.
+  // Returns 0 if no range is available; `bytes` > 0.
   uint64_t take(uint64_t bytes);
   void give_back(uint64_t address, uint64_t bytes);
   bool holds(uint64_t address) const { return address >= base_ && address < base_ + size_; }
@@ -55,20 +55,20 @@ class Arena {
   void rest_over();
 
   uint64_t base_ = 0, size_ = 0;
-  uint64_t known_end_ = 0;  // up to here AddressSanitizer guards the arena
+  uint64_t known_end_ = 0;  // AddressSanitizer guards the arena up to here
   bool device_check_;
   std::map<uint64_t, uint64_t> free_;  // by address
   std::deque<std::pair<uint64_t, uint64_t>> resting_;
 };
 
-// Every allocation of a driver by address.
+// All allocations of a driver by address.
 class MemoryTable {
  public:
   void add(const Allocation &allocation) { all_[allocation.address] = allocation; }
   void remove(uint64_t address) { all_.erase(address); }
-  // The allocation that holds `address`, or null.
+  // Returns the allocation that contains `address`, or null.
   Allocation *find(uint64_t address);
-  // The one that starts there, or null.
+  // Returns the allocation that begins at the address, or null.
   Allocation *at(uint64_t address);
   std::map<uint64_t, Allocation> &all() { return all_; }
 
@@ -76,14 +76,14 @@ class MemoryTable {
   std::map<uint64_t, Allocation> all_;
 };
 
-// Copies and fills that AddressSanitizer does not look at: device memory is poisoned for the host.
+// Copies and fills without AddressSanitizer checks, because device memory is poisoned for the host.
 void raw_copy(void *to, const void *from, uint64_t bytes);
 void raw_fill(void *to, uint64_t pattern, unsigned pattern_bytes, uint64_t count);
 
-// Whether the host may touch these bytes, as far as AddressSanitizer knows.
+// Returns whether AddressSanitizer allows the host to access these bytes.
 bool host_may_touch(const void *address, uint64_t bytes);
 
-// A number that changes when any byte does, nearly always.
+// Returns a hash of the bytes.
 uint64_t checksum(const void *address, uint64_t bytes);
 
 }  // namespace sim

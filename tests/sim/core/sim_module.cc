@@ -16,7 +16,7 @@ struct KnownImage {
 
 }  // namespace
 
-// Programs load the same images again and again: of the last few the digest is known.
+// Programs load the same images repeatedly, so the digests of the last few images are cached.
 std::string image_digest(const void *data, const Image &image) {
   static auto *known = new std::deque<KnownImage>;
   for (const KnownImage &one : *known) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded images, their kernels, and the sidecars whose entries run instead of device code. Called
-// with the driver locked.
+// Loaded images, their kernels, and the sidecars whose entries run in place of device code. Callers
+// hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 
@@ -15,10 +15,11 @@ struct Kernel {
   void *handle = nullptr;
   Context *context = nullptr;
   void *module = nullptr;
-  ImageKernel said;                                  // by the image
-  const guf::device::items_kernel *items = nullptr;  // what runs; null: why_not
+  ImageKernel said;  // properties from the image
+  // the entry that runs; if null, why_not is the reason
+  const guf::device::items_kernel *items = nullptr;
   std::string why_not;
-  uint32_t max_dynamic_shared = 0;  // as set
+  uint32_t max_dynamic_shared = 0;  // as set by the program
   bool shared_set = false;
 };
 
@@ -30,7 +31,7 @@ struct Module {
   std::map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 
-// An image that becomes a module of whatever context asks for it.
+// An image that becomes a module in each context that uses it.
 struct Library {
   std::string digest;
   Image image;
@@ -38,7 +39,7 @@ struct Library {
   std::map<std::string, void *> kernels;  // by name
 };
 
-// A kernel of a library, which becomes a function of whatever context asks for it.
+// A kernel of a library. It becomes a function in each context that uses it.
 struct LibraryKernel {
   void *library = nullptr;
   std::string name;
@@ -47,20 +48,22 @@ struct LibraryKernel {
 // SHA-256 of an image's bytes.
 std::string image_digest(const void *data, const Image &image);
 
-// Makes a module of an image.
+// Makes a module from an image.
 std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::string &digest,
                                    Image image);
-// A kernel by name; it becomes a handle when it is first asked for. Null: no such kernel.
+// Finds a kernel by name and creates its handle at the first request. Returns null if no such
+// kernel exists.
 std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name);
 int remove_module(Driver &driver, Lock &lock, void *handle);
 
-// The sidecar that lists an image, and the entry of that name in it, or null with a reason.
+// Finds the sidecar that lists an image, and its entry of that name. Returns null with a reason
+// otherwise.
 const guf::device::items_kernel *find_items(const Config &config, const std::string &digest,
                                             uint64_t size, const std::string &kernel,
                                             std::string *why_not);
 
-// The same for PTX that no sidecar lists, which is perhaps an excerpt: the entry of that name in
-// the one sidecar that has it and lists a longer image in PTX.
+// The same for PTX that no sidecar lists and that may be an excerpt: finds the entry of that name
+// in the only sidecar that has it and lists a longer PTX image.
 const guf::device::items_kernel *find_excerpt_items(const Config &config, uint64_t size,
                                                     const std::string &kernel,
                                                     std::string *why_not);
@@ -71,8 +74,8 @@ struct LaunchShape {
   uint32_t shared_bytes;
 };
 
-// Queues a kernel; the arguments are copied before this returns. What is asked for has been checked
-// against the vendor's limits by the caller; against the image's here.
+// Queues a kernel. The arguments are copied before this returns. The caller has checked the launch
+// against the vendor's limits; this function checks the image's limits.
 // Errors  kInvalidValue (no arguments, or another size than the image's)
 int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
            const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,

@@ -21,7 +21,7 @@ class Reader {
   }
 
  private:
-  // An unsigned number of so many bytes, highest first.
+  // Reads a big-endian unsigned number of `count` bytes.
   bool number(unsigned count, uint64_t *out) {
     if (bytes_.size() < count) return false;
     *out = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one encoding that metadata of AMD's images comes in, read into a tree.
+// Parses msgpack, the encoding of the metadata in AMD images, into a tree.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MSGPACK_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MSGPACK_H
 
@@ -17,11 +17,11 @@ struct Value {
   std::vector<Value> list;
   std::map<std::string, Value> table;
 
-  // What stands under a key; an empty value where nothing does.
+  // Returns the value of a key, or an empty value if the key is missing.
   const Value &operator[](const std::string &key) const;
 };
 
-// False: not msgpack, or deeper than 16 levels.
+// Returns false if the bytes are not msgpack or nest deeper than 16 levels.
 bool read_msgpack(std::string_view bytes, Value *out);
 
 }  // namespace sim

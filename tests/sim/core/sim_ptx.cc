@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX as far as a launch needs it: version, target, entries and the sizes of their parameters.
+// Parses the parts of PTX that a launch needs: version, target, entries and the sizes of their
+// parameters.
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -12,7 +13,7 @@
 namespace sim {
 namespace {
 
-// The newest PTX that a driver takes: {driver, PTX}, newest first.
+// The newest PTX version of each driver: {driver, PTX}, newest first.
 constexpr int kVersions[][2] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12060, 85},
                                 {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81},
                                 {12000, 80}, {11080, 78}, {11070, 77}, {11060, 76}, {11050, 75},
@@ -26,12 +27,12 @@ int newest_ptx(int driver) {
   return 62;
 }
 
-// Words and single signs of the text, comments left out.
+// Tokenizes the text into words and single characters, without comments.
 class Words {
  public:
   explicit Words(const char *text) : at_(text) {}
 
-  // The next one; empty at the end.
+  // Returns the next token; empty at the end.
   std::string next() {
     skip();
     const char *first = at_;
@@ -76,7 +77,7 @@ uint32_t type_bytes(const std::string &type) {
   return static_cast<uint32_t>(std::atoi(type.c_str() + digits)) / 8;
 }
 
-// `.param .align 8 .b8 name[56]`, the first word of it read already. False: not PTX.
+// Parses `.param .align 8 .b8 name[56]` after its first word. Returns false if it is not valid PTX.
 bool read_parameter(Words &words, ImageKernel *kernel, std::string *behind) {
   uint32_t bytes = 0, align = 0;
   std::string word = words.next();
@@ -100,7 +101,7 @@ bool read_parameter(Words &words, ImageKernel *kernel, std::string *behind) {
   return true;
 }
 
-// Behind `.entry`. False: not PTX.
+// Parses the text after `.entry`. Returns false if it is not valid PTX.
 bool read_entry(Words &words, ImageKernel *kernel) {
   kernel->name = words.next();
   std::string word = words.next();
@@ -121,16 +122,17 @@ bool read_entry(Words &words, ImageKernel *kernel) {
   return true;
 }
 
-// Functions that the text has, and those that it calls.
+// Functions that the text defines, and functions that it calls.
 class Calls {
  public:
-  // Behind `.func`: its name, to whatever follows it.
+  // Parses the text after `.func`, up to the token after the name.
   void declare(Words &words) {
     std::string word = words.next();
     if (word == "(") word = behind_list(words);
     declared_.insert(word);
   }
-  // Behind `call.uni`: `(result), name, (arguments)`; names in registers are not looked at.
+  // Parses the text after `call.uni`: `(result), name, (arguments)`. Ignores calls through
+  // registers.
   void call(Words &words) {
     std::string word = words.next();
     if (word == "(") {
@@ -154,7 +156,7 @@ class Calls {
   std::set<std::string> declared_, called_;
 };
 
-// `6.3` as 63.
+// Reads `6.3` as 63.
 int read_version(const std::string &word) {
   const size_t dot = word.find('.');
   if (dot == std::string::npos) return 0;
@@ -185,7 +187,7 @@ int read_ptx(const void *data, const CudaTarget &target, Image *out) {
     if (word != ".entry") continue;
     ImageKernel kernel;
     if (depth != 0 || !read_entry(words, &kernel)) return kInvalidPtx;
-    ++depth;  // read_entry took the brace
+    ++depth;  // read_entry consumed the brace
     out->kernels.push_back(std::move(kernel));
   }
   if (depth != 0 || !calls.are_declared()) return kInvalidPtx;

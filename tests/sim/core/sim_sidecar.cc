@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sidecars are opened once and stay: kernels of loaded modules point into them.
+// Sidecars are opened once and never closed, because kernels of loaded modules point into them.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using guf::device::items_table;
 
 struct Sidecar {
   const items_table *table = nullptr;
-  std::string trouble;  // why there is no table
+  std::string trouble;  // reason for a missing table
 };
 
 const Sidecar &open_sidecar(const std::string &path) {

@@ -55,7 +55,7 @@ int destroy_stream(Driver &driver, void *handle) {
     capture->invalid = true;
     if (capture->origin == stream) abandon_capture(driver, capture);
   }
-  // What is queued still runs.
+  // Queued work still runs.
   stream->destroyed = true;
   driver.streams.remove(handle);
   driver.engine.touch(stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events as handles. Called with the driver locked.
+// Handles of streams and events. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
 
@@ -7,13 +7,15 @@
 
 namespace sim {
 
-// What both vendors take for streams: null and 1 the legacy one, 2 that of this thread.
+// The stream handles that both vendors accept: null and 1 are the legacy stream, 2 is this thread's
+// stream.
 // Errors  kContextIsDestroyed (no such stream), the failure of its context
 int find_stream(Driver &driver, Context &current, void *handle, std::shared_ptr<Stream> *out);
 
 void *create_stream(Driver &driver, Context &context, bool blocking, unsigned flags, int priority);
 int destroy_stream(Driver &driver, void *handle);
-// Waits; then the failure that the work left, if any. Errors  kCaptureUnsupported
+// Waits for the stream and returns the failure of its work, if any.
+// Errors  kCaptureUnsupported
 int synchronize_stream(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream);
 int query_stream(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream);
 int synchronize_context(Driver &driver, Lock &lock, Context &context);

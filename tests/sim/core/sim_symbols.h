@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that this library exports, and taking them out of the dynamic linker's sight: old
-// drivers lack functions, and dlsym has to notice.
+// Lists the functions that this library exports and hides them from the dynamic linker. dlsym must
+// not find functions that an old driver lacks.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 
@@ -11,25 +11,27 @@ namespace sim {
 
 struct Config;
 
-// A driver's function and the version of the driver that brought it.
+// A driver function and the driver version that introduced it.
 struct Introduced {
   const char *name;
   int version;
 };
 
-// The vendor's functions in a fixed order, hidden ones too.
+// The vendor's functions in a fixed order, including hidden functions.
 const std::vector<std::string> &all_functions();
 
-// The address of a function that is not hidden, or null.
+// Returns the address of a visible function, or null.
 void *function_address(const std::string &name);
 
-// False: no such function.
+// Returns false if no such function exists.
 bool hide_function(const std::string &name, bool hidden);
 
-// Hides what MISSING names and what is newer than the driver's version; shows everything else.
+// Hides the functions that MISSING lists and those that are newer than the driver version. Shows
+// all others.
 void hide_as_configured(const Config &config, int version);
 
-// The face's table: functions that an old driver of interest lacks. The others are older than all.
+// The vendor's table of functions that some supported old driver lacks. All other functions are
+// older.
 const std::vector<Introduced> &introduced_functions();
 
 }  // namespace sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and structures of the CUDA driver API that the simulator knows; sim_cuda_check.cc
-// compares them with cuda.h where there is one.
+// The numbers and structures of the CUDA driver API that the simulator uses. sim_cuda_check.cc
+// compares them with cuda.h if it is installed.
 #ifndef GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_API_H
 #define GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_API_H
 

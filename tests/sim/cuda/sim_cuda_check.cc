@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's numbers and structures against cuda.h. Compiled where there is one.
+// Compares the simulator's numbers and structures with cuda.h. Compiled only if cuda.h is
+// installed.
 #include <cuda.h>
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated NVIDIA device is able to do, by its architecture.
+// The properties of the simulated NVIDIA device for its architecture.
 #ifndef GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_DEVICE_H
 #define GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_DEVICE_H
 
@@ -10,16 +10,16 @@
 
 namespace sim::cuda {
 
-// "sm_90" as 90; 90 for what is not of that form.
+// Returns 90 for "sm_90", and 90 for a name in another form.
 int arch_of(const Driver &driver);
 
 CudaTarget target_of(const Driver &driver);
 
-// Shared memory of a block that has to be asked for with an attribute of the function.
+// Shared memory per block that requires a function attribute.
 uint32_t optin_shared(int arch);
 inline constexpr uint32_t kDefaultShared = 48 << 10;
 
-// False: no such attribute.
+// Returns false if no such attribute exists.
 bool device_attribute(const Driver &driver, int device, int attribute, int *out);
 
 }  // namespace sim::cuda

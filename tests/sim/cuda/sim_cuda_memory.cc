@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, host and managed memory, pools, and what is known of an address.
+// Device, host and managed memory, pools, and pointer attributes.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_context.h"
@@ -15,7 +15,7 @@ using sim::Driver;
 using sim::kSuccess;
 using sim::MemoryKind;
 
-// For calls that a capture forbids: a usable context, or the code to return.
+// For calls that a capture forbids: returns a usable context or an error code.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);

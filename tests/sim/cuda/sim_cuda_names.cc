@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of results, and what differs of this driver from another vendor's.
+// Names of result codes, and the properties of this driver that differ between vendors.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_symbols.h"
 
@@ -168,7 +168,7 @@ SIM_EXPORT int cuGetErrorString(int code, const char **text) {
 
 namespace {
 
-// What cuGetProcAddress says of a symbol beside its address.
+// Status values that cuGetProcAddress returns in addition to the address.
 enum : int { kFound = 0, kUnknownSymbol = 1, kTooNew = 2 };
 
 int version_of(const std::string &name) {
@@ -178,8 +178,8 @@ int version_of(const std::string &name) {
   return 0;
 }
 
-// The newest variant of a function, "_v3" before "_v2" before none, that a program of this version
-// of CUDA was written for.
+// Finds the newest variant of a function ("_v3" before "_v2" before no suffix) for a program that
+// was written for this CUDA version.
 int find_variant(const std::string &symbol, int version, void **out) {
   int status = kUnknownSymbol;
   for (const char *suffix : {"_v4", "_v3", "_v2", ""}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and structures of HIP 6's host API that the simulator knows; sim_hip_check.cc
-// compares them with HIP's headers where there are any.
+// The numbers and structures of HIP 6's host API that the simulator uses. sim_hip_check.cc compares
+// them with HIP's headers if they are installed.
 #ifndef GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 #define GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 
@@ -57,7 +57,7 @@ enum DeviceAttribute : int {
   kAsicRevision = 10012,
 };
 
-// hipDeviceProp_tR0600: the fields that are filled, at their places.
+// hipDeviceProp_tR0600: the fields that the simulator sets, at their offsets.
 struct DevicePropR0600 {
   char name[256];
   char uuid[16];
@@ -163,7 +163,7 @@ enum : unsigned {
 
 enum : uint64_t { kExtraEnd = 3 };
 
-inline constexpr uint32_t kSharedBytes = 64 << 10;  // of a block on every device
+inline constexpr uint32_t kSharedBytes = 64 << 10;  // per block on every device
 
 }  // namespace sim::hip
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's numbers and structures against HIP's header. Compiled where there is one; what
-// changed with HIP 6 is compared with headers of that age alone.
+// Compares the simulator's numbers and structures with HIP's header. Compiled only if it is
+// installed. What changed with HIP 6 is compared only with headers of HIP 6 or later.
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, which of them a thread works with, and what they are able to do.
+// Devices, the current device of a thread, and device properties.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace hip = sim::hip;
 struct Row {
   int attribute, value;
 };
-// The same on every device of interest.
+// The same on every supported device.
 constexpr Row kRows[] = {
     {hip::kEccEnabled, 1},
     {hip::kAsyncEngines, 2},
@@ -61,7 +61,7 @@ constexpr Row kRows[] = {
     {hip::kAsicRevision, 1},
 };
 
-// "gfx942": version 9.4 (hexadecimal step 2); gfx1100: 11.0.
+// "gfx942": version 9.4 (hexadecimal stepping 2); gfx1100: 11.0.
 struct ArchNumbers {
   int major, minor, wave;
 };
@@ -191,7 +191,8 @@ SIM_EXPORT int hipGetDevicePropertiesR0600(hip::DevicePropR0600 *properties, int
   SIM_END;
 }
 
-// The structure of HIP 5, which the name still has in later releases: of it the target alone.
+// The structure of HIP 5, for which later releases keep the unversioned name. Only the target name
+// is set.
 SIM_EXPORT int hipGetDeviceProperties(hip::DevicePropOf5 *properties, int device) {
   SIM_CALL(hipGetDeviceProperties, 0) {
     if (properties == nullptr) return sim::kInvalidValue;

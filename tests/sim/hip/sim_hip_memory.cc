@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, host and managed memory, pools, and what is known of an address.
+// Device, host and managed memory, pools, and pointer attributes.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_context.h"
@@ -16,14 +16,14 @@ using sim::kSuccess;
 using sim::MemoryKind;
 namespace hip = sim::hip;
 
-// For calls that a capture forbids: a usable device, or the code to return. `failed` is what a call
-// that gives something back returns behind it.
+// For calls that a capture forbids: returns a usable device or an error code. `failed` is the
+// result of a releasing call.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);
 }
 
-// Gives something back whatever the device's state is.
+// Releases something regardless of the device's state.
 template <class F>
 int give_back(Driver &driver, F release) {
   Context *current = nullptr;
@@ -56,8 +56,8 @@ int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void
   return done;
 }
 
-// HIP up to 6.3 creates a second memory object if a range encloses a registered one. From 6.4 on
-// HIP returns success, and does nothing, if all of a range is registered. In both cases one
+// HIP up to 6.3 creates a second memory object if a range encloses a registered range. From 6.4 on
+// HIP returns success and does nothing if the whole range is registered. In both cases one
 // hipHostUnregister ends all of it. The simulator keeps the first registration.
 bool has_registered(Driver &driver, const void *memory, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(memory);

@@ -16,14 +16,14 @@ using sim::Kernel;
 using sim::kSuccess;
 namespace hip = sim::hip;
 
-// What the runtime refuses of a launch before it looks at the arguments.
+// Rejects launches that the runtime rejects before it reads the arguments.
 int check_shape(const Kernel &kernel, const sim::LaunchShape &shape) {
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     if (shape.blocks[i] == 0 || shape.threads[i] == 0) return sim::kInvalidConfiguration;
     if (shape.threads[i] > 1024) return sim::kInvalidConfiguration;
     threads *= shape.threads[i];
-    // Work-items of a dimension are counted in 32 bits.
+    // The number of work-items per dimension must fit 32 bits.
     if (uint64_t{shape.blocks[i]} * shape.threads[i] > UINT32_MAX) {
       return sim::kInvalidConfiguration;
     }

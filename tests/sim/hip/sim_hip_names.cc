@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of results, and what differs of this driver from another vendor's.
+// Names of result codes, and the properties of this driver that differ between vendors.
 #include <utility>
 
 #include "tests/sim/core/sim_calls.h"
@@ -137,7 +137,7 @@ SIM_EXPORT const char *hipGetErrorString(int code) {
   return name_of(code);
 }
 
-// The last result of this thread that was an error; asking clears it.
+// Returns and clears the last error of this thread.
 SIM_EXPORT int hipGetLastError(void) {
   const int failure = std::exchange(sim::last_failure(), 0);
   static sim::Site site("hipGetLastError", sim::kAnyTime);
