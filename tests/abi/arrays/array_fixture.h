@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short words for tests that make many arrays; everything made is released at the end of the test.
+// Short helpers for tests that make many arrays. The fixture releases all of them at the end of the
+// test.
 #ifndef GUFUNC_TESTS_ABI_ARRAYS_ARRAY_FIXTURE_H
 #define GUFUNC_TESTS_ABI_ARRAYS_ARRAY_FIXTURE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who keeps memory alive: views, streams with queued work, release callbacks, forked children.
+// Owners of memory: views, streams with queued work, release callbacks, forked children.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,9 +42,9 @@ TEST_F(Lifetime, ACallbackRunsOnceInsideTheNextPoll) {
   expect(guf_array_reshape(array, 2, shape, GUF_ORDER_C, &view, &error_));
   expect(guf_array_release(array, &error_));
   expect(guf_poll(0, nullptr, &error_));
-  EXPECT_EQ(ran, 0);  // the view needs the memory
+  EXPECT_EQ(ran, 0);  // the view still needs the memory
   expect(guf_array_release(view, &error_));
-  EXPECT_EQ(ran, 0);  // never inside a release
+  EXPECT_EQ(ran, 0);  // callbacks never run inside a release
   uint32_t count = 0;
   expect(guf_poll(0, &count, &error_));
   EXPECT_EQ(ran, 1);
@@ -100,7 +100,7 @@ TEST_F(Lifetime, AnyThreadCallbacksRunWhereTheMemoryDies) {
   uint32_t count = 1;
   expect(guf_poll(0, &count, &error_));
   EXPECT_EQ(ran, 1);
-  EXPECT_EQ(count, 0U);  // it was not queued
+  EXPECT_EQ(count, 0U);  // not queued, because the wrap failed
 }
 
 TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
@@ -143,7 +143,7 @@ TEST_F(Lifetime, AReleasedStreamFinishesItsWork) {
   guf_event event = nullptr;
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
   expect(guf_event_create(cpu_, 0, &event, &error_));
-  expect(guf_event_query(event, &error_));  // never recorded: complete
+  expect(guf_event_query(event, &error_));  // never recorded, so it is complete
   const guf_operand value = scalar(3);
   expect(guf_array_fill(wrap(target.data(), GUF_F64, {kSize}), &value, stream, &error_));
   expect(guf_event_record(event, stream, &error_));
@@ -186,7 +186,7 @@ TEST_F(Lifetime, StreamsWaitForEvents) {
   expect(guf_event_release(event, &error_));
 }
 
-// In a child: the parent's streams are refused, host arrays and new streams work.
+// In a forked child the parent's streams are rejected; host arrays and new streams work.
 TEST_F(Lifetime, AForkedChildKeepsItsArrays) {
   double data[4] = {1, 2, 3, 4};
   guf_stream stream = nullptr;
@@ -228,7 +228,7 @@ TEST_F(Lifetime, MakingViewsFreesReleasedOnes) {
   const int64_t start = 1;
   const int64_t stop = 3;
   const int64_t step = 1;
-  std::set<uint32_t> places;  // in the table of handles
+  std::set<uint32_t> places;  // slots in the handle table
   for (int k = 0; k < 100; ++k) {
     guf_array view = nullptr;
     expect(guf_array_slice(base, 1, &start, &stop, &step, &view, &error_));
@@ -238,7 +238,7 @@ TEST_F(Lifetime, MakingViewsFreesReleasedOnes) {
   EXPECT_LE(places.size(), 2U);
 }
 
-// For ThreadSanitizer: arrays, views and releases from several threads at once.
+// For ThreadSanitizer: arrays, views and releases from several threads.
 TEST_F(Lifetime, ManyThreadsShareOneArray) {
   double data[64] = {};
   std::atomic<int> ran{0};

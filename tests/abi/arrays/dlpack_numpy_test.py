@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays to and from NumPy by DLPack: the library's own declarations against NumPy's, of both
-versions of the protocol. The first argument is the library."""
+"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. The test compares
+the library's own DLPack declarations with NumPy's. The first argument is the library."""
 
 import ctypes
 import gc
@@ -27,7 +27,7 @@ def suffix(versioned):
 
 
 def take(array, versioned):
-    """NumPy's array as one of the library's; its handle."""
+    """Imports a NumPy array and returns the handle of the library's array."""
     capsule = array.__dlpack__(max_version=(1, 0)) if versioned else array.__dlpack__()
     name, used = NAMES[versioned]
     managed = python.PyCapsule_GetPointer(capsule, name)
@@ -40,7 +40,7 @@ def take(array, versioned):
 
 
 class Lent:
-    """The library's array as NumPy asks for one."""
+    """Exports an array of the library through the protocol that NumPy calls."""
 
     def __init__(self, handle, versioned):
         self.handle, self.versioned = handle, versioned
@@ -87,7 +87,7 @@ def check_lifetimes():
     assert sys.getrefcount(array) == before + 1
     back = np.from_dlpack(Lent(handle, True))
     release(handle)
-    assert sys.getrefcount(array) == before + 1  # NumPy keeps what keeps it
+    assert sys.getrefcount(array) == before + 1  # NumPy keeps its owner alive
     back[3] = 77
     assert array[3] == 77
     del back

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only moves elements keeps every bit, of NaNs that signal too; what computes gives a NaN for
-// a NaN. On the device that GUFUNC_TEST_DEVICE names.
+// Functions that only copy elements preserve every bit, including those of signalling NaNs.
+// Functions that compute return a NaN for a NaN. Runs on the device that GUFUNC_TEST_DEVICE names.
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kCount = 1000;
 
-// Quiet and signalling NaNs of both signs and all kinds of payloads.
+// Quiet and signalling NaNs of both signs with various payloads.
 template <class Word>
 std::vector<Word> nans(int mantissa) {
   std::vector<Word> words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of every function fails once: the k-th `new`, the k-th block of an array. The
-// answer is GUF_E_NO_MEMORY or success, outputs stay as they were, and nothing leaks.
+// Each allocation in each function fails once: the k-th `new`, the k-th block of an array. The
+// function must return GUF_E_NO_MEMORY or succeed, outputs stay unchanged, and nothing leaks.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -11,9 +11,9 @@
 
 namespace {
 
-// Counts down; the allocation that takes it to 0 fails. Negative: none fails.
+// Counts down; the allocation that reaches 0 fails. If negative, no allocation fails.
 std::atomic<long> left{-1};
-std::atomic<long> blocks{0};  // allocated and not freed
+std::atomic<long> blocks{0};  // number of live blocks
 
 bool fails_now() {
   long seen = left.load();
@@ -103,7 +103,8 @@ class OutOfMemory : public ArrayTest {
   }
   ~OutOfMemory() override { guf_stream_release(stream_, nullptr); }
 
-  // Runs `call` with the first, second, ... allocation failing until it gets by without a failure.
+  // Runs `call` with the first, second, ... allocation failing, until the call succeeds without an
+  // injected failure.
   void starve(const char *name, const std::function<guf_status(guf_array *)> &call) {
     long failures = 0;
     for (long k = 1; k < 10000; ++k) {
@@ -128,7 +129,7 @@ class OutOfMemory : public ArrayTest {
     total_failures_ += failures;
   }
 
-  // A round of calls leaves as many blocks as it found.
+  // Repeated calls must leave the number of blocks unchanged.
   void settle_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
     const long before = blocks;
     for (int i = 0; i < 5; ++i) {
@@ -149,7 +150,7 @@ class OutOfMemory : public ArrayTest {
 };
 
 TEST_F(OutOfMemory, ArraysAndTheirViews) {
-  const int64_t shape[] = {1, 2, 1, 3, 1};  // beyond the dimensions that an array holds inline
+  const int64_t shape[] = {1, 2, 1, 3, 1};  // more dimensions than an array stores inline
   const int64_t flat[] = {6};
   starve("alloc", [&](guf_array *out) {
     return guf_array_alloc(cpu_, GUF_F32, 5, shape, nullptr, GUF_ORDER_F, out, nullptr);
@@ -211,7 +212,7 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   EXPECT_GT(total_failures_, 15);
 }
 
-// The greatest of a row, and of two: a reduction with a state of one value.
+// The largest element of a row, and of two accumulators: a user-defined accumulator of one value.
 void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     double all = *reinterpret_cast<double *>(args[0] + item * steps[0]);
@@ -325,7 +326,8 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
   EXPECT_GE(total_failures_, 3);
 }
 
-// A program that only asks makes no object, at which the library frees the dead.
+// The library frees released objects when it makes new ones. guf_explain makes no objects, so it
+// must not accumulate memory.
 TEST_F(OutOfMemory, TextsKeepNothing) {
   guf_ufunc add = nullptr;
   expect(guf_ufunc_find(nullptr, "add", &add, &error_));
@@ -345,7 +347,7 @@ TEST_F(OutOfMemory, TextsKeepNothing) {
   const long before = blocks;
   explain(guf_explain);
   explain(guf_explain_outer);
-  EXPECT_LE(blocks - before, 10);  // the last one's
+  EXPECT_LE(blocks - before, 10);  // of the last call
   guf_ufunc_release(add, nullptr);
 }
 

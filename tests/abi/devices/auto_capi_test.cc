@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle of "auto": a device of its own to calls, to all else the device that was chosen. The
-// tests in tests/abi/misuse give it to every function that takes a device.
+// The handle of "auto": calls accept it as a separate device; for all other functions it is the
+// chosen device. The tests in tests/abi/misuse pass it to every function that accepts a device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -126,7 +126,7 @@ TEST_P(AutoHandle, ManagesThatDevicesMemory) {
   EXPECT_EQ(guf_host_unregister(device(0), address, &error_), GUF_OK) << error_.message;
 }
 
-// Pinned and mapped memory is the host's: calls on it are weighed as others are.
+// Pinned and mapped memory counts as host memory: the placement rule applies to calls on it.
 TEST_P(AutoHandle, HostMemoryOfTheDevice) {
   const int64_t shape = 4;
   for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -189,7 +189,7 @@ TEST_P(AutoHandle, Graphs) {
   guf_graph_release(graph, nullptr);
 }
 
-// The loader maps a file once: what one context lets go, another one still runs.
+// The loader maps a file once. A module that one context releases can still run in another.
 TEST_P(AutoHandle, OneFileInTwoContexts) {
   const guf_array x = empty(device(0), {4}, GUF_F64);
   const guf_operand one = scalar_of(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on device auto: of host memory they stay there, of the device's memory they run there.
+// Methods on device auto: on host memory they run on the host, on device memory on the device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -130,7 +130,7 @@ TEST_P(AutoMethods, At) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// A reduction with a state, whose parts are calls of their own.
+// A user-defined accumulator, whose part functions run as separate calls.
 TEST_P(AutoMethods, ReduceStates) {
   guf_operand input = here(x_), outputs[2] = {};
   reduce_.input = &input;
@@ -155,7 +155,7 @@ TEST_P(AutoMethods, ReduceStates) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// Questions about types have the same answers wherever the call would run.
+// Type resolution returns the same result for every placement.
 TEST_P(AutoMethods, Resolve) {
   guf_operand input = here(x_), output = {};
   reduce_.input = &input;

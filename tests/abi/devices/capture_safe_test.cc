@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch of a plan under capture, elementwise or generalized, calls the driver for the launch and
-// allocates nothing: no question, no wait, no memory, neither of the device nor of the host. A
-// captured reduction adds the one question whether its stream is captured.
+// Under capture, the launch of an elementwise or generalized plan makes only the driver calls of
+// the launch and allocates nothing: no query, no wait, no device or host memory. A captured
+// reduction adds one query, whether its stream is being captured.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -16,8 +16,8 @@
 
 namespace {
 
-// Where the code of the library and its plugins lies: allocations of the simulated drivers, which
-// are in this process too, do not count.
+// The address ranges of the library and its plugins. Allocations of the simulated drivers in this
+// process do not count.
 struct Range {
   uintptr_t begin, end;
 };
@@ -33,7 +33,7 @@ void count_from(const void *caller) {
 }
 
 int add_ranges(dl_phdr_info *info, size_t, void *) {
-  // Plugins are opened by their descriptors.
+  // Plugins are opened by file descriptor.
   const bool ours = std::strstr(info->dlpi_name, "/libgufunc") != nullptr ||
                     std::strncmp(info->dlpi_name, "/proc/", 6) == 0;
   if (!ours) return 0;
@@ -100,7 +100,7 @@ void operator delete(void *place, std::align_val_t, const std::nothrow_t &) noex
   std::free(place);
 }
 
-// Sanitizers have an own malloc.
+// Sanitizers have their own malloc.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_memalign(size_t alignment, size_t size);
@@ -141,7 +141,7 @@ class CaptureSafe : public Devices {
     for (uint32_t i = 0; function(i) != nullptr; ++i) found[function(i)] = sim().calls(function(i));
     return found;
   }
-  // What was called since, without what makes the context current and gives it back.
+  // Driver calls since `before`, without those that enter and leave the context.
   Calls since(const Calls &before) const {
     Calls found;
     for (const auto &[name, count] : counts()) {
@@ -175,7 +175,7 @@ class CaptureSafe : public Devices {
     EXPECT_EQ(guf_plan_create(find(name), &args, &made, &error_), GUF_OK) << error_.message;
     return made;
   }
-  // Launches under capture call the driver `kernels` times each and nothing else.
+  // Expects that launches under capture make `kernels` driver calls each and no others.
   void expect_bare(guf_plan plan, std::vector<uint64_t> addresses, uint64_t kernels) {
     const auto count = static_cast<int32_t>(addresses.size());
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
@@ -200,7 +200,7 @@ class CaptureSafe : public Devices {
   const guf_stream stream_ = stream(there_);
 };
 
-// The counters count: what allocates and asks is seen.
+// Checks the counters themselves: they must detect allocations and queries.
 TEST_P(CaptureSafe, TheCountersWork) {
   const Calls before = counts();
   const uint64_t made = allocations.load();
@@ -248,8 +248,8 @@ TEST_P(CaptureSafe, GeneralizedPlans) {
   EXPECT_THAT(values(out), Each(12.0F));
 }
 
-// There are no plans of methods. A captured reduction that needs no memory between its passes asks
-// whether its stream is captured, and nothing else.
+// Methods have no plans. A captured reduction that needs no scratch memory queries whether its
+// stream is being captured, and makes no other extra call.
 TEST_P(CaptureSafe, Reductions) {
   const guf_array x = filled(there_, 64 * 16, 2), sums = filled(there_, 64, 0);
   const int64_t shape[] = {64, 16};
@@ -266,7 +266,7 @@ TEST_P(CaptureSafe, Reductions) {
   args.naxis = 1;
   args.stream = stream_;
   const guf_ufunc add = find("add");
-  ASSERT_EQ(guf_reduce(add, &args, &error_), GUF_OK) << error_.message;  // loads its kernels
+  ASSERT_EQ(guf_reduce(add, &args, &error_), GUF_OK) << error_.message;  // loads its kernels first
   synchronize(stream_);
   ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
   const Calls before = counts();

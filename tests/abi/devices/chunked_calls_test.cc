@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in chunks on devices: the results of one call, whatever the layout, the chunk and the
-// number of chunks under way; stopped, gone on with, failing; arrays larger than the device.
+// Chunked calls on devices: the results of one call for every layout, chunk size and number of
+// concurrent chunks; calls that stop, resume or fail; arrays larger than the device.
 #include <cstring>
 #include <list>
 #include <numeric>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class ChunkedCalls : public Devices {
  protected:
-  // Host memory of the caller; strides in bytes.
+  // An operand over the caller's host memory; strides in bytes.
   guf_operand here(void *data, guf_dtype dtype, std::vector<int64_t> shape,
                    std::vector<int64_t> strides = {}, uint32_t flags = 0) {
     lists_.push_back(std::move(shape));
@@ -82,7 +82,7 @@ TEST_P(ChunkedCalls, EveryChunkAndDepth) {
   }
 }
 
-// Strides, byte order, casts, a mask, what stretches and what is read once.
+// Strides, byte order, casts, a mask, broadcast operands and operands that are transferred once.
 TEST_P(ChunkedCalls, EveryLayout) {
   constexpr int64_t kRows = 60, kColumns = 7;
   std::vector<float> a(kRows * kColumns), row(kColumns);
@@ -103,7 +103,7 @@ TEST_P(ChunkedCalls, EveryLayout) {
   for (const bool masked : {false, true}) {
     std::fill(out.begin(), out.end(), -1.0);
     args_.where = masked ? &where : nullptr;
-    // The rows backwards, in the other byte order; every second element of the output.
+    // The rows in reverse with swapped bytes; every second element of the output.
     ASSERT_EQ(run("add",
                   {here(swapped.data() + (kRows - 1) * kColumns, GUF_F32, {kRows, kColumns},
                         {-4 * kColumns, 4}, GUF_TENSOR_SWAPPED),
@@ -163,7 +163,7 @@ TEST_P(ChunkedCalls, StopAndGoOn) {
   for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(out[i], i < 400 ? 9.0F : -3.0F) << i;
 }
 
-// An event of one chunk fails the call when all is written, or is reported.
+// A floating-point flag of one chunk fails the call after everything is written, or is reported.
 TEST_P(ChunkedCalls, FloatingPointEvents) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;
@@ -183,7 +183,7 @@ TEST_P(ChunkedCalls, FloatingPointEvents) {
   EXPECT_EQ(found, static_cast<uint32_t>(GUF_FP_DIVIDE));
 }
 
-// Of a device with room for little: 32 MB of operands through 10 MB.
+// A device with little memory: 32 MB of operands through 10 MB.
 TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   if (on_cpu()) return;
   constexpr size_t kSize = size_t{4} << 20;
@@ -201,7 +201,7 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})), GUF_OK)
       << error_.message;
   for (size_t i = 0; i < kSize; ++i) ASSERT_EQ(out[i], 2 * a[i]) << i;
-  options_.chunk_bytes = 8 << 20;  // a size that is asked for is kept to
+  options_.chunk_bytes = 8 << 20;  // a requested size is not changed
   options_.depth = 16;
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})),
             GUF_E_DEVICE_MEMORY);
@@ -209,7 +209,7 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(guf_device_limit_memory(there, UINT64_MAX, &error_), GUF_OK);
 }
 
-// The program knows nothing of the streams that a call has for its own length.
+// The program does not see the internal streams of a call, so the call itself must report failures.
 TEST_P(ChunkedCalls, AFailureIsTheCallsOwn) {
   std::vector<int64_t> x(100, 2), y(100, 3), out(100);
   y[50] = -1;
@@ -261,7 +261,7 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_EQ(done_, 0);
 }
 
-// Where an operand lies is what is told, whatever device and policy the call names.
+// The error is about the location of an operand, for any device and policy of the call.
 TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   if (on_cpu()) return;
   std::vector<float> a(100, 1), out(100);
@@ -280,8 +280,8 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   }
 }
 
-// Every function of the driver that a chunk needs fails once, at each of its calls: what is said to
-// be done is done, and the next call works.
+// Each driver function that a chunk needs fails once, at each of its calls. The reported progress
+// must be correct, and the next call must work.
 TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
   NEEDS_SIM();
   if (on_cpu()) return;
@@ -313,7 +313,7 @@ TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
   EXPECT_EQ(run("negative", {in}, to), GUF_OK) << error_.message;
 }
 
-// Devices work side by side, each with its own call.
+// Devices run concurrently, each with its own call.
 TEST_P(ChunkedCalls, OnTheOtherDevice) {
   NEEDS_TWO_DEVICES();
   std::vector<float> a(1000, 4), out(1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver is found as the plugin finds it: by its name.
+// Finds the driver by its name, as the plugin does.
 #include "device_fixture.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ void bind(const Sim &sim, const char *name, Function *out) {
   if (*out == nullptr) ADD_FAILURE() << "the driver has no " << name;
 }
 
-// A vendor's own driver: it has no faults, no counters and no violations to tell of.
+// A real driver has no simulated faults, counters or violations.
 void bind_nothing(Sim *sim) {
   sim->set = [](const char *, const char *) { return 0; };
   sim->fault = [](const char *) { return 0; };
@@ -30,7 +30,7 @@ void bind_nothing(Sim *sim) {
   sim->violation = [](uint32_t) { return ""; };
 }
 
-// Found in the order in which the plugins look.
+// Tries the same names in the same order as the plugins.
 void *open_driver(const std::string &backend) {
   if (backend == "cuda") return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   for (const char *const name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs behind the C interface, over simulated drivers. GUFUNC_SIM_ORDER says in which order their
-// streams run; every test holds in all of them. With GUFUNC_TEST_REAL_DRIVER the driver is asked
-// for nothing that only a simulated one has: tests that need no more pass on a device, too, which
-// tools/gpu-check chooses by their names.
+// GPUs behind the C API, over simulated drivers. GUFUNC_SIM_ORDER selects the execution order of
+// their streams; every test must pass in all orders. With GUFUNC_TEST_REAL_DRIVER the fixture uses
+// no function that only simulated drivers have. Tests that need no such function also pass on a
+// real device; tools/gpu-check selects them by name.
 #ifndef GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
 #define GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
 
@@ -18,8 +18,8 @@
 
 namespace device_test {
 
-// What the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and a
-// function of the vendor's that both have.
+// The functions that a backend's simulated driver exports for tests (tests/sim/sim_control.h), and
+// a vendor function that both drivers have.
 struct Sim {
   int (*set)(const char *name, const char *value);
   int (*fault)(const char *faults);
@@ -35,10 +35,10 @@ struct Sim {
 };
 const Sim &sim_of(const std::string &backend);
 
-// "eager", "lazy" or "adversarial".
+// Returns "eager", "lazy" or "adversarial".
 std::string sim_order();
 
-// First words of tests that a real driver, or a machine with one GPU, cannot serve.
+// Skip conditions of tests that a real driver, or a machine with one GPU, cannot run.
 bool on_real_driver();
 #define NEEDS_SIM() \
   if (on_real_driver()) GTEST_SKIP() << "asks the simulated driver"
@@ -47,7 +47,8 @@ bool on_real_driver();
 
 guf_error fresh_error();
 
-// CUDA's own functions want the context of the stream's device to be current; HIP's nothing.
+// CUDA's functions require that the context of the stream's device is current; HIP's have no such
+// requirement.
 class Current {
  public:
   Current(const Sim &sim, int device);
@@ -61,9 +62,9 @@ class Current {
   int (*release_)(int) = nullptr;
 };
 
-// Holds back what is queued on a stream behind it. In the eager order until it is opened; in the
-// lazy one, where nothing runs unasked, for some dozens of questions; not at all in the adversarial
-// one, which may run anything at any time.
+// Blocks work that is queued on a stream after it. In the eager order it blocks until it is opened.
+// In the lazy order, where nothing runs without a request, it blocks for some dozens of queries. In
+// the adversarial order it does not block, because that order may run anything at any time.
 class Gate {
  public:
   Gate(const std::string &backend, guf_stream stream);
@@ -79,10 +80,10 @@ class Gate {
     std::condition_variable changed;
     bool opened = false;
   };
-  State *state_;  // outlives the gate: the driver's thread may come late
+  State *state_;  // outlives the gate, because the driver's thread may use it later
 };
 
-// The parameter is a backend with GPUs: "cuda" or "roc"; or "cpu" where a suite admits it.
+// The parameter is a backend with GPUs, "cuda" or "roc", or "cpu" in suites that support it.
 class Devices : public testing::TestWithParam<const char *> {
  protected:
   Devices();
@@ -100,25 +101,25 @@ class Devices : public testing::TestWithParam<const char *> {
   void let_go(guf_array array);
 
   guf_array empty(guf_device device, std::vector<int64_t> shape, guf_dtype dtype = GUF_F32);
-  // A vector on the device, complete.
+  // Makes a vector on the device and waits until it is complete.
   guf_array floats(guf_device device, const std::vector<float> &values);
   guf_array filled(guf_device device, int64_t size, float value);
   guf_array view(guf_array array, int64_t start, int64_t step);
-  // A whole array's elements, once everything queued by anybody is done.
+  // Returns all elements of an array after all queued work is complete.
   std::vector<float> values(guf_array array);
 
   guf_stream stream(guf_device device);
   guf_event event(guf_device device);
   guf_ufunc find(const char *name);
 
-  // name(inputs) into `out` on a stream.
+  // Calls name(inputs) into `out` on a stream.
   guf_status call(const char *name, const std::vector<guf_operand> &inputs, guf_operand out,
                   guf_stream stream);
   guf_status reduce(const char *name, guf_operand input, guf_operand out, guf_stream stream);
   void synchronize(guf_stream stream);
 
-  // What is freed becomes somebody else's: many new arrays of the size, full of other numbers. In
-  // the order of a stream of its own. At the end of the test they must be as they were.
+  // Reuses freed memory: makes many new arrays of this size with other numbers on a separate
+  // stream. At the end of the test these arrays must be unchanged.
   void reuse_memory(guf_device device, int64_t size);
 
   const std::string backend_ = GetParam();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine with more devices than a process opens: any of them, as long as there are not too many.
+// A machine with more devices than a process can open: any of them can be opened, up to the limit.
 #include "device_fixture.h"
 
 namespace device_test {
 namespace {
 
 constexpr int kDevices = 40;     // of each vendor
-constexpr int kMostOpened = 16;  // besides the cpu
+constexpr int kMostOpened = 16;  // in addition to the cpu
 
 class DeviceLimit : public Devices {};
 
-// The vendors share the places of the process, and this test takes all of them.
+// The vendors share the limit of the process, and this test uses all of it.
 TEST_P(DeviceLimit, IsToldInTheSameWordsEachTime) {
   std::vector<guf_device> opened;
   const auto get = [&](const std::string &spec) {
@@ -20,7 +20,7 @@ TEST_P(DeviceLimit, IsToldInTheSameWordsEachTime) {
     if (status == GUF_OK) opened.push_back(found);
     return status;
   };
-  // The last ones first: their number among the vendor's does not matter.
+  // Opens the last devices first, because the vendor's device index does not matter.
   for (int i = 0; i < kMostOpened / 2; ++i) {
     ASSERT_EQ(get("cuda:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
     ASSERT_EQ(get("roc:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;

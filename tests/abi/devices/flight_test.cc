@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are released right behind the call that queued work with them: the library keeps
-// them, whatever they were to the call, on a stream and in the device's own order.
+// Arrays that are released immediately after the call that queued work with them. The library keeps
+// them alive in every role, on a stream and in the device's default order.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -13,7 +13,7 @@ using testing::ElementsAreArray;
 
 constexpr int64_t kSize = 600;
 
-// With a stream, or without one.
+// Runs each test with and without a stream.
 class Flights : public Devices {
  protected:
   std::vector<guf_stream> orders() { return {stream_, nullptr}; }
@@ -49,10 +49,10 @@ class Flights : public Devices {
     EXPECT_EQ(guf_array_fill(made, &operand, nullptr, &error_), GUF_OK) << error_.message;
     return keep(made);
   }
-  // What was let go is overwritten by others as soon as it is free.
+  // Reuses the released memory as soon as it is free.
   void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
     for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(there_, size);
-    // Managed memory goes back to the driver, which waits for the device to do that.
+    // Managed memory returns to the driver, which waits for the device first.
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED}) {
       for (int i = 0; i < 3; ++i) host_memory(kind, 55);
     }
@@ -60,7 +60,7 @@ class Flights : public Devices {
     if (order != nullptr) synchronize(order);
     EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
-  // What the device is given without a stream from now on comes behind the stream.
+  // Makes later work without a stream wait for `stream`.
   void order_default_behind(guf_stream stream) {
     guf_dlpack *tensor = nullptr;
     guf_array imported = nullptr;
@@ -123,7 +123,7 @@ TEST_P(Flights, ScalarsAndAllocatedOutputs) {
   }
 }
 
-// What a call copies first, and what it writes back, goes by itself.
+// Copies that a call makes before and after the kernel keep their own memory.
 TEST_P(Flights, CopiesForOverlap) {
   for (const guf_stream order : orders()) {
     std::vector<float> numbers(kSize);
@@ -168,7 +168,7 @@ TEST_P(Flights, Methods) {
       return keep(made);
     }();
     sum = operand_of(scalar);
-    // These two read the indices behind the stream's earlier work: they wait.
+    // accumulate and reduceat wait, because they read the indices after the stream's earlier work.
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = &in;
@@ -210,7 +210,7 @@ TEST_P(Flights, Methods) {
   }
 }
 
-// A mask, a value to start from, a result of another type.
+// A mask, an initial value and a result of another dtype.
 TEST_P(Flights, AReductionWithEverything) {
   for (const guf_stream order : orders()) {
     std::vector<uint8_t> pattern(kSize);
@@ -238,7 +238,7 @@ TEST_P(Flights, AReductionWithEverything) {
   }
 }
 
-// Host memory that the device reads and writes in place, and such as is copied on a stream.
+// Host memory that the device uses in place, and host memory that is copied on a stream.
 TEST_P(Flights, HostMemory) {
   for (const guf_stream order : orders()) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -258,7 +258,7 @@ TEST_P(Flights, HostMemory) {
   }
 }
 
-// Ordinary arrays of the cpu and wrapped memory: released, by its callback, behind the copy.
+// Ordinary arrays of the cpu and wrapped memory: the release callback runs after the copy.
 TEST_P(Flights, OrdinaryHostArrays) {
   const guf_array to = filled(there_, kSize, 0), backwards = view(to, -1, -1);
   std::vector<float> memory(kSize, 6);
@@ -288,7 +288,7 @@ TEST_P(Flights, OrdinaryHostArrays) {
   }
 }
 
-// The program's own memory, which it may use again as soon as it is told so.
+// Memory of the program, which it can reuse after the release callback.
 TEST_P(Flights, WrappedMemory) {
   const guf_array memory = filled(there_, kSize, 3);
   guf_array_info info = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of the program, captured by the program with its vendor's functions: the library takes
-// part without knowing, and breaks nothing.
+// The program captures its own streams with its vendor's functions. The library takes part without
+// knowledge of the capture, and must not break it.
 #include <dlfcn.h>
 
 #include "device_fixture.h"
@@ -26,15 +26,15 @@ class ForeignCapture : public Devices {
     ASSERT_EQ(guf_stream_adopt(there_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
     streams_.push_back(adopted_);
   }
-  // `mode`: 0 forbids this and all other threads calls that might disturb a capture, 1 this one, 2
-  // nobody.
+  // `mode`: 0 forbids calls that can disturb a capture in all threads, 1 in this thread, 2 in no
+  // thread.
   void begin(int mode) {
     const Current current(sim(), 0);
     const auto function =
         driver<int (*)(void *, int)>("cuStreamBeginCapture_v2", "hipStreamBeginCapture");
     ASSERT_EQ(function(native_, mode), 0);
   }
-  // The graph's work, run once.
+  // Ends the capture and runs the graph's work once.
   void end_and_run() {
     const Current current(sim(), 0);
     void *graph = nullptr, *made = nullptr;
@@ -73,18 +73,19 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
     begin(mode);
     EXPECT_EQ(call("add", {x, y}, operand_of(out), adopted_), GUF_OK) << error_.message;
     EXPECT_EQ(guf_array_assign(copied, out, 0, adopted_, &error_), GUF_OK) << error_.message;
-    // All of this is refused, and the capture goes on.
+    // These calls are rejected, and the capture continues.
     EXPECT_EQ(guf_stream_query(adopted_, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, UINT64_MAX, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, 1000, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(call("add", {x, y}, {}, adopted_), GUF_E_CAPTURE);
-    EXPECT_EQ(call("power", {whole, whole}, whole, adopted_), GUF_E_CAPTURE);  // it may fail
+    // Because its loop can fail.
+    EXPECT_EQ(call("power", {whole, whole}, whole, adopted_), GUF_E_CAPTURE);
     guf_array made = nullptr;
     EXPECT_EQ(guf_array_copy(a, GUF_ORDER_C, adopted_, &made, &error_), GUF_E_CAPTURE);
     std::vector<float> host(100);
     EXPECT_EQ(guf_array_copy_to_host(a, host.data(), 400, GUF_ORDER_C, adopted_, &error_),
               GUF_E_CAPTURE);
-    // Work elsewhere does not disturb it.
+    // Work on other streams does not disturb the capture.
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(call("multiply", {x, y}, {}, busy), GUF_OK) << error_.message;
     EXPECT_EQ(guf_stream_query(busy, &error_) & ~GUF_NOT_READY, GUF_OK) << error_.message;

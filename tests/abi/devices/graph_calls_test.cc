@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured work: recorded instead of run, launched on any stream of the device, replaced by the
-// same work with other addresses.
+// Captured work: recorded and not run, launched on any stream of the device, updated with other
+// addresses.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -107,7 +107,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   synchronize(stream_);
   EXPECT_THAT(values(first), Each(3.0F));
   EXPECT_THAT(values(second), Each(5.0F));
-  // Work of another form too.
+  // Also an update with work of another form.
   begin(stream_);
   add(c, c, first, stream_);
   add(first, c, first, stream_);
@@ -117,7 +117,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   EXPECT_THAT(values(first), Each(9.0F));
 }
 
-// Launches follow one another, whatever their streams.
+// Launches of one graph run one after the other, on any stream.
 TEST_P(Graphs, RunManyTimesAtOnce) {
   const guf_array one = filled(there_, 64, 1), total = filled(there_, 64, 0);
   begin(stream_);
@@ -129,7 +129,7 @@ TEST_P(Graphs, RunManyTimesAtOnce) {
   EXPECT_THAT(values(total), Each(10.0F));
 }
 
-// Branches: a stream that waits for an event of the capture joins it, until the capture ends.
+// A stream that waits for an event of the capture joins the capture until it ends.
 TEST_P(Graphs, BranchByEvents) {
   const guf_array x = filled(there_, 64, 3), left = filled(there_, 64, 0),
                   right = filled(there_, 64, 0), sum = filled(there_, 64, 0);
@@ -155,7 +155,8 @@ TEST_P(Graphs, BranchByEvents) {
   launch(graph, other_);
   synchronize(other_);
   EXPECT_THAT(values(sum), Each(18.0F));
-  // Their events are places in the graph; recorded anew they are ordinary ones.
+  // Events that were recorded under capture are nodes of the graph; recorded again, they are
+  // ordinary events.
   EXPECT_EQ(guf_event_query(fork, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_event_wait(fork, 0, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_stream_wait_event(other_, fork, &error_), GUF_E_CAPTURE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured loops that may fail: each run of a graph fails on the stream that it was launched on.
+// Captured loops that can fail: each run of a graph fails on the stream of its launch.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -92,8 +92,8 @@ TEST_P(GraphFailures, AreToldOnceByTheStreamOfTheRun) {
   }
 }
 
-// The second run must not begin, and clear the word, before the first one's was looked at. The
-// first puts right what it failed for.
+// The second run must not start, and clear the status word, before the first run's word was
+// checked. The first run removes the cause of its failure.
 TEST_P(GraphFailures, OfOneRunAreNotTheNexts) {
   const guf_array exponents = integers(-1);
   begin();
@@ -133,7 +133,7 @@ TEST_P(GraphFailures, OfBranchesAndOfPlans) {
   guf_plan_release(plan, nullptr);
 }
 
-// Also of work that took another's place, while a run of that is under way.
+// Also after an update, while a run of the replaced work is in progress.
 TEST_P(GraphFailures, FollowTheWork) {
   const guf_array right = integers(2), wrong = integers(-1);
   const guf_graph graph = powers_of(wrong);
@@ -147,7 +147,7 @@ TEST_P(GraphFailures, FollowTheWork) {
   }
 }
 
-// Graphs that go, and captures that are given up, give back what they had for it.
+// Destroyed graphs and abandoned captures free their status words.
 TEST_P(GraphFailures, LeaveNothingBehind) {
   const guf_array exponents = integers(2);
   launch(powers_of(exponents), stream_);
@@ -172,7 +172,7 @@ TEST_P(GraphFailures, LeaveNothingBehind) {
   EXPECT_EQ(sim().live("pinned"), pinned);
 }
 
-// The words are there when the plan is.
+// The status words are allocated with the plan.
 TEST_P(GraphFailures, TheFirstLaunchAllocatesNothing) {
   NEEDS_SIM();
   const guf_device far = device(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches under way keep what they use, whatever becomes of arrays, streams and the graph.
+// Running launches keep their resources after arrays, streams and the graph are released.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -11,7 +11,7 @@ constexpr int64_t kSize = 1000;
 
 class GraphFlights : public Devices {
  protected:
-  // 10 x into `out`, recorded into `graph`, with nobody but the graph to keep x.
+  // Records 10 x into `out`. Only `graph` keeps x alive.
   void record(float x, guf_array out, guf_graph *graph) {
     const guf_array in = filled(there_, kSize, x);
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
@@ -38,7 +38,7 @@ TEST_P(GraphFlights, SurviveAnUpdate) {
   record(1, first, &graph);
   Gate gate(backend_, other_);
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
-  record(2, second, &graph);  // the captured stream is idle, the launch is not
+  record(2, second, &graph);  // the captured stream is idle, but the launch is running
   reuse_memory(there_, kSize);
   gate.open();
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
@@ -98,7 +98,7 @@ TEST_P(GraphFlights, SurviveTheirStream) {
   EXPECT_THAT(values(out), Each(40.0F));
 }
 
-// A graph is no part of a cycle: what it keeps goes with it.
+// A graph is not part of a reference cycle, so its resources are freed with it.
 TEST_P(GraphFlights, GiveMemoryBack) {
   const guf_array out = filled(there_, kSize, 0);
   const uint64_t before = live_bytes();
@@ -113,8 +113,8 @@ TEST_P(GraphFlights, GiveMemoryBack) {
   EXPECT_EQ(live_bytes(), before);
 }
 
-// A capture that is never ended goes with its stream: the device is looked at for finished work
-// again, and streams that joined are ordinary ones.
+// A capture that never ends is discarded with its stream. The device checks for finished work
+// again, and streams that joined the capture become ordinary streams.
 TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
   const guf_array out = filled(there_, kSize, 0);
   const guf_stream gone = stream(there_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a captured stream refuses, without an end of the capture and without a trace in the graph;
-// and every error of gufunc/graph.h.
+// Calls that a captured stream rejects without ending the capture or changing the graph; and every
+// error of gufunc/graph.h.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class GraphRefusals : public Devices {
  protected:
-  // Ends the capture: it has one addition, and nothing of what was refused.
+  // Ends the capture and expects one addition in the graph and none of the rejected calls.
   void expect_only_the_addition() {
     guf_graph graph = nullptr;
     ASSERT_EQ(guf_stream_end_capture(stream_, &graph, &error_), GUF_OK) << error_.message;
@@ -107,7 +107,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   running.output = &made;
   running.stream = stream_;
   expect_refused(guf_accumulate(find("add"), &running, &error_), "accumulate");
-  // What reads indices waits for the stream's earlier work, and uploads them.
+  // reduceat and accumulate with indices wait for the stream's earlier work and upload the indices.
   const int64_t place = 3;
   const guf_tensor places = {sizeof(guf_tensor),
                              GUF_I64,
@@ -205,7 +205,7 @@ TEST_P(GraphRefusals, BadArguments) {
   EXPECT_THAT(error_.message, HasSubstr("not being captured"));
   guf_graph wrong = stream_as_graph;
   begin();
-  EXPECT_EQ(guf_stream_end_capture(stream_, &wrong, &error_), GUF_E_HANDLE);  // goes on
+  EXPECT_EQ(guf_stream_end_capture(stream_, &wrong, &error_), GUF_E_HANDLE);  // capture continues
   EXPECT_EQ(guf_stream_end_capture(stream_, &graph, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_graph_launch(nullptr, stream_, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_graph_launch(stream_as_graph, stream_, &error_), GUF_E_HANDLE);
@@ -234,14 +234,15 @@ TEST_P(GraphRefusals, OtherDevices) {
   const guf_graph same = graph;
   EXPECT_EQ(guf_stream_end_capture(far, &graph, &error_), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(graph, same);
-  EXPECT_EQ(guf_stream_query(far, &error_), GUF_OK) << error_.message;  // it is over all the same
+  // The capture ended nevertheless.
+  EXPECT_EQ(guf_stream_query(far, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_graph_launch(graph, stream_, &error_), GUF_OK) << error_.message;
   synchronize(stream_);
   EXPECT_THAT(values(out_), Each(2.0F));
   guf_graph_release(graph, nullptr);
 }
 
-// A branch that nothing waits for breaks the capture; it is over, and the stream is as before.
+// A branch without a join breaks the capture. The capture ends, and the stream is usable.
 TEST_P(GraphRefusals, ABranchWithoutAnEnd) {
   const guf_event fork = event(there_);
   begin();

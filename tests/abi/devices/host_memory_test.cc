@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory for devices: page-locked, mapped and managed arrays, used in place or copied; memory
-// of the program that is registered. On the cpu all of it is ordinary.
+// Host memory for devices: page-locked, mapped and managed arrays, used in place or copied, and
+// registered memory of the program. On the cpu all of these are ordinary memory.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -23,7 +23,7 @@ class HostMemory : public Devices {
         << error_.message;
     return keep(made);
   }
-  // The elements, as the host sees them.
+  // Returns the host pointer to the elements.
   float *elements(guf_array array) {
     guf_array_info info = {};
     info.struct_size = sizeof info;
@@ -58,7 +58,7 @@ TEST_P(HostMemory, IsTheHosts) {
   }
 }
 
-// Mapped and managed arrays are operands of the device, without a copy; pinned ones are copied.
+// The device uses mapped and managed arrays in place; pinned arrays are copied.
 TEST_P(HostMemory, IsUsedInPlace) {
   if (on_cpu()) return;
   const guf_array device_side = filled(there_, 100, 2);
@@ -89,7 +89,7 @@ TEST_P(HostMemory, IsUsedInPlace) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(elements(out)[i], 7.0F) << i;  // complete on return
 }
 
-// Another device does not read it in place: it is host memory there.
+// Another device does not use it in place; for that device it is host memory.
 TEST_P(HostMemory, IsOfItsDevice) {
   NEEDS_TWO_DEVICES();
   if (on_cpu()) return;
@@ -99,7 +99,7 @@ TEST_P(HostMemory, IsOfItsDevice) {
             GUF_E_DEVICE_MISMATCH);
 }
 
-// Copies on a stream do not wait for it, and keep the array.
+// Copies on a stream do not block the caller, and keep the array alive.
 TEST_P(HostMemory, PinnedCopiesAreQueued) {
   if (on_cpu()) return;
   const guf_array pinned = make(GUF_HOST_PINNED, {1000}), there = filled(there_, 1000, 0);
@@ -138,7 +138,7 @@ TEST_P(HostMemory, AllocationErrors) {
   if (on_cpu()) return;
   const bool cuda = backend_ == "cuda";
   sim().fault(cuda ? "cuMemHostAlloc:0:2" : "hipHostMalloc:0:2");
-  const int64_t large[] = {3000000};  // none that is cached
+  const int64_t large[] = {3000000};  // larger than any cached block
   EXPECT_EQ(alloc(there_, GUF_HOST_PINNED, GUF_F32, 1, large, nullptr, GUF_ORDER_C, &out),
             GUF_E_NO_MEMORY)
       << error_.message;
@@ -165,7 +165,8 @@ TEST_P(HostMemory, IsRegistered) {
       EXPECT_THAT(error_.message, HasSubstr("no memory that is registered with"));
     }
     EXPECT_EQ(sim().live("registered"), live) << "it is registered, once, whoever asked again";
-    // Copies from it are queued as they are: what it holds when they run is what they copy.
+    // Copies from pinned memory are queued without staging, so they read the content at execution
+    // time.
     const int64_t size = 5000;
     const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, nullptr};
     guf_array wrapped = nullptr;
@@ -201,7 +202,7 @@ TEST_P(HostMemory, IsRegistered) {
   sim().clear_faults();
 }
 
-// What is page-locked in part, wherever that part lies, is copied like any other memory.
+// Partially page-locked memory is copied like any other memory, wherever that part is.
 TEST_P(HostMemory, IsRegisteredInPart) {
   NEEDS_SIM();
   constexpr int64_t kSize = 6000, kPart = 1024;

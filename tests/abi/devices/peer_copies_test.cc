@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two GPUs: every layout, cast and stream, without the host's memory where they are
-// of one backend.
+// Copies between two GPUs: every layout, cast and stream. Within one backend they do not use host
+// memory.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -23,7 +23,7 @@ class PeerCopies : public Devices {
   uint64_t peer_calls() const {
     return sim().calls(backend_ == "cuda" ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync");
   }
-  // Copies of ordinary host memory go through memory that is locked for it.
+  // Copies of ordinary host memory go through page-locked staging memory.
   uint64_t host_copies() const {
     const bool cuda = backend_ == "cuda";
     return sim().calls(cuda ? "cuMemcpyDtoHAsync_v2" : "hipMemcpyDtoHAsync") +
@@ -63,7 +63,7 @@ TEST_P(PeerCopies, IntoANewArray) {
   EXPECT_THAT(values(moved), ElementsAreArray(count_up(1000)));
 }
 
-// Behind what either device was given before, and before what it is given after.
+// A copy runs after the earlier work of both devices and before their later work.
 TEST_P(PeerCopies, KeepTheOrderOfBothDevices) {
   const std::vector<guf_stream> orders = {nullptr, stream(first_), stream(second_)};
   for (const guf_stream order : orders) {
@@ -135,7 +135,7 @@ TEST_P(PeerCopies, OfNothing) {
   EXPECT_EQ(peer_calls(), peers);
 }
 
-// Arrays and what lay between them are let go at once.
+// Arrays and intermediate buffers are released immediately.
 TEST_P(PeerCopies, KeepWhatTheyUse) {
   for (const guf_device of : {first_, second_}) {
     const guf_stream order = stream(of);
@@ -186,7 +186,7 @@ TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
   sim().clear_faults();
 }
 
-// Every driver call of a copy fails once: the copy says so, and later ones work.
+// Each driver call of a copy fails once: the copy reports the error, and later copies work.
 TEST_P(PeerCopies, FailWithoutATrace) {
   const bool cuda = backend_ == "cuda";
   const guf_array turned = view(x_, -1, -1), odd = view(y_, 1, 2), few = view(turned, 0, 2);
@@ -202,7 +202,7 @@ TEST_P(PeerCopies, FailWithoutATrace) {
         sim().fault((function + ":" + std::to_string(n) + ":1").c_str());
         const guf_status status = guf_array_assign(odd, few, 0, order, &error_);
         sim().clear_faults();
-        // Memory is taken from the pool by such calls too, and does without those that fail.
+        // The memory pool makes these calls too, and tolerates failures.
         const bool pools_too = function.find("Event") != std::string::npos;
         if (n == 1 && !pools_too) {
           EXPECT_NE(status, GUF_OK) << function;
@@ -228,7 +228,7 @@ TEST_P(PeerCopies, StreamsOfNeitherAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(On, PeerCopies, testing::Values("cuda", "roc"), name_of);
 
-// Two vendors' devices have the host between them.
+// Copies between devices of two vendors go through host memory.
 class VendorCopies : public Devices {
  protected:
   void SetUp() override { NEEDS_SIM(); }

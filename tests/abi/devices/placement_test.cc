@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs, and what it copies there: docs/devices.md, rule by rule.
+// Where a call runs, and what it copies there: the rules of docs/devices.md one by one.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -60,7 +60,8 @@ class Placement : public Devices {
   size_t ntensors_ = 0;
 };
 
-// A GPU named: copied in and back, outputs that were not given are host arrays, complete on return.
+// With an explicit GPU: operands are copied in and back, allocated outputs are host arrays, and the
+// call is complete on return.
 TEST_P(Placement, HostOperandsWithADeviceNamed) {
   args_.device = there_;
   const uint64_t before = launches();
@@ -75,7 +76,7 @@ TEST_P(Placement, HostOperandsWithADeviceNamed) {
   EXPECT_EQ(reinterpret_cast<const float *>(info.address)[2], 13.0F);
 }
 
-// A plan copies nothing, so a GPU's takes none of it.
+// A plan copies nothing, so a plan for a GPU accepts no host operands.
 TEST_P(Placement, PlansTakeNoHostOperands) {
   const guf_operand given[] = {here(a_), here(a_)};
   output_ = here(out_);
@@ -93,7 +94,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
                 ":0 cannot read; a plan copies nothing: move them there first");
 }
 
-// A mask that is the scalar true keeps its address, which nobody reads; false lies in host memory.
+// A mask that is the scalar true keeps its address, which is never read; false is in host memory.
 TEST_P(Placement, PlansWithAScalarMask) {
   const guf_array x = filled(there_, 4, 2), y = filled(there_, 4, 0);
   const guf_operand given[] = {operand_of(x), operand_of(x)};
@@ -121,7 +122,7 @@ TEST_P(Placement, PlansWithAScalarMask) {
   guf_plan_release(plan, nullptr);
 }
 
-// So with a stream: the stream's device is the call's.
+// The same with a stream: the call runs on the stream's device.
 TEST_P(Placement, HostOperandsWithAStream) {
   args_.stream = stream(second_);
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
@@ -137,7 +138,8 @@ TEST_P(Placement, HostOperandsAlone) {
   EXPECT_EQ(launches(), before);
 }
 
-// Where the operands lie, without a word: queued, in the device's own order.
+// Without device or stream the call is queued where its operands are, in the device's default
+// order.
 TEST_P(Placement, DeviceOperands) {
   const guf_array x = filled(second_, 100, 4);
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
@@ -159,7 +161,7 @@ TEST_P(Placement, DeviceOperands) {
   const guf_array y = filled(there_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands lie on devices that a call may not mix"));
-  args_.host_policy = GUF_HOST_COPY;  // is about host memory
+  args_.host_policy = GUF_HOST_COPY;  // applies to host memory only
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -209,7 +211,7 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_THAT(read_log(), HasSubstr("add: argument 1 lies in host memory and is copied to"));
 }
 
-// A mask is an operand like others, and what it leaves out keeps its values wherever it lies.
+// A mask is placed like any other operand; masked elements keep their values wherever it is.
 TEST_P(Placement, Masks) {
   uint8_t bits[] = {1, 0, 1};
   const int64_t three = 3;
@@ -230,7 +232,7 @@ TEST_P(Placement, Masks) {
   EXPECT_THAT(values(to), testing::ElementsAre(10, 7, 10));
 }
 
-// A call with host operands comes behind what its stream, or the device, has queued.
+// A call with host operands runs after the queued work of its stream or device.
 TEST_P(Placement, HostOperandsKeepTheOrder) {
   for (const guf_stream order : {guf_stream{}, stream(there_)}) {
     const guf_array x = filled(there_, 3, 0);
@@ -252,7 +254,7 @@ TEST_P(Placement, Auto) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
   EXPECT_EQ(guf_device_get_info(chosen, &info, &error_), GUF_OK);
-  EXPECT_STREQ(info.spec, "cuda:0");  // before roc and cpu
+  EXPECT_STREQ(info.spec, "cuda:0");  // takes precedence over roc and cpu
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Placement, testing::Values("cuda", "roc"), name_of);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases are for garbage collectors: whatever the handle, they call no driver and wait for
-// nothing. What they leave behind goes later.
+// Garbage collectors call release functions. For every handle, a release makes no driver call and
+// waits for nothing; the remaining work is done later.
 #include <thread>
 
 #include "device_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class Release : public Devices {
  protected:
-  // As long as the pool caches, and longer: the driver gets the latter back.
+  // One size that the pool caches, and a larger one that is returned to the driver.
   static constexpr int64_t kSizes[] = {int64_t{1} << 18, int64_t{17} << 20};
 
   guf_array host_array(int32_t kind, int64_t size) {
@@ -21,7 +21,7 @@ class Release : public Devices {
         << error_.message;
     return made;
   }
-  // Has the stream write some of its elements.
+  // Makes the stream write some elements of the array.
   void use(guf_array array, guf_stream stream) {
     const guf_array some = view(array, 0, 1 << 16);
     const guf_operand both = operand_of(some);
@@ -61,7 +61,7 @@ TEST_P(Release, CallsNoDriver) {
     });
     collector.join();
     EXPECT_EQ(sim().calls(nullptr), 0U);
-    // Nor does what drains them wait for the stream, which is held.
+    // Draining does not wait for the blocked stream either.
     EXPECT_EQ(guf_poll(0, nullptr, &error_), GUF_OK);
     EXPECT_GT(sim().calls(nullptr), 0U);
     gate.open();

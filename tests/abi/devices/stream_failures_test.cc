@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gufunc/stream.h says of failures, on every backend: the first one is kept and told once, by
-// a wait for the stream; events recorded behind it report it; later work runs.
+// The failure rules of gufunc/stream.h on every backend: the first failure is kept and reported
+// once, by a wait for the stream; events recorded after it report it; later work runs.
 #include <chrono>
 #include <thread>
 
@@ -24,7 +24,7 @@ class StreamFailures : public Devices {
     return made;
   }
 
-  // Work that fails while it runs: the call itself is fine.
+  // Queues work that fails while it runs; the call itself succeeds.
   void queue(const char *name, guf_array a, guf_array b) {
     const guf_operand in[] = {operand_of(a), operand_of(b)};
     guf_operand out = operand_of(results_);
@@ -41,7 +41,7 @@ class StreamFailures : public Devices {
   void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
   void raise_to_negative() { queue("power", ones_, minus_); }
 
-  // A question is answered by whether the work is done, however often it is asked.
+  // A query returns whether the work is complete, however often it is called.
   void ask() {
     guf_status status = GUF_NOT_READY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -132,7 +132,7 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   expect_told(GUF_E_FLOATING_POINT, kDivided);
 }
 
-// 1 / 0 and 0 / 0: both events are looked for, one to be told and one to fail at.
+// 1 / 0 and 0 / 0: both flags are checked, one to be reported and one to fail.
 TEST_P(StreamFailures, OnlyEventsThatAreAskedForAreTold) {
   const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels through the C API: their descriptions, and each documented error by its cause.
+// Raw kernels through the C API: their descriptions, and each documented error with its cause.
 #include "kernel_fixture.h"
 
 namespace {
@@ -60,7 +60,7 @@ TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
   EXPECT_GE(there.max_shared_bytes, 48u * 1024);
 }
 
-// Warps, waves and the cpu's groups: a number that programs divide their blocks by.
+// The size of a warp, a wave or a group of the cpu, by which programs divide their blocks.
 TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
@@ -197,7 +197,7 @@ TEST_F(KernelTest, HandlesAreChecked) {
          GUF_E_HANDLE);
 }
 
-// Opened as data a module has its kernels for devices, and none for the cpu.
+// A module that is opened as data has kernels for devices, but none for the cpu.
 TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_context context = nullptr;
   guf_module data = nullptr;
@@ -217,7 +217,7 @@ TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_context_release(context, nullptr);
 }
 
-// The module's code goes only when its last kernel does.
+// The module's code is unloaded only after its last kernel is released.
 TEST_F(KernelTest, KernelsKeepTheirModule) {
   guf_kernel kernel = nullptr;
   expect(guf_kernel_find(module_, "scale", &kernel, &error_));
@@ -226,7 +226,7 @@ TEST_F(KernelTest, KernelsKeepTheirModule) {
   const guf_array x = put(std::vector<float>{1, 2, 3});
   run(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)});
   EXPECT_THAT(get<float>(x), testing::ElementsAre(2, 4, 6));
-  // Work that is queued keeps both.
+  // Queued work keeps the kernel and its module.
   constexpr uint32_t kMany = 200000;
   const guf_array many = put(std::vector<float>(kMany, 1));
   for (int i = 0; i < 20; ++i) {

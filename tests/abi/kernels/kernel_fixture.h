@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of the tests' modules, launched on the device that GUFUNC_TEST_DEVICE names.
+// Raw kernels of the test modules, launched on the device that GUFUNC_TEST_DEVICE names.
 #ifndef GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
 #define GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
 
@@ -50,7 +50,7 @@ class KernelTest : public testing::Test {
 
   bool on_cpu() const { return spec_ == "cpu"; }
 
-  // Where the build put it, or where GUFUNC_TEST_RAW_MODULE says that it was carried.
+  // Returns the path of the build, or GUFUNC_TEST_RAW_MODULE if the module was moved.
   static const char *module_path() {
     const char *const named = std::getenv("GUFUNC_TEST_RAW_MODULE");
     return named == nullptr ? GUFUNC_RAW_MODULE : named;
@@ -79,7 +79,7 @@ class KernelTest : public testing::Test {
     return array;
   }
 
-  // A copy of host data on the device.
+  // Copies host data to the device.
   template <class T>
   guf_array put(const std::vector<T> &data, std::vector<int64_t> shape = {},
                 guf_dtype dtype = kDtypeOf<T>) {
@@ -135,7 +135,7 @@ class KernelTest : public testing::Test {
     return guf_kernel_launch(kernel, stream_, grid.data(), block.data(), shared,
                              static_cast<int32_t>(arguments.size()), arguments.data(), &error_);
   }
-  // The same, and waits.
+  // Launches and waits.
   void run(guf_kernel kernel, Size grid, Size block, const std::vector<guf_operand> &arguments,
            uint32_t shared = 0) {
     expect(launch(kernel, grid, block, arguments, shared));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch gives a kernel: its place, its arguments, its arrays.
+// What a launch passes to a kernel: indices, arguments, arrays.
 #include <cstring>
 
 #include "kernel_fixture.h"
@@ -60,7 +60,7 @@ TEST_F(KernelTest, NumbersOfEveryTypeArrive) {
                                    1.5, -2, 3, 0.125, 2, -4, 8, -16, 77, -5));
 }
 
-// Slices and transposes of every element size; what lies between is left alone.
+// Slices and transposes of every element size; elements between them stay unchanged.
 TEST_F(KernelTest, ViewsHaveAnyStrides) {
   struct Row {
     const char *kernel;
@@ -73,7 +73,7 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
                                          {"turn_M", GUF_DATETIME64, 8},
                                          {"turn_D", GUF_C128, 16}}) {
     std::vector<char> data(24 * row.bytes);
-    // Of these bytes every element is an ordinary number.
+    // Every element made of these bytes is an ordinary number.
     for (size_t i = 0; i < data.size(); ++i) {
       data[i] = static_cast<char>(row.bytes == 1 ? i % 2 : (i * 7 + 1) % 50);
     }
@@ -109,7 +109,7 @@ TEST_F(KernelTest, ManyBlocksAndAnEdge) {
   }
 }
 
-// One after the other on a stream; arrays that were released meanwhile live on.
+// Launches on one stream run in order; arrays that are released meanwhile stay alive.
 TEST_F(KernelTest, LaunchesKeepOrderAndTheirArrays) {
   const guf_kernel raise = find("raise");
   guf_array first = nullptr, second = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch that was made before allocates nothing, whatever its arguments.
+// A repeated launch allocates nothing, for any arguments.
 #include <atomic>
 #include <cstdlib>
 #include <new>

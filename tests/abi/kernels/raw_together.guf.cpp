@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels whose threads work together: barriers, shared memory, shuffles, atomics.
+// Raw kernels whose threads cooperate: barriers, shared memory, shuffles, atomics.
 #include <gufunc/raw_kernel.hpp>
 
-// The sum of each block, by halves.
+// Sums each block by halving.
 GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
   double *const part = g.shared<double>(g.size());
   const guf::i64 i = g.global_id();
@@ -17,7 +17,7 @@ GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
 }
 GUF_KERNEL(sums);
 
-// Whether pieces of shared memory are given: 2 * 8 doubles, then `more` bytes.
+// Checks the allocation of shared memory: 2 * 8 doubles, then `more` bytes.
 GUF_DEVICE void pieces(guf::block g, int *out, guf::i64 more) {
   const auto table = g.shared<double>(2, 8);
   char *const rest = g.shared<char>(more);
@@ -31,7 +31,7 @@ GUF_DEVICE void pieces(guf::block g, int *out, guf::i64 more) {
 }
 GUF_KERNEL(pieces, "shared=128");
 
-// What every kind of shuffle gives, of numbers of three sizes.
+// The results of every kind of shuffle, on numbers of three sizes.
 template <class T>
 GUF_DEVICE void shuffles(guf::block g, T *out) {
   const guf::lanes lanes = g.subgroup();
@@ -49,7 +49,7 @@ GUF_KERNEL(shuffles<double>, "name=shuffles_d");
 GUF_KERNEL(shuffles<guf::u16>, "name=shuffles_H");
 GUF_KERNEL(shuffles<guf::c128>, "name=shuffles_D");
 
-// All threads on the same words, in the array and in shared memory.
+// All threads update the same words, in the array and in shared memory.
 template <class T>
 GUF_DEVICE void atomics(guf::block g, T *out) {
   T *const inside = g.shared<T>(3);
@@ -92,7 +92,7 @@ GUF_DEVICE void float_sums(guf::block g, T *out) {
 GUF_KERNEL(float_sums<float>, "name=float_sums_f");
 GUF_KERNEL(float_sums<double>, "name=float_sums_d");
 
-// A barrier that the first thread of each block does not reach.
+// The first thread of each block does not reach the barrier.
 GUF_DEVICE void stray(guf::block g, int *out) {
   if (g.rank() == 0) return;
   g.sync();
@@ -100,13 +100,13 @@ GUF_DEVICE void stray(guf::block g, int *out) {
 }
 GUF_KERNEL(stray);
 
-// A shuffle that only a part of the sub-group comes to.
+// Only some threads of the sub-group reach the shuffle.
 GUF_DEVICE void stray_lanes(guf::block g, int *out) {
   if (g.rank() < 3) out[g.rank()] = (int)g.subgroup().shuffle(g.rank(), 0);
 }
 GUF_KERNEL(stray_lanes);
 
-// Words and numbers of guf::random: of thread i those of sequence i.
+// Words and numbers of guf::random: thread i uses sequence i.
 GUF_DEVICE void randoms(guf::block g, guf::u64 seed, guf::u32 *words, float *f, double *d) {
   const guf::i64 i = g.global_id();
   guf::random at(seed, (guf::u64)i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle of "auto" in the place of every device, of a parameter or of a struct's field: what a
-// device's own handle gives, and never GUF_E_HANDLE.
+// Passes the handle of "auto" in place of every device, as a parameter or in a struct's field. The
+// result must be the same as for a device's own handle, and never GUF_E_HANDLE.
 #include <gmock/gmock.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to break an argument, and the statuses that the headers promise for them.
+// The kinds of invalid arguments, and the statuses that the headers document for them.
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -36,7 +36,7 @@ bool is(const Function &function, const char *name) {
   return std::strcmp(function.name, name) == 0;
 }
 
-// Contents of a good pointer that are no good: the pointer is replaced.
+// Adds faults with a valid pointer to invalid content: the pointer is replaced.
 void add_contents(const Function &function, const std::string &name, std::vector<Fault> *out) {
   const auto add = [out](const char *what, uint64_t value, Statuses wanted) {
     out->push_back({what, value, std::move(wanted)});
@@ -115,7 +115,7 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
   return {};
 }
 
-// What a struct of `size` bytes had in the first version, before it grew.
+// Returns the size of the struct's first version.
 uint32_t first_size(const char *structure, uint32_t size) {
   if (std::strcmp(structure, "guf_module_info") == 0) {
     return static_cast<uint32_t>(offsetof(guf_module_info, nkernels));
@@ -179,7 +179,7 @@ void Fixture::add_value_faults(const Function &function, const Parameter &parame
   }
 }
 
-// Wrong sizes of a struct, and bytes that this version does not know.
+// Invalid struct sizes, and bytes beyond the fields of this version.
 void Fixture::add_struct_faults(const Function &function, size_t index, std::vector<Fault> *out) {
   const Parameter &parameter = function.parameters[index];
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
@@ -192,7 +192,8 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
     out->push_back({what, word(variant.data()), std::move(wanted)});
   };
   Statuses good = good_statuses(function);
-  if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};  // no tail yet
+  // This struct has only one version.
+  if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {
     add("struct_size", given, 0, {GUF_E_STRUCT});
@@ -204,7 +205,7 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
 
 std::set<guf_status> Fixture::good_statuses(const Function &function) const {
   const std::string name = function.name;
-  // What the cpu has not.
+  // Functions that the cpu does not support.
   static const std::set<std::string> kOfGpus = {
       "guf_stream_adopt",       "guf_stream_begin_capture", "guf_device_get_memory",
       "guf_device_trim_memory", "guf_device_limit_memory",  "guf_device_enable_peer",
@@ -218,7 +219,7 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
     return {GUF_OK, GUF_E_EXISTS};
   }
   if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
-  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output is of guf_call's shape
+  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output has the shape of guf_call's
   if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
   return {GUF_OK};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field of every struct that is read, with values that the headers do not allow.
+// Sets every field of every input struct to values that the headers do not allow.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -12,7 +12,8 @@ namespace {
 
 using Statuses = std::set<guf_status>;
 
-// What a broken field gives. No entry: any status is right that is no broken invariant.
+// The expected statuses of an invalid field. Without an entry any status that reports no internal
+// error is correct.
 const std::map<std::string, Statuses> kWanted = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},
@@ -103,7 +104,7 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
   }
 }
 
-// Such a field is not looked at where the good struct leaves it unused.
+// The function ignores such a field, because the valid struct does not use it.
 bool is_unused(const std::string &name) {
   static const std::set<std::string> kUnused = {
       "guf_call_args.where",         "guf_call_args.signature", "guf_call_args.axes",

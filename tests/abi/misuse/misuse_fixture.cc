@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live objects, stale handles, and arguments that every function takes.
+// Live objects, stale handles, and valid arguments for every function.
 #include "misuse_fixture.h"
 #include "misuse_module.h"
 
@@ -153,7 +153,8 @@ void Fixture::make_ufunc_and_plan() {
   live_[kPlan] = word(plan);
 }
 
-// Freed once and twice, a slot that lives again, another copy of the library, and numbers.
+// Handles that were freed once or twice, a handle whose slot is in use again, a handle from another
+// copy of the library, and arbitrary numbers.
 void Fixture::make_stale_handles() {
   const guf_array freed = wrap(tensor_);
   check(guf_array_release(freed, nullptr), "release");
@@ -162,7 +163,7 @@ void Fixture::make_stale_handles() {
   const guf_array old = wrap(tensor_);
   check(guf_array_release(old, nullptr), "release");
   guf_poll(0, nullptr, nullptr);
-  const guf_array reused = wrap(tensor_);  // in a slot of the dead
+  const guf_array reused = wrap(tensor_);  // in a reused slot
   dead_.emplace_back("slot reused", word(old));
   check(guf_array_release(reused, nullptr), "release");
 
@@ -188,7 +189,7 @@ void Fixture::make_stale_handles() {
   for (const uint64_t number : {uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63}) {
     dead_.emplace_back("a number", number);
   }
-  // One bit beside a live handle: another slot, generation or kind.
+  // Handles that differ in one bit from a live handle: another slot, generation or kind.
   for (uint32_t bit = 0; bit < 64; bit += 3) {
     dead_.emplace_back("one bit off", live_[kArray] ^ uint64_t{1} << bit);
   }
@@ -253,7 +254,7 @@ void Fixture::make_structs() {
       {"memory", GUF_HOST_PINNED},
       {"address", word(&data_[0])},
       {"size", sizeof data_},
-      {"guf_stream_get_native.stream", 0},  // else the device is not read
+      {"guf_stream_get_native.stream", 0},  // otherwise the device is not read
       {"keep_bytes", 4096},
       {"limit_bytes", 1 << 30},
   };
@@ -280,7 +281,7 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   if (name == "guf_loop_desc") std::memcpy(struct_room_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1")
     std::memcpy(struct_room_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
-  if (name == "guf_reduction_desc") {  // of parts that are no reduction's
+  if (name == "guf_reduction_desc") {  // its part functions do not match a reduction
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
     std::memcpy(struct_room_, &desc, sizeof desc);
   }
@@ -316,7 +317,7 @@ Words Fixture::good(const Function &function) {
     if (parameter.kind == Class::kStructIn) {
       fill_struct(parameter.structure, function.name);
       words[i] = reinterpret_cast<uint64_t>(struct_room(parameter.structure));
-      // A table that was registered must stay as it is.
+      // A registered table must not change.
       if (is_table(parameter)) words[i] = word(&kOtherMisuseTable);
       continue;
     }
@@ -346,7 +347,8 @@ void Fixture::remember(const Function &function) {
 
 std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    const bool told = std::strcmp(function.parameters[i].name, "out_items") == 0;  // in any case
+    // out_items is also written by a failing call.
+    const bool told = std::strcmp(function.parameters[i].name, "out_items") == 0;
     if (is_out(function.parameters[i]) && !told && std::memcmp(saved_[i], outs_[i], kRoom) != 0) {
       return std::string("it wrote ") + function.parameters[i].name;
     }
@@ -354,7 +356,7 @@ std::string Fixture::difference(const Function &function) const {
   return std::memcmp(saved_data_, data_, sizeof data_) != 0 ? "it wrote elements" : "";
 }
 
-// A release must not take the fixture's own reference.
+// A release must not consume the fixture's own reference.
 void Fixture::prepare(const Function &function, const Words &words) {
   if (!std::string(function.name).ends_with("_release")) return;
   const auto kind = static_cast<size_t>(function.parameters[0].handle);

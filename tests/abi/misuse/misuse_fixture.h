@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good arguments for every exported function, and the ways to break them.
+// Valid arguments for every exported function, and invalid replacements for each argument.
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_FIXTURE_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_FIXTURE_H
 
@@ -11,7 +11,7 @@
 
 namespace misuse {
 
-// A broken value of a parameter and the statuses that are right for it.
+// An invalid value of a parameter, and the correct statuses for it.
 struct Fault {
   std::string what;
   uint64_t word;
@@ -20,35 +20,35 @@ struct Fault {
 
 class Fixture {
  public:
-  static constexpr size_t kRoom = 20480;  // of one out-parameter
+  static constexpr size_t kRoom = 20480;  // bytes of one out-parameter
   static constexpr size_t kDataCount = 6;
 
   Fixture();
   ~Fixture();
-  // One for all tests: a name can be registered once.
+  // One fixture for all tests, because a name can be registered only once.
   static Fixture &shared();
 
-  // Arguments that the function takes. Resets all memory they point at.
+  // Returns valid arguments and resets all memory that they reference.
   Words good(const Function &function);
-  // The statuses of a good call.
+  // Returns the statuses of a call with valid arguments.
   std::set<guf_status> good_statuses(const Function &function) const;
-  // Every way in which a parameter can be broken.
+  // Returns all invalid values for a parameter.
   std::vector<Fault> faults(const Function &function, size_t parameter);
 
-  // Remembers outputs before a call, and tells whether they are the same after it.
+  // Saves the outputs before a call, and checks after it that they are unchanged.
   void remember(const Function &function);
   std::string difference(const Function &function) const;
 
-  // Around a call: references that it takes or gives are balanced.
+  // Balance the references that a call consumes or returns.
   void prepare(const Function &function, const Words &words);
   void settle(const Function &function, const Words &words, guf_status status);
 
-  // Handles of arrays that are none any more, or never were.
+  // Handles of destroyed arrays, and numbers that never were handles.
   const std::vector<std::pair<std::string, uint64_t>> &dead() const { return dead_; }
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
   uint64_t out_room(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;
-  // The good struct of that name behind a struct parameter, with room for a tail of 64 bytes.
+  // The valid struct of that name for a struct parameter, with space for a tail of 64 bytes.
   unsigned char *struct_room(const std::string &name);
   guf_error *error() { return &error_; }
 
@@ -69,7 +69,7 @@ class Fixture {
   void add_struct_faults(const Function &function, size_t index, std::vector<Fault> *out);
 
   std::array<uint64_t, kHandleKinds> live_ = {};
-  std::vector<std::pair<std::string, uint64_t>> dead_;  // freed, foreign and invented handles
+  std::vector<std::pair<std::string, uint64_t>> dead_;  // freed, foreign and arbitrary handles
   std::map<std::string, uint64_t> good_;                // by "parameter" or "function.parameter"
   guf_tensor tensor_ = {};
   guf_call_args args_ = {};
@@ -90,7 +90,7 @@ class Fixture {
   void *foreign_library_ = nullptr;
   alignas(16) unsigned char struct_room_[4096] = {};
   alignas(16) unsigned char options_room_[256] = {};
-  std::vector<std::vector<unsigned char>> variants_;  // broken structs of one parameter
+  std::vector<std::vector<unsigned char>> variants_;  // invalid structs for one parameter
   alignas(16) unsigned char outs_[12][kRoom] = {};
   alignas(16) unsigned char saved_[12][kRoom] = {};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good arguments of methods: folds of the fixture's array, the results over its own elements; at,
-// on its first row.
+// Valid arguments of methods: reductions of the fixture's array, with results over the array's
+// elements; `at` on its first row.
 #include <cstring>
 
 #include "misuse_fixture.h"

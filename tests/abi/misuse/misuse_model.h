@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported functions as data: what misuse_table.inc is made of.
+// Exported functions as data: the types of the entries in misuse_table.inc.
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 
@@ -14,13 +14,13 @@
 
 namespace misuse {
 
-// What a parameter or field is, and so in which ways it can be broken.
+// The class of a parameter or field, which determines its invalid values.
 enum class Class {
   kHandle,
   kPointer,    // read by the function
-  kStructIn,   // a struct that is read, with struct_size
-  kStructOut,  // a struct that is written, with struct_size
-  kOut,        // anything else that is written
+  kStructIn,   // an input struct with struct_size
+  kStructOut,  // an output struct with struct_size
+  kOut,        // any other output
   kDtype,
   kInt32,
   kUint32,
@@ -28,7 +28,7 @@ enum class Class {
   kError,
 };
 
-// Handles in the table's numbering.
+// Kinds of handles, with the numbers of the table.
 enum Handle {
   kContext,
   kDevice,
@@ -57,7 +57,7 @@ T as(uint64_t word) {
 struct Parameter {
   const char *name;
   Class kind;
-  int handle;  // of a handle, or of what an out-parameter receives; else -1
+  int handle;  // kind of a handle, or of the handle that an out-parameter receives; otherwise -1
   bool null_ok;
   const char *structure;
 };

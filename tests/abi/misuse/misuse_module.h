@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tables that are linked into the test: a function "plus" and a raw kernel "work" each.
+// Two tables that are linked into the test, each with a function "plus" and a raw kernel "work".
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODULE_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODULE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles inside operands: each operand of each method with every stale, foreign, invented handle
-// and every live one of another kind, as an array, and as a tensor's device.
+// Handles inside operands: for each operand of each method, every stale, foreign, arbitrary or
+// wrong-kind handle as an array and as a tensor's device.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ const int64_t kShape[] = {2, 3};
 const int64_t kRow[] = {3};
 const int64_t kOne[] = {1};
 
-// Operands that fit each other: a matrix, a row, one index, a mask and a number.
+// Operands that fit each other: a matrix, a row, an index, a mask and a number.
 struct Ground {
   double matrix[6] = {1, 2, 3, 4, 5, 6};
   double row[3] = {7, 7, 7};
@@ -138,7 +138,7 @@ class Operands : public ::testing::Test {
     size_t cases = 0;
     for (const Site &site : kSites) {
       for (const auto &[what, handle] : wrong_handles(Fixture::shared(), kind)) {
-        if (kind != kArray && handle == 0) continue;  // no device is a device
+        if (kind != kArray && handle == 0) continue;  // a null device is valid
         Ground ground;
         spoil(ground, &(ground.*site.operand), handle);
         guf_error error = {};

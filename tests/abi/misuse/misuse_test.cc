@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every exported function with every argument broken in every known way, alone and in pairs: the
-// documented status comes back, the error record tells it, and no output is touched.
+// Calls every exported function with every argument invalid in every known way, alone and in pairs.
+// The documented status is returned, the error record contains it, and no output is written.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 class Misuse : public testing::Test {
  protected:
-  // Statuses of a call with several faults: any of them may be found first.
+  // Statuses of a call with several faults: any of them may be reported first.
   using Statuses = std::set<guf_status>;
 
   void run(const Function &function, const Words &words, const Statuses &wanted,
@@ -32,7 +32,7 @@ class Misuse : public testing::Test {
 
   void expect_untouched(const Function &function, const std::string &what, guf_status status) {
     const std::string name = function.name;
-    // The one output that a failure writes: the needed length.
+    // The only output that a failing call writes: the required length.
     const bool tells_length = status == GUF_E_BUFFER_TOO_SMALL;
     const std::string difference = tells_length ? "" : fixture_.difference(function);
     EXPECT_EQ(difference, "") << name << ", " << what;
@@ -78,7 +78,7 @@ TEST_F(Misuse, EachFaultIsNamed) {
   RecordProperty("cases", static_cast<int>(cases_));
 }
 
-// The record is optional, and a record of another version is left alone.
+// The error record is optional, and a record of another version is not written.
 TEST_F(Misuse, ErrorRecordsAreOptional) {
   for (const Function &function : kFunctions) {
     if (function.parameters.empty() || function.parameters.back().kind != Class::kError) continue;
@@ -120,7 +120,7 @@ TEST_F(Misuse, PairsOfFaultsAreRefused) {
           Statuses wanted = first.wanted;
           wanted.insert(second.wanted.begin(), second.wanted.end());
           const bool both_fine = first.wanted.count(GUF_OK) + second.wanted.count(GUF_OK) == 2;
-          // Without a list its length says nothing.
+          // Without a list its length is irrelevant.
           const bool no_list = std::strcmp(function.parameters[i].name, "naxes") == 0 &&
                                std::strcmp(function.parameters[j].name, "axes") == 0 &&
                                second.word == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc/ufunc.h as a caller meets it: making ufuncs, adding loops, finding and describing.
+// gufunc/ufunc.h as a caller uses it: making ufuncs, adding loops, finding and describing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -164,7 +164,7 @@ TEST_F(UfuncCapi, DescribesReductions) {
   EXPECT_EQ(info.nresults, 77);  // beyond the caller's struct
 }
 
-// Of a caller whose headers had no roles yet.
+// A caller that was compiled before roles existed.
 TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;
   guf_ufunc_desc wanted = desc("older");
@@ -208,7 +208,7 @@ TEST_F(UfuncCapi, CreateRefuses) {
   EXPECT_EQ(create(with([](auto &d) { d.signature = "(n),(n)->()"; })), GUF_E_ARG);
   EXPECT_EQ(create(desc("add")), GUF_E_EXISTS);
   EXPECT_EQ(create(desc("pow")), GUF_E_EXISTS);
-  EXPECT_EQ(create(desc("changed")), GUF_OK);  // what was refused left no name behind
+  EXPECT_EQ(create(desc("changed")), GUF_OK);  // a rejected ufunc does not occupy the name
 }
 
 TEST_F(UfuncCapi, AddsLoops) {
@@ -248,7 +248,7 @@ TEST_F(UfuncCapi, AddLoopRefuses) {
   EXPECT_EQ(add([](auto &d) { d.types = nullptr; }), GUF_E_ARG);
   EXPECT_EQ(add([&](auto &d) { d.types = wrong; }), GUF_E_DTYPE);
   EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
-  EXPECT_EQ(ndestroyed_, 0);  // never for a loop that was not taken
+  EXPECT_EQ(ndestroyed_, 0);  // never for a rejected loop
 }
 
 TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
@@ -259,7 +259,7 @@ TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
   ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_OK);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
   EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
-  EXPECT_EQ(ndestroyed_, 0);  // its context keeps it
+  EXPECT_EQ(ndestroyed_, 0);  // its context keeps the ufunc
   EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
   EXPECT_EQ(ndestroyed_, 1);
@@ -315,7 +315,7 @@ TEST_F(UfuncCapi, ListsNamesInOrder) {
   EXPECT_EQ(guf_ufunc_count(context_, nullptr, nullptr), GUF_E_ARG);
 }
 
-// What is told is told whole; what is not is not touched.
+// Complete results are written as far as the caller's struct reaches; nothing beyond is written.
 TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
@@ -340,7 +340,7 @@ TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   args.noutputs = 1;
   struct {
     guf_resolution found;
-    uint64_t later;  // of a caller whose struct is longer
+    uint64_t later;  // from a caller whose struct is longer
   } room;
   std::memset(&room, 0x5A, sizeof room);
   room.found.struct_size = sizeof room;
