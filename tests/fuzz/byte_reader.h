@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the decisions of a fuzz target from the fuzzer's bytes. Past the end every read returns 0,
-// so that short inputs stay valid.
+// Decodes the decisions of a fuzz target from the fuzzer's bytes. Reads past the end return 0, so
+// that short inputs are valid.
 #ifndef GUFUNC_TESTS_FUZZ_BYTE_READER_H
 #define GUFUNC_TESTS_FUZZ_BYTE_READER_H
 
@@ -26,7 +26,7 @@ class ByteReader {
   // A number in [0, count); `count` is at least 1.
   uint32_t below(uint32_t count) { return byte() % count; }
 
-  // True for one byte value in `odds`.
+  // Returns true for one in `odds` byte values.
   bool one_in(uint32_t odds) { return below(odds) == odds - 1; }
 
   template <class T>
@@ -43,7 +43,7 @@ class ByteReader {
     return choices[below(N)];
   }
 
-  // The bytes up to the next NUL, without it.
+  // Returns the bytes before the next NUL.
   std::string text() {
     std::string result;
     while (size_ != 0) {

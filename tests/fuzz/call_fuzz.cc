@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call, guf_resolve, guf_explain, guf_call_chunked and plans on any operands: no byte outside
-// of the operands is touched, and everything else is refused with a message.
+// guf_call, guf_resolve, guf_explain, guf_call_chunked and plans on arbitrary operands. No byte
+// outside of the operands may be accessed, and invalid calls must be rejected with a message.
 #include <gufunc/chunks.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMostOperands = 4;
 
-// Static, because mapping their memory anew for each input would take most of the time.
+// Static, because mapping the memory again for each input would take most of the time.
 DrawnOperand operands[kMostOperands];
 DrawnOperand mask;
 
@@ -30,7 +30,7 @@ struct DrawnCall {
   guf_call_args args = {};
 
   void draw(ByteReader *bytes, guf_ufunc ufunc);
-  // Frees arrays that a call allocated.
+  // Releases arrays that a call allocated.
   void release_outputs();
 };
 
@@ -52,7 +52,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     }
     (i < nin ? inputs[i] : outputs[i - nin]) = operand.operand();
   }
-  if (bytes->one_in(8)) outputs[0] = {};  // to allocate
+  if (bytes->one_in(8)) outputs[0] = {};  // an output to allocate
   args.inputs = inputs;
   args.outputs = outputs;
   mask.clear();
@@ -108,7 +108,7 @@ void DrawnCall::release_outputs() {
   }
 }
 
-// The size of everything that a resolution allocates or loops over is bounded too.
+// Returns whether everything that a resolution allocates or iterates over is small.
 bool is_small(const guf_resolution &resolution, int32_t noutputs) {
   for (int32_t i = 0; i < noutputs; ++i) {
     DrawnShape shape;

@@ -7,9 +7,9 @@
 namespace gufunc::fuzz {
 namespace {
 
-__extension__ using Wide = __int128;  // no product of an extent and a stride overflows
+__extension__ using Wide = __int128;  // so that no product of an extent and a stride overflows
 
-// Bounds each product, so that the sum over all dimensions does not overflow either.
+// Limits each product, so that the sum over all dimensions does not overflow.
 constexpr Wide kFurthest = Wide{1} << 100;
 
 constexpr guf_dtype kDtypes[] = {GUF_F64,         GUF_F32,    GUF_I64,  GUF_I32, GUF_I8,
@@ -17,8 +17,8 @@ constexpr guf_dtype kDtypes[] = {GUF_F64,         GUF_F32,    GUF_I64,  GUF_I32,
                                  GUF_U64,         GUF_F16,    GUF_BF16, GUF_C64, GUF_C128,
                                  GUF_DATETIME64,  0x00010780,  // datetime64[s]
                                  GUF_TIMEDELTA64, 0x00070781,  // timedelta64[7s]
-                                 0x00000F82,   // a record that nobody has registered
-                                 0x00014007};  // no dtype
+                                 0x00000F82,   // a structured dtype that was never registered
+                                 0x00014007};  // not a dtype
 
 constexpr int64_t kLargeExtents[] = {INT64_MAX,        INT64_MAX / 2, int64_t{1} << 32,
                                      int64_t{1} << 31, INT64_MIN,     -1};
@@ -32,7 +32,7 @@ uint32_t itemsize_of(guf_dtype dtype) {
 int32_t draw_ndim(ByteReader *bytes) {
   const uint32_t choice = bytes->byte();
   if (choice < 200) return static_cast<int32_t>(choice % 5);
-  return static_cast<int32_t>(choice * 7 % (GUF_MAX_NDIM + 2));  // 65 is refused
+  return static_cast<int32_t>(choice * 7 % (GUF_MAX_NDIM + 2));  // 65 is rejected
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ DrawnShape DrawnShape::draw(ByteReader *bytes) {
   shape.ndim = std::min<int32_t>(draw_ndim(bytes), GUF_MAX_NDIM);
   for (int32_t axis = 0; axis < shape.ndim; ++axis) {
     const uint32_t choice = bytes->byte();
-    // Many axes have to be short for a call to be small enough to run.
+    // If there are many axes they must be short, or the call is too large to run.
     const uint32_t most = shape.ndim > 6 ? 3 : 9;
     shape.extent[static_cast<size_t>(axis)] =
         choice == 255 ? bytes->pick(kLargeExtents) : static_cast<int64_t>(choice % most);
@@ -59,7 +59,7 @@ int64_t DrawnShape::items(int64_t limit) const {
   for (int32_t axis = 0; axis < ndim; ++axis) {
     const int64_t size = extent[static_cast<size_t>(axis)];
     if (size < 0) return limit + 1;
-    // An extent of 0 further on does not make a large product safe to compute with.
+    // A later extent of 0 does not prevent an overflow of the product.
     if (size > 1 && count > limit / size) return limit + 1;
     count *= size == 0 ? 1 : size;
   }
@@ -79,7 +79,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   clear();
   const uint32_t kind = bytes->byte();
   if (kind >= 224) {
-    operand_.kind = static_cast<int32_t>(kind % 9);  // 8 is no kind; 1 has no array
+    operand_.kind = static_cast<int32_t>(kind % 9);  // kind 8 does not exist; kind 1 has no array
     operand_.dtype = draw_dtype(bytes);
     operand_.value[0] = bytes->value<uint64_t>();
     operand_.value[1] = bytes->value<uint64_t>();
@@ -87,7 +87,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   }
   DrawnShape own = shape;
   if (kind % 4 == 1) own = DrawnShape::draw(bytes);
-  if (kind % 4 == 2) {  // broadcasts: some leading axes missing, some extents 1
+  if (kind % 4 == 2) {  // broadcasts: some leading axes are missing, some extents are 1
     const auto dropped =
         static_cast<int32_t>(is_output ? 0 : bytes->below(static_cast<uint32_t>(shape.ndim) + 1));
     own.ndim = shape.ndim - dropped;
@@ -117,7 +117,8 @@ void DrawnOperand::draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dt
 
 void DrawnOperand::draw_strides(ByteReader *bytes) {
   const auto itemsize = static_cast<int64_t>(itemsize_of(tensor_.dtype));
-  const uint32_t how = bytes->below(6);  // 0, 1: C order; 2: F order; else each axis by itself
+  // 0, 1: C order; 2: F order; otherwise a separate choice for each axis.
+  const uint32_t how = bytes->below(6);
   Wide step = itemsize;
   for (int32_t k = 0; k < shape_.ndim; ++k) {
     const auto axis = static_cast<size_t>(how == 2 ? k : shape_.ndim - 1 - k);
@@ -143,7 +144,7 @@ void DrawnOperand::place(ByteReader *bytes) {
         std::clamp((static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k], -kFurthest, kFurthest);
     if (shape_.extent[k] > 0) (reach < 0 ? lowest : highest) += reach;
   }
-  if (items == 0) lowest = highest = 0;  // no byte may be touched
+  if (items == 0) lowest = highest = 0;  // no byte may be accessed
   const uint32_t where = bytes->byte();
   can_run_ = items <= kMaxItems && highest - lowest <= GuardedMemory::kBytes;
   if (!can_run_) lowest = highest = 0;

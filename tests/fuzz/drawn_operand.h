@@ -14,7 +14,7 @@
 
 namespace gufunc::fuzz {
 
-// At most this many elements take part in a call that runs: larger ones are only resolved.
+// Largest number of elements in a call that runs. Larger calls are only resolved.
 constexpr int64_t kMaxItems = 4096;
 
 guf_dtype draw_dtype(ByteReader *bytes);
@@ -26,31 +26,32 @@ struct DrawnShape {
 
   static DrawnShape draw(ByteReader *bytes);
 
-  // The number of elements, or more than `limit` where it is larger than that.
+  // The number of elements, or any number above `limit` if it is larger.
   int64_t items(int64_t limit) const;
 };
 
-// One operand and all that it points to. It must not move.
+// One operand and all data that it references. It must not be moved or copied.
 class DrawnOperand {
  public:
   DrawnOperand() = default;
   DrawnOperand(const DrawnOperand &) = delete;
   DrawnOperand &operator=(const DrawnOperand &) = delete;
 
-  // No operand.
+  // Makes the operand absent.
   void clear();
-  // A tensor of `shape`, or of a shape that broadcasts with it or does not; seldom a scalar.
+  // Draws a tensor of `shape`, or of a shape that may or may not broadcast with it; rarely a
+  // scalar.
   void draw(ByteReader *bytes, const DrawnShape &shape, bool is_output);
-  // A tensor of `dtype` with exactly this shape.
+  // Draws a tensor of `dtype` with exactly this shape.
   void draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dtype dtype);
 
-  // Places a tensor where `other` lies, some bytes apart, if both have memory.
+  // Moves a tensor to the memory of `other` with a small offset, if both have memory.
   void overlap(const DrawnOperand &other, ByteReader *bytes);
 
-  // Fills an integer tensor with values in [-1, extent], so that most are valid indices.
+  // Fills an integer tensor with values in [-1, extent], so that most values are valid indices.
   void fill_indices(ByteReader *bytes, int64_t extent);
 
-  // Whether a kernel may run on it: its elements are few and lie in memory.
+  // Returns whether a kernel may run on it: it has few elements, all of them in valid memory.
   bool can_run() const { return can_run_; }
   bool is_intact() const { return memory_.is_intact(); }
   const guf_operand &operand() const { return operand_; }

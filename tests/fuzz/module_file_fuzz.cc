@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module files as data, with the digest put right, so that what reads headers, dynamic sections,
-// relocations and tables is reached. A mutation of its own writes extreme values over whole words.
+// Module files as data. The digest is recomputed, so that the parsers of headers, dynamic sections,
+// relocations and tables are reached. A custom mutator writes extreme values over whole words.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 
 using namespace gufunc;
 
-// Where the corpus is replayed there is none.
+// Undefined when the corpus is replayed without libFuzzer.
 extern "C" [[gnu::weak]] size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                           unsigned int seed);
@@ -28,7 +28,7 @@ namespace {
 
 constexpr size_t kLargest = 1 << 20;
 
-// A file that is written again for each input.
+// A file that is rewritten for each input.
 class MemoryFile {
  public:
   MemoryFile()
@@ -50,7 +50,7 @@ class MemoryFile {
   const std::string path_;
 };
 
-// Puts the right digest into what is a module file still.
+// Stores the correct digest if the bytes are still a module file.
 void complete(std::span<uint8_t> bytes) {
   base::ElfFile elf;
   module::ModuleNote note;
@@ -63,7 +63,7 @@ void complete(std::span<uint8_t> bytes) {
 
 volatile uint64_t sink;
 
-// What an accepted table leads to must be readable.
+// Everything that an accepted table references must be readable.
 void read_table(const guf_module_v1 &table) {
   uint64_t sum = std::strlen(table.name);
   for (uint32_t i = 0; i < table.nfunctions; ++i) {
@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-// One word of the file at an extreme value, or what libFuzzer does.
+// Sets one word of the file to an extreme value, or calls libFuzzer's mutator.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                           unsigned int seed) {
   std::minstd_rand random(seed);
@@ -128,7 +128,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
                              UINT64_MAX, random() % size};
   const uint64_t value = values[random() % std::size(values)];
   const size_t width = size_t{1} << random() % 4;
-  // Headers are few and matter most.
+  // Headers are a small part of the file and matter most.
   const size_t end = random() % 2 == 0 ? std::min<size_t>(size, 1024) : size;
   const size_t at = (random() % (end - width + 1)) / width * width;
   std::memcpy(data + at, &value, width);

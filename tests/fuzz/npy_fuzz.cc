@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of .npy headers: it reads nothing outside of the file's bytes, refuses by a Failure
-// alone, and a header that it accepts is one that it would write.
+// The parser of .npy headers: it reads nothing outside of the file's bytes, throws only Failure,
+// and writes every accepted header back unchanged.
 #include <algorithm>
 #include <memory>
 
@@ -18,7 +18,7 @@ void demand_same(const cli::NpyHeader &header, const cli::NpyHeader &again) {
 }
 
 void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
-  // An allocation of its own: AddressSanitizer then sees a read past its end.
+  // A separate allocation, so that AddressSanitizer detects a read past its end.
   const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
   std::transform(data, data + size, copy.get(), [](uint8_t byte) { return std::byte{byte}; });
   cli::NpyHeader header;
@@ -30,7 +30,7 @@ void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
   demand(header.data_offset <= size, "elements begin within the file");
   const std::string written =
       cli::make_npy_header(header.dtype, header.shape, header.fortran_order, true);
-  // The reader may ask for the elements too; a file of that size need not exist for them.
+  // The header may announce more elements than the file contains.
   if (header.data_size > size) return;
   std::string whole = written + std::string(header.data_size, '\0');
   demand_same(header, cli::parse_npy_header(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc's reader of registrations: any preprocessed text is either refused with a diagnostic or
-// becomes functions.
+// gufcc's scanner of registrations: any preprocessed text is either rejected with a diagnostic or
+// parsed into functions.
 #include <string_view>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz targets of the C API share: ufuncs by number and the demands on every call.
+// Common code of the fuzz targets of the C API: ufuncs by number, and the checks after every call.
 #ifndef GUFUNC_TESTS_FUZZ_TARGET_H
 #define GUFUNC_TESTS_FUZZ_TARGET_H
 
@@ -12,16 +12,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 namespace gufunc::fuzz {
 
-// One of the standard ufuncs; the reference belongs to the target.
+// Returns one of the standard ufuncs as a borrowed handle.
 guf_ufunc draw_ufunc(ByteReader *bytes);
 
-// A fresh record for a call's error.
+// Returns an empty error record.
 guf_error empty_error();
 
-// Aborts unless the status has a name, a failure has a text, and the text ends.
+// Aborts unless the status has a name and a failure has a NUL-terminated message.
 void demand_report(guf_status status, const guf_error &error);
 
-// Aborts with `what` unless `holds`.
+// Aborts with `what` unless `holds` is true.
 void demand(bool holds, const char *what);
 
 }  // namespace gufunc::fuzz

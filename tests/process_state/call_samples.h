@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short calls of the C interface on vectors.
+// Short helpers that call the C API on vectors.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
 #define GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
 
@@ -56,7 +56,7 @@ inline guf_ufunc find_ufunc(const char *name) {
   return ufunc;
 }
 
-// A ufunc of one input and one output, both f32, whose loop may run on any thread.
+// A ufunc with one f32 input and one f32 output, whose loop may run on any thread.
 inline guf_ufunc make_ufunc(const char *name, guf_loop_numpy loop, void *user,
                             uint32_t flags = GUF_LOOP_ANY_THREAD) {
   Error error;
@@ -84,7 +84,7 @@ struct CallOptions {
   guf_stream stream = nullptr;
 };
 
-// ufunc(inputs...) into `out`.
+// Calls ufunc(inputs...) into `out`.
 inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, guf_operand out,
                        Error *error, CallOptions options = {}) {
   guf_call_args args = {};

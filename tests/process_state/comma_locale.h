@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locale that make_locale.py compiled: its decimal point is a comma.
+// The locale that make_locale.py compiles, with a comma as its decimal point.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
 #define GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
 
@@ -9,7 +9,7 @@
 #include <clocale>
 #include <cstdlib>
 
-// Returns a new locale, which the caller frees by freelocale.
+// Returns a new locale, which the caller frees with freelocale.
 inline locale_t open_comma_locale() {
   setenv("LOCPATH", GUFUNC_LOCALES, 1);
   const locale_t locale = newlocale(LC_ALL_MASK, "comma", nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller's floating-point control changes no bit of a result, on no thread, and is the caller's
-// again after every call. The tests run in this order: the first one starts the pool.
+// A caller's floating-point control word does not change results on any thread, and every call
+// restores it. The tests run in this order, because the first one starts the thread pool.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -11,12 +11,12 @@
 
 namespace {
 
-// What a loop saw of the threads that it ran on.
+// The observations of a loop about its threads.
 struct Seen {
   std::mutex lock;
   std::condition_variable arrived;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // so many wait for one another
+  size_t meet = 1;  // number of threads that wait for each other
   bool hostile = false;
   std::chrono::milliseconds pause{0};
 
@@ -41,7 +41,7 @@ void look(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   copy(args, dims, steps);
 }
 
-// Threads of the pool inherit the control of the thread that starts them.
+// Pool threads inherit the control word of the thread that starts them.
 TEST(FloatControl, APoolThatAHostileCallerStarted) {
   static Seen seen;
   seen.meet = 3;
@@ -72,7 +72,7 @@ TEST(FloatControl, NoWordOfTheCallerChangesABit) {
   }
 }
 
-// Flags that arithmetic on the caller's thread raises stay raised, beside those that it had.
+// Flags that arithmetic on the caller's thread raises stay raised, in addition to earlier flags.
 TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
   Error error;
   const std::vector<double> zero = {0.0}, one = {1.0};
@@ -90,7 +90,7 @@ TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
   }
 }
 
-// A program's loop may leave another control: neither its thread nor its caller keeps it.
+// A program's loop may change the control word. Neither its thread nor its caller keeps the change.
 void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   static_cast<Seen *>(user)->enter();
   copy(args, dims, steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point control words that a program may have set when it calls.
+// Floating-point control words that a program may have set before a call.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORDS_H
 #define GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORDS_H
 
@@ -41,7 +41,7 @@ inline bool same_control(const FloatWord &a, const FloatWord &b) {
   return ((a.mxcsr ^ b.mxcsr) & ~kMxcsrFlags) == 0 && a.x87 == b.x87;
 }
 
-// Sets a word for a scope of the thread.
+// Sets a control word of the thread for a scope.
 class WithWord {
  public:
   explicit WithWord(const FloatWord &word) : before_(read_word()) { set_word(word); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library computes under a floating-point control word of the caller: each kind of work
-// returns the bytes of its results.
+// Work of the library under the caller's floating-point control word. Each function does one kind
+// of work and returns the bytes of its results.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 #define GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 
@@ -13,7 +13,7 @@
 
 constexpr size_t kMany = 100'000;
 
-// What the caller has set around each call.
+// The control word that the caller sets around each call.
 inline FloatWord current = kDefaultWord;
 
 template <class Body>
@@ -38,7 +38,7 @@ inline std::string bytes_of(const std::vector<T> &data) {
   return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
 }
 
-// Numbers of all sizes, a third of them subnormal.
+// Numbers of all magnitudes, a third of them subnormal.
 inline std::vector<double> numbers(size_t count) {
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) {
@@ -142,7 +142,7 @@ inline std::string at() {
   return bytes_of(array);
 }
 
-// f64 to f32 by astype, and an operand that a loop of f32 stages.
+// Casts f64 to f32 with astype, and stages an operand of an f32 loop.
 inline std::string casts(uint32_t threads) {
   Error error;
   const std::vector<double> in = numbers(kMany);
@@ -250,7 +250,7 @@ inline guf_module load_module(const char *path) {
   return module;
 }
 
-// Divides by 3: of numbers that are mostly subnormal.
+// Divides numbers by 3, most of which are subnormal.
 inline std::string raw_kernel(size_t count, guf_stream stream) {
   static const guf_kernel scale = [] {
     Error error;
@@ -280,7 +280,7 @@ inline std::string raw_kernel(size_t count, guf_stream stream) {
 }
 
 #ifdef GUFUNC_REDUCTIONS_MODULE
-// Leaf, merge and finish of a reduction with a state.
+// The base, merge and finish functions of a user-defined accumulator.
 inline std::string state_reduction(size_t count, uint32_t threads) {
   static const guf_module module = load_module(GUFUNC_REDUCTIONS_MODULE);
   EXPECT_NE(module, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that the library writes do not follow the locale of the process or of the thread.
+// Texts from the library do not depend on the locale of the process or thread.
 #include <cstdio>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// The texts about a call whose numbers would have decimal points and groups.
+// Returns the texts about a call whose numbers could contain decimal points and group separators.
 std::string texts() {
   Error error;
   std::string text;

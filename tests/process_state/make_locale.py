@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-# Only LC_NUMERIC differs from the locale C. Its grouping would write 1.234.567,5.
+# Only LC_NUMERIC differs from the C locale. With its grouping a number prints as 1.234.567,5.
 LOCALE = '''comment_char %
 escape_char /
 LC_NUMERIC
@@ -34,7 +34,7 @@ def main():
         locale.write_text(LOCALE)
         rows = (f'<U{code:04X}> /x{code:02x} <U{code:04X}>' for code in range(128))
         charmap.write_text(ASCII.format('\n'.join(rows)))
-        # --force: the other categories are left out, which localedef reports with status 1.
+        # --force: localedef reports the missing other categories with status 1.
         command = ['localedef', '--force', '--quiet', '--no-archive', '-i', str(locale), '-f',
                    str(charmap), str(folder / 'comma')]
         status = subprocess.run(command, check=False).returncode

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every public function leaves its thread and its process as it found them, whatever the caller has
-// set: floating-point control, signal mask, locale, descriptors, directory, umask, errno, and
-// nothing on standard output or error. The functions are those of abi/symbols.txt, with the good
-// and the broken arguments of tests/abi/misuse.
+// Every public function restores the state of its thread and process, whatever the caller has set:
+// floating-point control, signal mask, locale, file descriptors, working directory, umask and
+// errno. It prints nothing to stdout or stderr. The functions are those of abi/symbols.txt, with
+// the valid and invalid arguments of tests/abi/misuse.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ using misuse::Fixture;
 using misuse::Function;
 using misuse::Words;
 
-// What is left to the end of the program.
+// Called last, at the end of the program.
 constexpr const char *kLast = "guf_shutdown";
 
 std::string link_of(int descriptor) {
@@ -52,7 +52,7 @@ std::string descriptors() {
   return list;
 }
 
-// Standard output and error go to a file in memory for a scope.
+// Redirects stdout and stderr to a memory file for a scope.
 class Captured {
  public:
   Captured() : file_(memfd_create("output", MFD_CLOEXEC)) {
@@ -133,7 +133,7 @@ std::string differences(const State &before, const State &after) {
   return text.str();
 }
 
-// What a program may have set, for a scope of a thread.
+// Changes the state of a thread for a scope, as a program might.
 class HostileThread {
  public:
   HostileThread() : locale_(open_comma_locale()) {
@@ -159,7 +159,7 @@ class HostileThread {
   mode_t before_umask_;
 };
 
-// Calls functions one by one and collects what they changed.
+// Calls functions one by one and collects the state that they changed.
 class Sweep {
  public:
   explicit Sweep(Fixture &fixture) : fixture_(fixture) {}
@@ -252,7 +252,7 @@ TEST(ProcessState, OnAnotherThread) {
   std::thread([] { sweep(Arguments::kGood); }).join();
 }
 
-// A function of the program that a thread of the pool runs calls the library.
+// A function of the program that runs on a pool thread calls the library.
 struct Nested {
   std::mutex lock;
   std::condition_variable arrived;
@@ -286,7 +286,7 @@ TEST(ProcessState, OnAThreadOfThePool) {
   EXPECT_TRUE(nested.swept);
 }
 
-// A thread that is to be cancelled ends after the call, never inside it.
+// A thread with a pending cancellation ends after the call and never inside it.
 struct Cancelled {
   const Function *function;
   Words words;
@@ -322,7 +322,7 @@ TEST(ProcessState, ACancelledThreadEndsAfterTheCall) {
   }
 }
 
-// A loop that sleeps is a cancellation point of its thread, inside a call.
+// A sleeping loop is a cancellation point of its thread inside a call.
 void sleep_a_little(char **, const int64_t *, const int64_t *, void *) {
   usleep(100);
 }
@@ -351,7 +351,7 @@ TEST(ProcessState, ACancelledThreadEndsAfterItsLoops) {
   EXPECT_EQ(returned, 3U);
 }
 
-// The library does no more work afterwards.
+// Runs last, because the library stops working.
 TEST(ProcessState, Shutdown) {
   std::string changed;
   guf_status status = GUF_E_INTERNAL;
@@ -369,7 +369,7 @@ TEST(ProcessState, Shutdown) {
   EXPECT_EQ(changed, "");
 }
 
-// Its constructor sets flush-to-zero, as that of a library does that was linked with -ffast-math.
+// The plugin's constructor sets flush-to-zero, as in a library that was linked with -ffast-math.
 TEST(ProcessState, APluginBuiltWithFastMath) {
   for (const FloatWord &word : {kDefaultWord, kHostileWords[4]}) {
     Error error;

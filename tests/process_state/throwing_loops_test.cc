@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host loop that throws fails its call with GUF_E_LOOP, wherever it runs, and leaves the pool and
-// the stream as usable as before. So does one that ends the caller's thread.
+// A host loop that throws fails its call with GUF_E_LOOP on every thread, and the pool and the
+// stream stay usable. The same holds for a loop that ends the caller's thread.
 #include <pthread.h>
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr size_t kMany = 200'000;
 
-// What a loop does: throws at the element that is -1, or whatever it meets.
+// State of a throwing loop: it throws at the element -1, or at every element.
 struct Thrower {
   std::mutex lock;
   std::condition_variable arrived;
   std::set<std::thread::id> threads;
-  size_t meet = 1;      // so many threads wait for one another
+  size_t meet = 1;      // number of threads that wait for each other
   bool always = false;  // throws on each thread
-  bool plain = false;   // no std::exception
+  bool plain = false;   // throws a type other than std::exception
 };
 
 void run_thrower(char **args, const int64_t *dims, const int64_t *steps, void *user) {
@@ -59,7 +59,7 @@ guf_status run_thrower_with_error(char **args, const int64_t *dims, const int64_
   return GUF_OK;
 }
 
-// X, X -> X for methods.
+// A loop of type X, X -> X for methods.
 void add_or_throw(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     float a = 0, b = 0;
@@ -102,7 +102,7 @@ std::vector<float> ramp(size_t count, size_t bad) {
   return values;
 }
 
-// The pool still brings several threads together.
+// Expects that several threads of the pool still work together.
 void expect_working_pool() {
   static Thrower meeting;
   static const guf_ufunc meet = make("meet", GUF_LOOP_NUMPY, 1, &meeting);
@@ -276,7 +276,7 @@ TEST(ThrowingLoops, Streams) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK);
   ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error), GUF_OK);
   for (const size_t count : {size_t{1}, size_t{5}, kMany}) {
-    for (int round = 0; round < 3; ++round) {  // queued at first, then on the caller where short
+    for (int round = 0; round < 3; ++round) {  // queued at first, later on the caller if short
       const std::vector<float> in = ramp(count, count / 2), good = ramp(count, count);
       std::vector<float> out(count);
       const Vector from(in), fine(good), to(out);
@@ -293,8 +293,8 @@ TEST(ThrowingLoops, Streams) {
   expect_working_pool();
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // UBSan takes the catch of a forced unwind for a null reference
-// Copies; ends the thread that made the call, once `meet` threads are inside.
+#if !defined(__SANITIZE_ADDRESS__)  // UBSan reports a caught forced unwind as a null reference
+// Copies its input. Ends the calling thread once `meet` threads are inside.
 struct Leaver {
   std::mutex lock;
   std::condition_variable arrived;
@@ -317,7 +317,7 @@ void leave_thread(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-// A call on a thread of its own, which does not come back.
+// A call on its own thread, which does not return.
 struct Leaving {
   guf_ufunc ufunc;
   Leaver *leaver;
@@ -328,7 +328,7 @@ struct Leaving {
 };
 void *call_and_leave(void *argument) {
   auto &self = *static_cast<Leaving *>(argument);
-  struct Frame {  // its destructor runs as well
+  struct Frame {  // its destructor must run during the unwind
     bool *destroyed;
     ~Frame() { *destroyed = true; }
   } const frame{&self.destroyed};
@@ -361,7 +361,8 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
     const char *const name = flags == 0 ? "leaves_caller" : "leaves_any";
     const guf_ufunc ufunc = make_ufunc(name, leave_thread, &leaver, flags);
     for (const size_t count : {size_t{5}, kMany}) {
-      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {  // 0: maybe not ours
+      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3;
+           ++threads) {  // 0: maybe other threads
         leaver.meet = flags == 0 ? 1 : threads;
         expect_to_leave({ufunc, &leaver, nullptr, threads, count});
         expect_working_pool();
@@ -369,7 +370,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
     }
   }
 }
-// A loop that did not say where it may run runs on the caller, also of a call on a stream.
+// A loop without GUF_LOOP_ANY_THREAD runs on the caller's thread, even for a call on a stream.
 TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
   static Leaver leaver;
   const guf_ufunc ufunc = make_ufunc("leaves_stream", leave_thread, &leaver, 0);
@@ -382,7 +383,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
   for (const size_t count : {size_t{5}, kMany}) {
     for (int round = 0; round < 3; ++round) {
       expect_to_leave({ufunc, &leaver, stream, 0, count});
-      leaver.caller = {};  // copies from now on
+      leaver.caller = {};  // only copies from now on
       std::vector<float> out(count);
       const std::vector<float> in(good.begin(), good.begin() + static_cast<ptrdiff_t>(count));
       const Vector from(in), to(out);
