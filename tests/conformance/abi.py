@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libgufunc's C ABI for the oracle: just enough of it, by ctypes, over NumPy's own memory."""
+"""The part of libgufunc's C ABI that the oracle needs, through ctypes, over NumPy's memory."""
 
 import collections
 import ctypes as ct
@@ -14,7 +14,7 @@ UNITS = ['generic', 'Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', '
 
 
 class Codes(dict):
-    """Letters to dtypes; times ('M8[25s]') are worked out."""
+    """Maps letters to dtypes. Datetime types ('M8[25s]') are computed."""
 
     def __missing__(self, letter):
         unit, multiple = np.datetime_data(np.dtype(letter))
@@ -51,7 +51,7 @@ LETTERS = Letters({code: letter for letter, code in DTYPES.items()})
 
 
 def letter_of(dtype):
-    """How a case and the tables here spell NumPy's dtype."""
+    """Returns the spelling of a NumPy dtype in cases and in the tables here."""
     if dtype.kind in 'mM':
         return dtype.str[1:]
     return {'l': 'q', 'L': 'Q'}.get(dtype.char, dtype.char)
@@ -161,7 +161,7 @@ class DeviceInfo(ct.Structure):
 
 
 class BFloat16:
-    """A two-byte array whose elements are bfloat16, which NumPy lacks."""
+    """A two-byte array with bfloat16 elements, which NumPy lacks."""
 
     def __init__(self, bits):
         self.bits = bits
@@ -190,8 +190,8 @@ class Library:
         self.refused = 0
         self.told = ''
         self.device, self.spec = None, ''
-        self.caller, self.control = None, None  # the caller's control word: one of caller.CONTROLS
-        self.skipped = collections.Counter()  # what the device refuses as documented
+        self.caller, self.control = None, None  # control word of the caller: one of caller.CONTROLS
+        self.skipped = collections.Counter()  # counts of documented errors of the device
 
     def check(self, status):
         if status != 0:
@@ -199,7 +199,7 @@ class Library:
             raise GufuncError(status, self.error.message.decode())
 
     def use_caller(self, path):
-        """Calls may have a control word, and loops may fail."""
+        """Enables control words for calls, and failing loops."""
         self.caller = caller.Caller(path)
         self.caller.add_functions(self)
 
@@ -213,14 +213,14 @@ class Library:
         return self.caller.end_failure()
 
     def invoke(self, function, name, args):
-        """The status of guf_call or of a method, under the caller's control word."""
+        """Returns the status of guf_call or of a method under the caller's control word."""
         arguments = (self.find(name), ct.byref(args), ct.byref(self.error))
         if self.control is None:
             return function(*arguments)
         return self.caller.call(self.control, function, *arguments)
 
     def watch(self, args, report, fail=0):
-        """The floating-point events that `report` names are in `events` after the call."""
+        """Makes calls store the floating-point flags of `report` in `events`."""
         self.events = ct.c_uint32()
         args.fp_report, args.fp_fail = report, fail
         if report:
@@ -234,13 +234,14 @@ class Library:
         self.device, self.spec = device, spec
 
     def target(self):
-        """What the device's images are chosen by, as 'gfx1100'."""
+        """Returns the target by which the device selects images, such as 'gfx1100'."""
         info = DeviceInfo(ct.sizeof(DeviceInfo))
         self.check(self.lib.guf_device_get_info(self.device, ct.byref(info), ct.byref(self.error)))
         return info.target.decode()
 
     def skips(self, error, name, texts):
-        """Whether a device refuses what it is documented to, which is counted by name."""
+        """Returns whether a device rejects the call with a documented error, and counts it by name.
+        """
         if not self.device or error.status not in texts:
             return False
         if not any(text in str(error) for text in texts[error.status]):
@@ -253,7 +254,7 @@ class Library:
             print(f'refused by the device, as documented: {times} {name}')
 
     def load_module(self, path):
-        """Opens a module of kernels; its functions are found by their names."""
+        """Opens a module of kernels; its functions are found by name."""
         module = ct.c_void_p()
         self.check(
             self.lib.guf_module_load(None, path.encode(), 0, ct.byref(module), ct.byref(self.error))
@@ -271,7 +272,8 @@ class Library:
 
     @staticmethod
     def operand(value, keep):
-        """An operand over NumPy's memory, or a scalar: int, float, complex weak; NumPy's strong."""
+        """Makes an operand over NumPy's memory, or a scalar: int, float and complex are weak; NumPy
+        scalars are not."""
         operand = Operand()
         if value is None:
             return operand
@@ -331,9 +333,9 @@ class Library:
         fail=0,
         explain=False,
     ):
-        """Calls; returns outputs, allocated ones as NumPy copies with strides and dtype letter. The
-        floating-point events that `report` asks for are in `events` afterwards, and with `explain`
-        what guf_explain told of the call in `told`."""
+        """Makes a call. Returns the outputs with strides and dtype letters; allocated outputs are
+        copied to NumPy arrays. Afterwards `events` contains the floating-point flags of `report`
+        and, with `explain`, `told` contains the text of guf_explain."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)
@@ -358,13 +360,13 @@ class Library:
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
         self.told = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
-        if self.device:  # scalars alone do not wait for it
+        if self.device:  # calls on scalars only are not complete on return
             wait = self.lib.guf_device_synchronize
             self.check(wait(self.device, ct.c_uint64(2**64 - 1), ct.byref(self.error)))
         return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]
 
     def explain(self, name, args):
-        """What guf_explain tells of a call; '' of one that fails."""
+        """Returns the text of guf_explain for a call, or '' if it fails."""
         text, length = ct.create_string_buffer(8192), ct.c_uint64(8192)
         status = self.lib.guf_explain(
             self.find(name), ct.byref(args), text, ct.byref(length), ct.byref(self.error)
@@ -379,7 +381,7 @@ class Library:
         shape, strides = tuple(info.shape[: info.ndim]), tuple(info.strides[: info.ndim])
         dtype = np.dtype(np.uint16 if letter == 'E' else letter)
         if self.device and not shape:
-            # Of scalars alone: it was made on the device.
+            # A call on scalars only allocated the array on the device.
             view = np.empty(shape, dtype)
             address = view.__array_interface__['data'][0]
             copy = self.lib.guf_array_copy_to_host

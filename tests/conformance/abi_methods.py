@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five methods of a ufunc through the C ABI, by ctypes."""
+"""The five methods of a ufunc through the C ABI and ctypes."""
 
 import ctypes as ct
 
@@ -8,7 +8,7 @@ import abi
 ALL_AXES = -1
 KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE, GUF_E_LOOP = 1, 400, 304, 1201
 GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE = 800, 801
-ABSENT = object()  # a keyword that is not given, where None is a value
+ABSENT = object()  # marks an omitted keyword where None is a value
 
 
 class ReduceArgs(ct.Structure):
@@ -86,8 +86,8 @@ class Resolution(ct.Structure):
 
 
 class Library(abi.Library):
-    """The library with its methods. Each returns (letter, array, strides): of a copy where the
-    library allocated, of `out` itself where one was given."""
+    """The library with its methods. Each method returns (letter, array, strides) of `out`, or of a
+    copy if the library allocated the result."""
 
     def __init__(self, path):
         super().__init__(path)
@@ -105,7 +105,8 @@ class Library(abi.Library):
         question = getattr(self.lib, f'guf_resolve_{method}')
         asked = question(handle, ct.byref(args), ct.byref(answer), None)
         status = self.invoke(function, name, args)
-        # A question looks at no index, element or image of the device, and runs no loop.
+        # guf_resolve_* reads no index, element or device image and runs no loop, so it cannot
+        # return these.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
@@ -116,7 +117,7 @@ class Library(abi.Library):
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
 
     def compare(self, method, answer, output):
-        """What was foretold of an allocated result, and what it is."""
+        """Compares the resolved description of an allocated result with the result."""
         if output[0].kind != KIND_ARRAY:
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))
@@ -181,7 +182,7 @@ class Library(abi.Library):
     def outer_of_several(
         self, name, inputs, outputs, *, where=None, dtype=None, order='K', threads=0, report=0
     ):
-        """A list of answers, one for each output."""
+        """Returns a list with one result per output."""
         keep, args = [], abi.CallArgs()
         ins = (abi.Operand * len(inputs))(*[self.operand(value, keep) for value in inputs])
         outs = (abi.Operand * len(outputs))(*[self.operand(value, keep) for value in outputs])

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls and methods of so many elements that threads share them, and results so large that they are
-written around the caches. Each takes as long as dozens of others, or thousands: they are rare."""
+"""Calls and methods that are large enough for several threads, and results that are large enough
+for non-temporal stores. They are rare, because each takes as long as dozens or thousands of other
+cases."""
 
 import cases
 import method_cases
 
-SHARED = 32 * 1024  # elements from which work is shared (backends/cpu/work_split.h)
-WOKEN = 128 * 1024  # and from which sleeping threads are woken for it
-AROUND = 64 << 20  # bytes of a result from which it is written around the caches
+SHARED = 32 * 1024  # number of elements from which threads share work (backends/cpu/work_split.h)
+WOKEN = 128 * 1024  # number of elements from which sleeping threads are woken
+AROUND = 64 << 20  # bytes of a result from which non-temporal stores are used
 ELEMENTWISE = cases.ELEMENTWISE[1] + cases.ELEMENTWISE[2]
 EXACT = 'add subtract multiply maximum minimum negative absolute square'.split()
 FOLDED = (
@@ -23,13 +24,13 @@ def random_size(rng):
 
 
 def random_big_shape(rng):
-    """One to three axes, long ones first or last."""
+    """Returns a shape of one to three axes with the long axes first or last."""
     size, draw = random_size(rng), rng.random()
     if draw < 0.4:
         return [size]
     if draw < 0.55:  # many short rows
         shape = [rng.randint(2, 9)]
-    elif draw < 0.85:  # long enough to go in tiles
+    elif draw < 0.85:  # long enough for tiles
         shape = [rng.randint(16, 500)]
     else:
         shape = [rng.randint(2, 30), rng.randint(2, 30)]
@@ -42,7 +43,8 @@ def random_big_shape(rng):
 
 
 def random_big_case(rng, number):
-    """Of four one has events, one is a method. Few are refused: what is shared is to be seen."""
+    """One case in four checks floating-point flags, one is a method. Few are invalid, so that work
+    is really shared."""
     if number % 4 == 0:
         case = random_big_method_case(rng)
     else:
@@ -50,7 +52,7 @@ def random_big_case(rng, number):
         dtypes = rng.choice('fdfdiqBH' if watched else ['?bhiqBHIQ', 'efd', 'FD', *'bhiqefdFD'])
         shape, names = random_big_shape(rng), ELEMENTWISE
         if rng.random() < 0.05:
-            shape, names = [rng.randint(1000, 4000)], cases.GUFUNCS  # the sizes of cores count, too
+            shape, names = [rng.randint(1000, 4000)], cases.GUFUNCS  # core dimensions count as well
         case = cases.random_case(rng, dtypes=dtypes, shape=shape, names=names)
         case['casting'] = None
         for key in ('dtype', 'signature'):
@@ -65,7 +67,7 @@ def random_big_case(rng, number):
 
 
 def lay_across(case, shape):
-    """The first input in Fortran order, the others in C order."""
+    """The first input is in Fortran order, the others are in C order."""
     order = 'F'
     for view in case['inputs']:
         if len(shape) < 2 or view.get('shape') != shape:
@@ -82,7 +84,8 @@ def lay_across(case, shape):
 def random_big_method_case(rng):
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     name = rng.choice(FOLDED)
-    # From the left only what NumPy folds to the same bits: the judge's own fold takes a second.
+    # For left folds only functions whose bits NumPy reproduces, because the judge's own fold takes
+    # a second.
     dtypes = rng.choice('bhiqBHIQfd' if name == 'subtract' else '?bhiqBHIQefdFD')
     case = method_cases.maker(method)(rng, name, dtypes, shape=random_big_shape(rng))
     if name == 'subtract':
@@ -94,8 +97,8 @@ def random_big_method_case(rng):
 
 
 def random_streamed_case(rng):
-    """A contiguous result of 64 MiB and a little, of inputs of the same type: whole ones, or a row
-    and a column."""
+    """A contiguous result of slightly more than 64 MiB from inputs of the same dtype: full arrays,
+    or a row and a column."""
     dtype = rng.choice('ddqqQDfi')
     size = AROUND // {'f': 4, 'i': 4, 'D': 16}.get(dtype, 8) + rng.randint(1, 5000)
     buffers = cases.Buffers(rng)
@@ -123,7 +126,7 @@ def random_streamed_case(rng):
 
 
 def plain_view(buffers, dtype, shape, offset=0):
-    """C-contiguous, aligned, of ordinary values."""
+    """Returns a C-contiguous, aligned view of ordinary values."""
     strides, span = [], 1
     for extent in reversed(shape):
         strides.insert(0, span if extent > 1 else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case made of memory: buffers with values, views into them, scalars."""
+"""Builds a case in memory: buffers with values, views of them, and scalars."""
 
 import ctypes
 import mmap
@@ -29,15 +29,17 @@ SPECIAL = [
 
 
 def random_values(rng, dtype, n, values):
-    """n elements. small: results stay in range; mixed: any magnitude; special: corners.
-    Floats: whole: few whole numbers, no 0; powers: of two: sums and products of these are exact."""
+    """Returns n elements. small: results stay in range; mixed: any magnitude; special: special
+    values. For floats also whole: small integers without 0; powers: powers of two, whose sums and
+    products are exact."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
     if kind in 'mM':
         steps = random_times(rng, n, values)
         if kind == 'M' and np.datetime_data(np.dtype(dtype))[0] in 'YM':
-            # Beyond these, days overflow on the way to a result; NumPy's steps on it are its own.
+            # Beyond this limit days overflow on the way to a result, and NumPy's wrapped values
+            # depend on its own steps.
             steps = np.where(np.abs(steps) < 2**38, steps, -(2**63))
         return steps.view(np.dtype(dtype))
     if kind in 'iu':
@@ -70,7 +72,7 @@ def random_values(rng, dtype, n, values):
 
 
 def random_times(rng, n, values):
-    """Numbers of steps, not-a-times among them. mixed: of any magnitude."""
+    """Returns numbers of time steps with some not-a-times. mixed: any magnitude."""
     few = rng.integers(-9, 12, n)
     wide = rng.integers(-(2**62), 2**62, n) >> rng.integers(0, 62, n)
     corners = np.array([-(2**63), -(2**63) + 1, 2**63 - 1, 0, -1, 365, 719468])
@@ -94,12 +96,13 @@ def address_of(array):
 
 
 def numpy_letter(letter):
-    """int64 as NumPy's own arrays have it: 'q' is a second, distinct type of the same size."""
+    """Returns the letter of int64 in NumPy's own arrays: 'q' is a second, distinct type of the same
+    size."""
     return {'q': 'l', 'Q': 'L'}.get(letter, letter)
 
 
 def buffer_values(case, number):
-    """The elements that a buffer of a case begins with."""
+    """Returns the initial elements of a buffer of a case."""
     spec = case['buffers'][number]
     rng = np.random.default_rng([case['seed'], number])
     if spec['dtype'] == 'E':
@@ -112,7 +115,7 @@ def buffer_values(case, number):
 
 
 class LastValues:
-    """The buffers of the last case: it is built for NumPy, for the library and for the judge."""
+    """Caches the buffers of the last case, which is built for NumPy, the library and the judge."""
 
     def __init__(self):
         self.key, self.values = None, None
@@ -129,7 +132,7 @@ LAST = LastValues()
 
 
 def guarded_block(nbytes):
-    """Pages of zeros for so many bytes, between two that nobody may touch."""
+    """Returns zeroed pages for `nbytes` bytes between two inaccessible pages."""
     size = -(-max(nbytes, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
     block = np.frombuffer(mmap.mmap(-1, size + 2 * mmap.PAGESIZE), np.uint8)
     for guard in (0, mmap.PAGESIZE + size):
@@ -140,8 +143,8 @@ def guarded_block(nbytes):
 
 
 class Memory:
-    """The buffers of a case, once. Two Memories of one case hold equal bytes. Those of the library
-    are guarded: they begin or end where a page does, beside one that nobody may touch."""
+    """The buffers of a case. Two Memory objects of one case contain equal bytes. The library's
+    buffers are guarded: they begin or end at an inaccessible page."""
 
     def __init__(self, case, guarded=False):
         self.raw = []
@@ -166,7 +169,8 @@ class Memory:
         )
 
     def bytes(self):
-        """The buffers' bytes, and those around them: zeros, unless something was written there."""
+        """Returns the bytes of the buffers and around them; the latter are zeros unless they were
+        overwritten."""
         found = []
         for block, start, values in self.raw:
             end = start + values.nbytes
@@ -181,7 +185,7 @@ def scalar(spec):
 
 
 def value(memory, spec):
-    """The operand of a spec: a view, a NumPy scalar, or a Python number."""
+    """Returns the operand of a spec: a view, a NumPy scalar, or a Python number."""
     if 'weak_int' in spec:
         return int(spec['weak_int'])
     if 'weak_float' in spec:
@@ -205,14 +209,14 @@ def library_value(memory, spec, case):
 
 
 def apart(case, x, out):
-    """An input or a mask that shares no memory with the output. NumPy promises what it then gives
-    for those that do, and does not always keep it; negative of every fourth int32 into a strided
-    output is wrong in 2.4.6 wherever they lie."""
+    """Returns an input or a mask that shares no memory with the output. NumPy documents its result
+    for overlapping operands but sometimes violates it: in 2.4.6 negative of every fourth int32 into
+    a strided output is wrong for any overlap."""
     if out is None or not isinstance(x, np.ndarray):
         return x
     return x.copy() if case['op'] == 'negative' or np.may_share_memory(x, out) else x
 
 
 def mask_option(case, memory, out):
-    """where= for NumPy, if the case has a mask."""
+    """Returns where= for NumPy if the case has a mask."""
     return {'where': apart(case, memory.view(case['where']), out)} if case.get('where') else {}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that calls the library: its floating-point control words, and host loops of its own
-that fail; by the test library conformance_caller."""
+"""The program that calls the library, through the test library conformance_caller: its
+floating-point control words, and its failing host loops."""
 
 import ctypes as ct
 
 import abi
 
-# Name: MXCSR, and the control word of the x87. As in tests/process_state/float_words.h.
+# Name: MXCSR and x87 control word, as in tests/process_state/float_words.h.
 DEFAULT = (0x1F80, 0x37F)
 CONTROLS = {
     'flush to zero': (0x9F80, 0x37F),
@@ -60,7 +60,7 @@ class LoopDesc(ct.Structure):
 
 
 def failing_name(kind):
-    """Of the function whose one loop is of the kind."""
+    """Returns the name of the function whose only loop has this kind."""
     return f'failing_add_{kind}'
 
 
@@ -75,7 +75,7 @@ class Caller:
         ]
 
     def call(self, control, function, *arguments):
-        """The status of a function of the C API that is called under a control word."""
+        """Returns the status of a C API function that is called under a control word."""
         kept, pointer = ct.c_int32(), ct.cast(function, ct.c_void_p)
         status = self.lib.call_under_control(pointer, *arguments, *CONTROLS[control], kept)
         if not kept.value:
@@ -86,7 +86,7 @@ class Caller:
         self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['lasting']))
 
     def end_failure(self):
-        """Whether the chosen element failed."""
+        """Ends the failure and returns whether the chosen element failed."""
         return bool(self.lib.end_failure())
 
     def add_functions(self, library):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls as plain data: a case is a JSON object that says everything about one call."""
+"""Random calls as plain data: a case is a JSON object that fully describes one call."""
 
 import math
 
@@ -21,18 +21,19 @@ BITS = 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift'.split(
 GUFUNCS = ['matmul', 'vecdot']
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
 DTYPES = '?bhiqBHIQefdFD'
-FLOATING = 'divide true_divide sqrt exp log sin cos'.split()  # integers are cast for them
+# Integers are cast for these functions.
+FLOATING = 'divide true_divide sqrt exp log sin cos'.split()
 CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
 
-# What is drawn beside the rest. The corpus, whose cases are numbered, is drawn without.
+# Optional kinds of random choices. The corpus, whose cases are numbered, is drawn without them.
 DRAWN = {'many axes': True}
 
 
 def layout(rng, shape, allow_gaps=True):
-    """Strides in elements of an array that does not overlap itself, its offset, and how much it
-    spans."""
-    if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # nothing is at its strides
+    """Returns the strides in elements of an array without internal overlap, its offset, and its
+    span."""
+    if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # no element is at these strides
         return [rng.choice([1, -1, 0, 3, 2**20]) for _ in shape], 0, 0
     order = list(range(len(shape)))
     if rng.random() < 0.4:
@@ -52,7 +53,8 @@ def layout(rng, shape, allow_gaps=True):
 
 
 def many_axes(rng):
-    """Up to 64 axes of extents 0, 1 and 2: of those with elements few are longer than 1."""
+    """Returns up to 64 axes of extents 0, 1 and 2. If there are elements, few axes are longer than
+    1."""
     ndim = rng.randint(5, 64)
     if rng.random() < 0.5:
         shape = [1] * ndim
@@ -68,7 +70,7 @@ def many_axes(rng):
 def random_shape(rng):
     if DRAWN['many axes'] and rng.random() < 0.02:
         return many_axes(rng)
-    if rng.random() < 0.01:  # operands that lie across one another go in tiles
+    if rng.random() < 0.01:  # transposed operands use tiles
         return [rng.randint(16, 70), rng.randint(16, 70)] + [3] * rng.randint(0, 1)
     ndim = rng.choice([0, 1, 1, 1, 2, 2, 3, 4])
     top = {0: 1, 1: 600 if rng.random() < 0.2 else 40, 2: 9, 3: 5, 4: 4}[ndim]
@@ -78,7 +80,7 @@ def random_shape(rng):
 class Buffers:
     def __init__(self, rng, overlaps=False):
         self.rng, self.list = rng, []
-        self.overlaps = overlaps  # outputs lie in an input's buffer wherever they can
+        self.overlaps = overlaps  # put outputs into an input's buffer where possible
 
     def add(self, dtype, span):
         self.list.append(
@@ -102,7 +104,7 @@ class Buffers:
         }
 
     def view_beside(self, source, shape):
-        """A view somewhere in the buffer of another one, which grows for it."""
+        """Returns a view of another view's buffer, which grows if necessary."""
         strides, offset, span = layout(self.rng, shape)
         holder = self.list[source['buffer']]
         holder['n'] = max(holder['n'], span + 4)
@@ -115,7 +117,7 @@ class Buffers:
 
 
 def narrowed(rng, shape):
-    """A shape that broadcasts to `shape`, now and then one that does not."""
+    """Returns a shape that broadcasts to `shape`, or rarely one that does not."""
     kept = shape[rng.randint(0, len(shape)) if rng.random() < 0.3 else 0 :]
     kept = [1 if rng.random() < 0.2 else n for n in kept]
     if kept and rng.random() < 0.01:
@@ -157,7 +159,7 @@ def random_input(rng, buffers, shape, dtypes):
     if draw < 0.14:
         return {'scalar': rng.choice(dtypes), 'seed': rng.randrange(1 << 30)}
     view = buffers.view(rng.choice(dtypes), narrowed(rng, shape))
-    if view['shape'] and rng.random() < 0.05:  # a stretched axis
+    if view['shape'] and rng.random() < 0.05:  # a broadcast axis
         axis = rng.randrange(len(view['shape']))
         view['strides'][axis] = 0
     return view
@@ -174,7 +176,7 @@ def random_output(rng, buffers, shape, inputs, dtypes):
         shape[rng.randrange(len(shape))] += rng.choice([-1, 1])
         shape = [max(n, 0) for n in shape]
     views = [view for view in inputs if 'buffer' in view]
-    if views and draw > 0.7:  # share memory with an input
+    if views and draw > 0.7:  # shares memory with an input
         source = rng.choice(views)
         if draw > 0.9 and source['shape'] == shape and 0 not in source['strides']:
             return dict(source)
@@ -202,8 +204,8 @@ def random_gufunc(rng, name, buffers, dtypes, loop=None):
 
 
 def known_order(case, buffers):
-    """The case's order, or K for A where it is not known what A sees: NumPy casts small inputs
-    before it looks at their layout."""
+    """Returns the case's order, or K instead of A if the effect of A is unknown: NumPy casts small
+    inputs before it examines their layout."""
     name, dtypes = case['op'], {b['dtype'] for b in buffers.list}
     plain = len(dtypes) == 1 and not any(b['swapped'] or b['misaligned'] for b in buffers.list)
     plain = plain and not dtypes & set('?bhiqBHIQ' if name in FLOATING else '?')
@@ -213,19 +215,21 @@ def known_order(case, buffers):
 
 
 def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
-    """`shape`: that of the result, or of the loop where there are core dimensions."""
+    """Draws a call. `shape` is the shape of the result, or of the loop if there are core
+    dimensions."""
     name = rng.choice(names)
-    # Half of the calls stay within one kind, so that loops run and not only errors.
+    # Half of the calls use dtypes of one kind, so that loops run and not every call is an error.
     dtypes = dtypes or rng.choice(
         [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
     )
-    over_mask = overlaps and rng.random() < 0.15  # the output lies in the mask's buffer
+    over_mask = overlaps and rng.random() < 0.15  # the output overlaps the mask
     if over_mask:
         name = rng.choice(TRUTHS)
-    if overlaps:  # few refusals: what overlaps is to be seen
+    if overlaps:  # few errors, so that overlap is tested
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
-    unfit = not overlaps and rng.random() < 0.04  # floats in an integer loop, not all of which fit
+    # Floats in an integer loop, some of which do not fit.
+    unfit = not overlaps and rng.random() < 0.04
     if unfit:
         dtypes = rng.choice(['efd', 'd', 'dq'])
     case = {
@@ -243,7 +247,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
             shape = [rng.randint(257, 900)]  # several blocks
         case['inputs'] = [random_input(rng, buffers, shape, dtypes) for _ in range(nin)]
         output = random_output(rng, buffers, shape, case['inputs'], dtypes)
-        # NumPy 2 crashes on a mask beside a weak integer out of range: that pair is not asked for.
+        # NumPy 2 crashes on a mask with a weak integer out of range, so this pair is not drawn.
         masked = over_mask or rng.random() < 0.12
         if masked and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
@@ -254,8 +258,8 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if unfit:
         case['dtype'], case['casting'] = rng.choice('bhiqBHIQ'), 'unsafe'
     case['order'] = known_order(case, buffers)
-    # NumPy 2 writes masked-out places of an output that it has to copy for overlap and cast: not
-    # asked for either.
+    # NumPy 2 writes masked elements of an output that it copies because of overlap and cast, so
+    # this is not drawn either.
     if (
         case.get('where')
         and output
@@ -268,7 +272,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
 
 
 def random_bfloat16_case(rng):
-    """Calls on bfloat16 alone: NumPy computes in float32, the result is rounded once."""
+    """Calls on bfloat16 only: NumPy computes in float32 and the result is rounded once."""
     names = [n for n in NAMES if n not in BITS]
     name = rng.choice(names)
     buffers = Buffers(rng)

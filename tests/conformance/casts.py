@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floats that were cast to integers that cannot hold them: C leaves open what they become, NumPy's
-answer changes with the layout, and the library has a rule of its own. Which elements of a result
-come of such ones; all others are compared."""
+"""Floats that were cast to integers that cannot hold them. C leaves the result undefined, NumPy's
+result depends on the layout, and the library has its own rule. Finds the elements of a result that
+depend on these casts; all other elements are compared."""
 
 import functools
 import operator
@@ -14,7 +14,7 @@ from method_build import axis_of, index_array
 
 
 def in_range(dtype, values):
-    """Which values an integer dtype has room for; True for every other dtype."""
+    """Returns which values an integer dtype can hold; True for every other dtype."""
     values = np.asarray(values)
     if dtype.kind not in 'iu' or values.dtype.kind not in 'fc':
         return np.ones(values.shape, bool)
@@ -24,7 +24,7 @@ def in_range(dtype, values):
 
 
 def loop_dtypes(case, inputs):
-    """The types that NumPy's loop computes in."""
+    """Returns the dtypes in which NumPy's loop computes."""
     kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
     kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
     wanted = (
@@ -37,7 +37,7 @@ def loop_dtypes(case, inputs):
 
 
 def outside_inputs(case):
-    """Input by input, which elements do not fit the loop's integers; None where all of them do."""
+    """Returns for each input which elements do not fit the loop's integers, or None if all fit."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):
@@ -45,13 +45,13 @@ def outside_inputs(case):
     try:
         types = loop_dtypes(case, inputs)
     except (TypeError, OverflowError):
-        return None  # no loop: nothing is cast
+        return None  # no loop, so nothing is cast
     outside = [~in_range(t, np.asarray(x)) for t, x in zip(types, inputs)]
     return outside if any(mask.any() for mask in outside) else None
 
 
 def elements_of(case, outside):
-    """Which elements of a call's result such inputs go into."""
+    """Returns which elements of a call's result depend on these inputs."""
     if case['op'] not in keyword_cases.CORE:
         return functools.reduce(operator.or_, outside)
     left, right = outside
@@ -61,7 +61,7 @@ def elements_of(case, outside):
 
 
 def elements_of_method(case, dtype, shape):
-    """The same of a method's result that has this shape."""
+    """Returns the same for a method's result of this shape."""
     nothing = np.zeros(shape, bool)
     if dtype is None or dtype.kind not in 'iu' or build.is_bfloat16(case):
         return nothing
@@ -77,11 +77,11 @@ def elements_of_method(case, dtype, shape):
     touched = folded(case, memory, outside[0])
     if touched.size == nothing.size:
         return touched.reshape(shape)
-    return np.broadcast_to(touched, shape)  # an output may be larger than what the method gives
+    return np.broadcast_to(touched, shape)  # an output can be larger than the result of the method
 
 
 def folded(case, memory, outside):
-    """Over which results a method spreads the elements of its operand."""
+    """Spreads the elements of a method's operand over the results that depend on them."""
     axis = axis_of(case)
     if case['method'] == 'accumulate':
         return np.logical_or.accumulate(outside, axis)
@@ -93,7 +93,7 @@ def folded(case, memory, outside):
 
 
 def hits_outside(case, dtype, memory, outside):
-    """Only what is hit is cast at all."""
+    """Only elements that are selected by an index are cast."""
     array = memory.view(case['output'])
     indices = tuple(index_array(spec) for spec in case['indices'])
     hit = np.zeros(array.shape, bool)

@@ -74,7 +74,8 @@ def wide_shifts(both):
 
 
 def casts_out_of_range(both):
-    """NumPy leaves them open: one documented rule here, saturation, and 0 for NaN."""
+    """NumPy leaves these casts undefined. The library documents one rule: saturation, and 0 for
+    NaN."""
     if both.has('add'):
         values = array([INF, -INF, NAN, 300.0, -300.0, 1.9, -1.9])
         for letter, wanted in (
@@ -102,7 +103,8 @@ def nan_in_extremes(both):
         both.method('reduce', 'maximum', array([1, NAN, 3], letter), expected=array(NAN, letter))
         both.method('reduce', 'fmax', array([1, NAN, 3], letter), expected=array(3, letter))
         low, high = array([0, 0, NAN, 3], letter), array([3, NAN, 1, 1], letter)
-        clipped = array([NAN, NAN, NAN, 1], letter)  # the limit above wins over that below
+        # The upper limit takes precedence over the lower limit.
+        clipped = array([NAN, NAN, NAN, 1], letter)
         both.gives('clip', [array([NAN, 1, 0, 2], letter), low, high], clipped)
     for letter in 'FD':
         x = array([complex(1, NAN), 2, 1 + 5j, 1 + 5j], letter)
@@ -124,7 +126,9 @@ def signed_zeros(both):
         many = array([-0.0] * 300, letter)
         both.method('reduce', 'add', many, expected=array(0.0, letter))
         both.method('reduce', 'add', many, initial=-0.0, expected=array(-0.0, letter))
-    if both.has('maximum'):  # NumPy gives either, by instruction set; the library its first operand
+    # NumPy returns either zero, depending on the instruction set; the library returns its first
+    # operand.
+    if both.has('maximum'):
         for name in ('maximum', 'minimum', 'fmax', 'fmin'):
             found = both.ours(name, [array([0.0, -0.0]), array([-0.0, 0.0])])[0]
             both.same('library', found, array([0.0, -0.0]))
@@ -210,9 +214,9 @@ def weak_scalars(both):
 
 
 def wide_integer(both, letter, number):
-    """An int beside an array, of a type that signature= names, and as initial."""
+    """An int with an array, with a dtype from signature=, and as initial value."""
     one, run = array([1], letter), both.library
-    if letter in 'efdFD' and abs(number) >= 2**64:  # NumPy takes the float: numpy-deviations.md
+    if letter in 'efdFD' and abs(number) >= 2**64:  # NumPy uses the float: numpy-deviations.md
         both.own_rule(lambda: run.call('add', [one, number], [None]), OVERFLOW)
         both.own_rule(lambda: run.reduce('maximum', one, initial=number), OVERFLOW)
         return
@@ -243,7 +247,7 @@ def half_rounding(both):
         lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
         array([65504, INF], 'e'),
     )
-    # f16 * f16 + f16 in f32 would be one rounding of three: each call rounds once.
+    # Each call rounds once; f16 * f16 + f16 in f32 would round once instead of three times.
     both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
     both.events('add', [array([65504], 'e'), array([16], 'e')], {'overflow'})
     both.events('add', [array([65504], 'e'), array([8], 'e')], set())
@@ -269,7 +273,8 @@ def branch_cuts(both):
 
 
 def accuracy(both):
-    """In full: math_ulp_test and docs/accuracy.md. Here the functions at hard arguments."""
+    """Tests the functions at difficult arguments. math_ulp_test and docs/accuracy.md cover the
+    rest."""
     rng = np.random.default_rng(17)
     for name, bar in (('exp', 1), ('log', 1), ('sin', 1), ('cos', 1), ('sqrt', 0.5)):
         for letter in 'fd':
@@ -289,8 +294,8 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """By lent_functions.guf.cpp, until they are in ops.def. spacing has to wait for that: the
-    dialect's ulp has no sign, and of infinity is infinite."""
+    """Uses lent_functions.guf.cpp until these functions are in ops.def. spacing is missing, because
+    the dialect's ulp has no sign and is infinite for infinity."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
     half = array([2.0**-24, -0.0, -65504], 'e')

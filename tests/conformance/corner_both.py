@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy and the library asked the same: both must give the golden answer."""
+"""Runs the same call in NumPy and the library; both must return the expected result."""
 
 import numpy as np
 
@@ -23,8 +23,7 @@ def array(values, letter=None):
     return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
 
 
-# What the standard library lacks of the functions that are asked for here; anything else that is
-# not found is an error.
+# Functions that the standard library lacks. Any other missing function is an error.
 NOT_YET = set(
     'arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cosh exp2 expm1 fmod heaviside '
     'hypot log10 log1p log2 logaddexp logaddexp2 matvec sinh spacing tan tanh'.split()
@@ -36,7 +35,7 @@ class Both:
         self.library, self.missing, self.notes, self.answers = library, [], [], 0
 
     def has(self, name):
-        """Whether the library has a function; where not, that is noted for the report."""
+        """Returns whether the library has a function. Records a missing function for the report."""
         try:
             self.library.find(name)
         except abi.GufuncError as error:
@@ -47,7 +46,7 @@ class Both:
         return True
 
     def later(self, what):
-        """Something that is no function and not there yet."""
+        """Records a missing feature that is not a function."""
         self.missing.append(f'{what}: not in the library yet')
 
     def same(self, side, found, expected):
@@ -65,12 +64,12 @@ class Both:
         self.answers += 1
 
     def ours(self, name, inputs, outputs=None, **options):
-        """The library's results, allocated or written into `outputs`."""
+        """Returns the library's results, allocated or written into `outputs`."""
         results = self.library.call(name, inputs, outputs or [None], **options)
         return [r[1] if isinstance(r, tuple) else r for r in results]
 
     def gives(self, name, inputs, *expected, numpy=True, **options):
-        """A call's results: values, dtypes, shapes, signs of zeros."""
+        """Checks a call's results: values, dtypes, shapes, signs of zeros."""
         if not self.has(name):
             return
         if numpy:
@@ -92,8 +91,8 @@ class Both:
         return result if isinstance(result, tuple) else (result,)
 
     def writes(self, name, make, expected, **options):
-        """`make()` returns fresh (inputs, out), or a tuple of several: after the call, out is as
-        expected."""
+        """`make()` returns a new (inputs, out) or a tuple of several. After the call, out must be
+        as expected."""
         if not self.has(name):
             return
         for side in ('NumPy', 'library'):
@@ -107,7 +106,8 @@ class Both:
                 self.same(side, found, wanted)
 
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
-        """Both fail: NumPy with this class and text, the library with its status and that text."""
+        """Both must fail: NumPy with this class and message, the library with its status and the
+        same message."""
         if not self.has(name):
             return
         options = {'outputs': outputs or [None], **options}
@@ -137,17 +137,18 @@ class Both:
         self.answers += 1
 
     def like_numpy(self, numpy, ours):
-        """The library does what NumPy does: the result, or the failure with its text."""
+        """The library must do what NumPy does: return the same result, or fail with the same
+        message."""
         try:
             expected = numpy()
-        except Exception as error:  # noqa: BLE001 - whichever it is
+        except Exception as error:  # noqa: BLE001 - any class
             self.fails(numpy, ours, type(error), '')
         else:
             self.same('library', ours(), expected)
 
     def events(self, name, inputs, expected):
-        """The floating-point events of a call, by their names in NumPy's errstate; a call that is
-        to fail at one fails with NumPy's text."""
+        """Checks the floating-point flags of a call by their names in NumPy's errstate. A call that
+        must fail on a flag must fail with NumPy's message."""
         if not self.has(name):
             return
         seen = set()
@@ -169,7 +170,8 @@ class Both:
             )
 
     def own_rule(self, call, status):
-        """Refused here, where NumPy does something that it should not (docs/numpy-compat.md)."""
+        """The library must reject this call, where NumPy behaves incorrectly
+        (docs/numpy-compat.md)."""
         try:
             call()
             raise AssertionError(f'library: no error, wanted {status}')
@@ -183,7 +185,7 @@ class Both:
             getattr(np, name)(*inputs)
 
     def method(self, method, name, *inputs, expected, **options):
-        """A method's result, of both."""
+        """Checks a method's result in both."""
         if self.has(name):
             theirs = self.numpy_method(method, name, inputs, options)
             self.same('NumPy', theirs, expected)

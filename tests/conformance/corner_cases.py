@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The 36 corner cases of NumPy's semantics, each by name: NumPy must give the golden answer, and so
-must the library.
+"""Runs the 36 special cases of NumPy's semantics by name. NumPy and the library must both return
+the expected result.
 
     corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module lent_functions.so
     [--device cuda:0] [--case 8] [--without 33] [--list]
 
-The module lends functions that the dialect has and the standard library does not. What a case asks
-of a function that is not there at all is printed with the case, never left out in silence. Exit 1
-when an answer differs."""
+The module provides functions that the standard library lacks. A case that uses a missing function
+prints its name and is never skipped silently. Exits with 1 if a result differs."""
 
 import argparse
 import os
@@ -26,14 +25,14 @@ CORNERS = sorted(ARITHMETIC + CALLS + METHODS)
 
 
 def run(number, name, check, both):
-    """One line: ok, what is not there yet, or how it differs."""
+    """Runs a case and returns one line: ok, what is missing, or the difference."""
     both.missing, both.notes = [], []
     try:
         check(both)
         verdict = 'ok, as far as it is there' if both.missing else 'ok'
         if not both.answers:
             verdict = 'not there yet'
-    except Exception as error:  # noqa: BLE001 - every failure is a finding
+    except Exception as error:  # noqa: BLE001 - every exception is a failure
         where = traceback.extract_tb(error.__traceback__)[1]
         verdict = f'DIFFERS {type(error).__name__}: {error} (line {where.lineno})'
     print(f'{number:2} {name}: {verdict}, {both.answers} answers', flush=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NumPy takes and what it refuses, with its words: initial values, times without a unit,
-sizes, outputs that do not fit, indices in the other byte order."""
+"""What NumPy accepts and rejects, with its messages: initial values, datetime types without a unit,
+sizes, outputs that do not fit, byte-swapped indices."""
 
 import itertools
 
@@ -10,7 +10,8 @@ from corner_both import array
 
 
 def times(values, letter):
-    """Also datetimes without a unit, which NumPy makes of no integers."""
+    """Returns datetime values. Also makes datetimes without a unit, which NumPy cannot make from
+    integers."""
     return np.array(values, np.int64).view(letter)
 
 
@@ -25,14 +26,14 @@ def method_alike(both, method, name, *inputs, **options):
 
 UNITS = ['', '[Y]', '[M]', '[W]', '[D]', '[7D]', '[h]', '[m]', '[s]', '[25s]', '[ms]', '[us]']
 UNITS += ['[ns]']
-# About the ends of what Python's dates and durations hold, in days, seconds and microseconds.
+# Values near the limits of Python's dates and durations in days, seconds and microseconds.
 STEPS = [0, 3, -1, -719162, -719163, 2932896, 2932897, 10**9 - 1, 10**9, 1 - 10**9, -(10**9)]
 STEPS += [days * 86400 - (days > 0) for days in STEPS[3:]]
 STEPS += [days * 86400 * 10**6 - (days > 0) for days in STEPS[3:7]] + [-(2**63)]
 
 
 def initial_times(both):
-    """Of sums of integers: Python's int() takes no date and no duration."""
+    """Initial values of integer sums: Python's int() accepts no date and no duration."""
     for kind, unit, steps in itertools.product('Mm', UNITS, STEPS):
         given = times([steps], f'{kind}8{unit}')[0]
         method_alike(both, 'reduce', 'add', np.ones(2, np.int32), initial=given)
@@ -46,7 +47,7 @@ def initial_of_times(both):
     classes = [f'{kind}8{unit}' for kind in 'Mm' for unit in ('', '[s]', '[D]', '[Y]')]
     for letter, other in itertools.product(classes, classes):
         if letter.startswith('M8[') and other == 'M8':
-            continue  # NumPy looks at the value: docs/numpy-deviations.md
+            continue  # NumPy examines the value: docs/numpy-deviations.md
         given = times([3], other)
         for value in (given[0], given.reshape(()), given):
             method_alike(both, 'reduce', 'maximum', times([1, 2], letter), initial=value)
@@ -67,7 +68,7 @@ def initial_values(both):
 
 
 def written(both, name, inputs, out, **options):
-    """A call into `out`, of which the steps are what is compared."""
+    """Compares calls into `out` by the integer values of the output."""
 
     def numpy():
         result = out.copy()
@@ -95,7 +96,7 @@ def outputs_without_a_unit(both):
         method_alike(both, 'reduce', 'maximum', times([1, 2], one), out=times(7, f'{kind}8'))
         method_alike(both, 'accumulate', 'maximum', times([1, 2], one), out=out.copy())
         method_alike(both, 'at', 'add', out.copy(), array([0, 1, 0]), times([1, 2, 3], one))
-    # NumPy's iterator refuses: docs/numpy-deviations.md
+    # NumPy's iterator rejects it: docs/numpy-deviations.md
     masked = times([7, 7], 'm8')
     both.library.call(
         'negative', [times([5, 2], 'm8[s]')], [masked], where=array([True, False]), casting='unsafe'
@@ -106,8 +107,8 @@ def outputs_without_a_unit(both):
 def comparisons_as_bools(both):
     others = [3, 2.5, 1j, 2**63, array([3, 4]), array([1.5, 0]), array([True, False])]
     others += [np.float32(2), times([1, 2], 'M8[s]'), times([1, 2], 'm8')]
-    # Timedeltas without a unit get what this process' NumPy remembers of those with one: the golden
-    # rows of tests/data/time_resolution.txt ask of them one process each.
+    # Timedeltas without a unit get results that depend on earlier calls with a unit in the NumPy
+    # process. The golden rows of tests/data/time_resolution.txt use one process per row.
     for letter, other in itertools.product(('m8[s]', 'M8[D]'), others):
         for name, casting in itertools.product(('equal', 'less'), ('same_kind', 'unsafe', 'equiv')):
             one = times([1, 0], letter)
@@ -159,7 +160,8 @@ SHAPES = [(), (1,), (3,), (1, 1), (1, 3), (2, 1), (2, 3), (1, 2, 3), (1, 1, 1), 
 
 
 def wrong_outputs(both):
-    """Of a reduction, with a mask that may be wrong too; of accumulate; of a function with two."""
+    """Outputs of a reduction, with masks that may be invalid, of accumulate, and of a function with
+    two outputs."""
     x = np.ones((2, 3))
     masks = [None, np.ones(3, bool), np.ones(7, bool), np.ones((1, 2, 3), bool)]
     for shape, keepdims, mask in itertools.product(SHAPES, (False, True), masks):

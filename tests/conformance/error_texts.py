@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error texts: the library's begins with NumPy's, but for what is listed here with its reason."""
+"""Compares error messages: the library's message must begin with NumPy's, except for the listed
+deviations and their reasons."""
 
 import os
 import re
 from collections import namedtuple
 
-# What NumPy says (all of it) and what the library says instead (how that begins). A name in the
-# first pattern, (?P<x>...), stands in the second as (?P=x).
+# NumPy's complete message, and the beginning of the library's message. A named group (?P<x>...) of
+# the first pattern is (?P=x) in the second.
 Deviation = namedtuple('Deviation', 'reason theirs ours')
 
 SHAPE = r'\([\d,]*\)'
@@ -77,8 +78,8 @@ DEVIATIONS = [
         r'Integer overflow while computing the conversion factor between NumPy datetime units '
         r'\w+ and \w+$',
     ),
-    # NumPy's iterator, which the library does not have: its axes have an order of their own, and
-    # whether a call needs it depends on casts and strides.
+    # Messages of NumPy's iterator, which the library lacks: its axes are in another order, and
+    # whether a call uses it depends on casts and strides.
     Deviation(
         'The shape as the iterator sees it is left out.',
         rf'(?P<start>non-broadcastable output operand with shape {SHAPE}) '
@@ -111,11 +112,12 @@ DEVIATIONS = [
     ),
 ]
 
-MOST = 399  # bytes of what a message lists; a longer one is cut
+MOST = 399  # maximum bytes of a message with a list; a longer message is truncated
 
 
 def text_difference(theirs, ours):
-    """None, or one sentence: the library's text is neither NumPy's nor a listed deviation."""
+    """Returns None, or a sentence if the library's message is neither NumPy's nor a listed
+    deviation."""
     cut = len(theirs) > MOST and len(os.path.commonprefix([theirs, ours])) >= MOST
     if ours.startswith(theirs.strip()) or cut:
         return None

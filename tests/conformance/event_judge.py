@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floating-point events beside numpy.errstate, where docs/fp-events.md lists no difference: reals
-and integers that nothing casts. NumPy's underflows are events here; those of exact results are
-events here only."""
+"""Compares floating-point flags with numpy.errstate wherever docs/fp-events.md lists no difference:
+real and integer calls without casts. Every underflow of NumPy must be reported; the library also
+reports underflow for exact results."""
 
 from collections import Counter
 
@@ -17,12 +17,12 @@ NUMPY = {
     'underflow': UNDERFLOW,
     'invalid value': INVALID,
 }
-TALLY = Counter()  # events that were compared, and calls that had some
+TALLY = Counter()  # compared flags, and calls that raised some
 TEXTS = {event: text for text, event in NUMPY.items()}
 
 
 class Noted:
-    """What numpy.errstate tells of the calls within."""
+    """Records the flags that numpy.errstate reports for the calls inside."""
 
     def __init__(self, wanted):
         self.found = 0
@@ -41,18 +41,19 @@ class Noted:
             self.state.__exit__(*failure)
 
 
-# Of functions that round below the normal range. exp and power have steps on NumPy's way that do.
+# Functions that round below the normal range. NumPy's exp and power also underflow in intermediate
+# steps.
 UNDERFLOWS = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square'}
 CHOICES = {'maximum', 'minimum', 'fmax', 'fmin'}
-RANGE = {'e': 14, 'f': 120, 'd': 1000}  # binary magnitudes that products may have, with room
+RANGE = {'e': 14, 'f': 120, 'd': 1000}  # binary magnitudes that products may have, with a margin
 
 
 def difference(case, theirs, ours, loop_dtypes):
-    """Of a call, and of the call that an outer is."""
+    """Compares the flags of a call, or of the call that an outer performs."""
     if not case.get('events') or build.is_bfloat16(case):
         return None
     if any(key.startswith('weak') for view in case['inputs'] for key in view):
-        return None  # an int may overflow on its way to a float, which is a cast
+        return None  # an int can overflow on conversion to float, which is a cast
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     types = loop_dtypes(case, inputs)
@@ -63,7 +64,8 @@ def difference(case, theirs, ours, loop_dtypes):
 
 
 def method_difference(case, theirs, ours, loop_dtype):
-    """Of reduce, accumulate, reduceat and at, where the order of the steps has no say."""
+    """Compares the flags of reduce, accumulate, reduceat and at if they do not depend on the order
+    of the steps."""
     if not case.get('events') or build.is_bfloat16(case) or case.get('initial', 'none') != 'none':
         return None
     memory, loop = build.Memory(case), loop_dtype(case)
@@ -76,8 +78,8 @@ def method_difference(case, theirs, ours, loop_dtype):
 
 
 def any_order(name, values, loop):
-    """Whether every order of the fold has the same events, in this loop's precision or a wider
-    one."""
+    """Returns whether every order of the reduction raises the same flags, in this loop's precision
+    or a wider one."""
     if name in CHOICES or name.startswith('logical'):
         return True
     if np.isnan(values).any():
@@ -87,23 +89,23 @@ def any_order(name, values, loop):
         return sizes.sum() < np.finfo(loop).max / 2
     if name == 'multiply':
         return np.abs(np.log2(sizes)).sum() < RANGE[loop.char]
-    return loop.char != 'e'  # from the left; NumPy keeps an f32 meanwhile
+    return loop.char != 'e'  # left fold; NumPy keeps an f32 accumulator
 
 
 def compared(name, types, theirs, ours):
     kinds = {dtype.kind for dtype in types}
     judged = DIVIDE | OVERFLOW | INVALID | (UNDERFLOW if name in UNDERFLOWS else 0)
     if 'c' in kinds or name in ('matmul', 'vecdot'):
-        return None  # looked at as a whole here, by parts and products there
-    if kinds & set('mM'):  # floats and int64 meet on NumPy's way to a time
+        return None  # the library checks the result, NumPy checks parts and products
+    if kinds & set('mM'):  # NumPy converts between float and int64 to compute a time
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
-        # Not-a-time by 0 is a division by zero here, and not there.
+        # Not-a-time divided by 0 raises divide-by-zero here, but not in NumPy.
         judged = DIVIDE & theirs.events if of_times else 0
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
-        judged = DIVIDE  # there an infinite float becomes an integer, and INT_MIN // -1 overflows
+        judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows
     found = ours.events | (DIVIDE if ours.events & INTEGER_DIVIDE else 0)
     if name == 'power':
-        judged &= INVALID  # NumPy's pow(1e300, inf) and pow(0, -inf) set flags
+        judged &= INVALID  # NumPy's pow(1e300, inf) and pow(0, -inf) raise flags
     if name == 'floor_divide' and found & OVERFLOW:
         judged &= ~INVALID  # NumPy subtracts the infinite quotient from itself
     wrong = ((found ^ theirs.events) & ~UNDERFLOW | theirs.events & ~found) & judged

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function in every type that it is asked in, and every method, on a few elements each,
-compared with NumPy 2: what a slow device can do of the oracle's work.
+"""Compares every function in every supported dtype, and every method, with NumPy 2 on a few
+elements each. This is the part of the oracle that is feasible on a slow device.
 
     every_function.py --library build/release/lib/libgufunc.so.0.1 [--module lent_functions.so]
     [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60] [--only NAME ...]
 
-Exit 1 when anything differs. Where the seconds are over it ends and tells how far it came."""
+Exits with 1 if a result differs. When the time is over, it stops and prints how many cases it has
+run."""
 
 import argparse
 import os
@@ -34,7 +35,7 @@ def small_method(rng, method, name, letter):
 
 
 def work(rng, module):
-    """Every case as a name and how it is made; drawn when it is its turn."""
+    """Yields every case as a name and a function that draws it later."""
     folded = list(dict.fromkeys(method_cases.FOLDED))
     for name in cases.NAMES:
         for letter in cases.DTYPES:
@@ -68,7 +69,7 @@ def main():
                         help='these functions and methods, such as sin and add.reduce')
     options = parser.parse_args()
     np.seterr(all='ignore')
-    os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is used
+    os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is first used
     library = abi_methods.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
@@ -93,5 +94,6 @@ def main():
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore')  # NumPy's: casts and operations that the cases are made to have
+    # NumPy's warnings about casts and operations that the cases contain on purpose.
+    warnings.simplefilter('ignore')
     sys.exit(main())

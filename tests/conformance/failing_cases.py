@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls and methods whose loop, a program's own that adds int64, fails at some element."""
+"""Random calls and methods whose loop, a program's own int64 addition, fails at some element."""
 
 import caller
 import cases
@@ -13,7 +13,7 @@ HOW = {
 
 
 def random_failure(rng, size):
-    """At one of the first elements, anywhere, or beyond the end."""
+    """Chooses a failure at one of the first elements, anywhere, or beyond the end."""
     kind = rng.choice([*caller.KINDS])
     after = rng.choice([0, 0, rng.randint(0, 3), rng.randint(0, max(size, 1)), max(size - 1, 0)])
     return {
@@ -25,7 +25,7 @@ def random_failure(rng, size):
 
 
 def elements(case):
-    """About as many as the loop is called for."""
+    """Returns roughly the number of elements for which the loop is called."""
     shapes = [view['shape'] for view in case['inputs'] if 'shape' in view]
     size = 1
     for extent in max(shapes, key=len, default=[]):
@@ -34,13 +34,13 @@ def elements(case):
 
 
 def random_call(rng):
-    """Now and then of so many elements that threads share them."""
+    """Draws a call, sometimes with enough elements for several threads."""
     shape = [rng.randint(2000, 20_000)] if rng.random() < 0.2 else None
     dtypes = rng.choice(['q', 'q', 'bhiq'])
     overlaps, case = rng.random() < 0.2, {}
-    while case.get('op') != 'add':  # over a mask only truths are written
+    while case.get('op') != 'add':  # only logical results can be written over a mask
         case = cases.random_case(rng, overlaps, dtypes, shape, ['add'])
-    # The loop has no others to be chosen from: what does not fit int64 is not drawn.
+    # The function has only an int64 loop, so values that do not fit int64 are not drawn.
     for number, view in enumerate(case['inputs']):
         if any(key.startswith('weak') or key == 'scalar' for key in view):
             case['inputs'][number] = {'weak_int': rng.randint(-9, 12)}

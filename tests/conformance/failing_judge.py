@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a loop that fails ends its call with GUF_E_LOOP and with its own text, leaves everything
-but the output as it was, and whether the same call succeeds directly afterwards."""
+"""Checks that a failing loop ends its call with GUF_E_LOOP and its own message, that everything
+except the output is unchanged, and that the same call succeeds immediately afterwards."""
 
 import build
 import caller
@@ -23,7 +23,7 @@ def expected_text(fails):
 
 
 def difference(case, library):
-    """None, or one sentence: what the library did otherwise."""
+    """Returns None, or one sentence that describes the library's error."""
     judges = method_judge if 'method' in case else judge
     theirs = judges.run_numpy(case)
     own = {**case, 'op': library.failing_name(case['fails']['kind'])}
@@ -58,7 +58,7 @@ def failure_difference(case, ours):
 
 
 def success_difference(case, theirs, ours, judges, library):
-    """As the judge of the case has it for NumPy's own function."""
+    """Replaces the name of the failing function by NumPy's, as the case's judge expects it."""
     ours.text = ours.text.replace(caller.failing_name(case['fails']['kind']), 'add')
     if theirs.error or ours.error:
         return judges.error_difference(case, theirs, ours)

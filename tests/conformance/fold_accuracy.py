@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/reductions.md says of accuracy: its figures, and that sums and accumulations stay
-within their bounds, for numbers of one sign, of both, and for those of which every addition to the
-first loses all. One sentence for each that does not hold."""
+"""Checks the accuracy that docs/reductions.md states: its figures, and that sums and accumulations
+stay within their bounds. The data have one sign, both signs, or a first value to which every
+addition is lost. Yields one sentence for each violation."""
 
 import math
 import pathlib
@@ -9,7 +9,7 @@ import pathlib
 import numpy as np
 
 PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'reductions.md'
-UNIT = {'f': 2.0**-24, 'd': 2.0**-53}  # u: what one rounding changes at most
+UNIT = {'f': 2.0**-24, 'd': 2.0**-53}  # u: the largest relative error of one rounding
 LENGTHS = (3, 7, 8, 127, 128, 129, 1000, 40_000, 300_007)
 
 
@@ -26,13 +26,13 @@ def wrong_figures(library):
 
 
 def samples(letter):
-    """Rows to add up, longer and longer."""
+    """Yields rows to sum, of increasing length."""
     rng = np.random.default_rng(1)
     for n in LENGTHS:
         yield 'of one sign', rng.random(n).astype(letter)
         wide = rng.normal(0, 1, n) * np.exp2(rng.integers(-9, 9, n))
         yield 'of both signs', wide.astype(letter)
-        losing = np.full(n, UNIT[letter], letter)  # 1 + u is 1: every addition to it loses u
+        losing = np.full(n, UNIT[letter], letter)  # 1 + u rounds to 1: every addition to it loses u
         losing[0] = 1
         yield 'that lose', losing
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of floating-point folds is fixed by the shape alone: the library's bits against the
-tree and the scan of docs/reductions.md written down once more, over axes, strides, masks, initial
-values and 1, 2, 3 and 7 threads, or on a device. Then what that page says of accuracy.
+"""Checks that the shape alone fixes the order of floating-point reductions: the library's bits must
+equal an independent implementation of the tree and the scan in docs/reductions.md, over axes,
+strides, masks, initial values and 1, 2, 3 and 7 threads, or on a device. Then checks the accuracy
+that the page states.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
     [--device cuda:0]"""
@@ -22,11 +23,11 @@ from cases import layout
 LEAF, LANES, TILE = 128, 8, 256
 FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
 THREADS = (1, 2, 3, 7)
-NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # in a masked element's place
+NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # value in place of a masked element
 
 
 def leaf(op, x):
-    """The last axis of at most 128 elements."""
+    """Reduces the last axis of at most 128 elements."""
     n = x.shape[-1]
     if n < LANES:
         total, rest = x[..., 0], 1
@@ -52,7 +53,7 @@ def tree(op, x):
 
 
 def scan(op, x):
-    """All partial folds of the last axis."""
+    """Returns all partial results along the last axis."""
     out = np.array(x)
     tiles = [out[..., i : i + TILE] for i in range(0, x.shape[-1], TILE)]
     for tile in tiles:
@@ -66,7 +67,7 @@ def scan(op, x):
 
 
 def reduced(name, x, axes, mask, start):
-    """The tree of every axis, the last one first; half precision in single."""
+    """Reduces every axis as a tree, the last axis first; half precision uses single precision."""
     op, wide = FUNCTIONS[name], np.dtype('f') if x.dtype.char == 'e' else x.dtype
     values = x.astype(wide)
     if mask is not None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case judged where NumPy has been called for nothing else: its answers may depend on earlier
-calls (keyword_cases.remembers). One process imports all that is needed, and has a child of its own
-for every case.
+"""Judges cases in processes in which NumPy has made no other call, because its results can depend
+on earlier calls (keyword_cases.remembers). One process imports everything and forks a child for
+each case.
 
     fresh_process.py LIBRARY DEVICE CALLER [MODULE]
 
-reads a case in JSON a line, and writes a line with what differs."""
+Reads one JSON case per line, and writes one line with the difference."""
 
 import atexit
 import json
@@ -17,7 +17,8 @@ STARTED = {}
 
 
 def difference(case, library):
-    """The sentence of the case's judge, or None. The process has the library's device and modules.
+    """Returns the sentence of the case's judge, or None. The process has the library's device and
+    modules.
     """
     caller_path = library.caller.path if library.caller else ''
     paths = (library.lib._name, library.spec, caller_path, *library.modules)
@@ -37,16 +38,16 @@ def start(paths):
 
 def judged(line, oracle, library, device):
     try:
-        if device:  # of the child's own: devices do not outlive a fork
+        if device:  # the child's own device, because devices do not survive a fork
             library.use_device(device)
         case = json.loads(line)
         return oracle.judged(case, library)
-    except Exception as error:  # noqa: BLE001 - told like a difference
+    except Exception as error:  # noqa: BLE001 - reported as a difference
         return f'the judge failed: {type(error).__name__}: {error}'
 
 
 def serve(library_path, device, caller_path, *modules):
-    import oracle  # which imports this file
+    import oracle  # oracle imports this file
 
     oracle.np.seterr(all='ignore')
     library = oracle.abi_methods.Library(library_path)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape, error
-class and the bytes outside outputs exact; integers, bools, comparisons and real + - * / sqrt
-bit-equal, all NaNs alike; transcendental functions within their bar of the true value (long
-double); complex within 4 ULP of |z|; products of matrices within the bound of their sums."""
+"""Decides whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape,
+error class and the bytes outside outputs must be equal; integers, bools, comparisons and real + - *
+/ sqrt must be bit-equal, with all NaNs equal; transcendental functions must be within their error
+bound of the exact value (long double); complex results within 4 ULP of |z|; matrix products within
+the error bound of their sums."""
 
 import numpy as np
 
@@ -44,14 +45,14 @@ letter_of = abi.letter_of
 
 
 def bits(array):
-    """Times as the integers that they are: not-a-time is equal to nothing, and 0 is no time."""
+    """Returns datetime types as int64, because not-a-time is not equal to itself."""
     if array.dtype.kind not in 'mM':
         return array
     return array.view(np.dtype('i8').newbyteorder(array.dtype.byteorder))
 
 
 class Outcome:
-    """What one side did: an error, or an output with the memory after the call."""
+    """The result of one side: an error, or an output with the memory after the call."""
 
     def __init__(
         self, memory, output=None, letter=None, strides=None, error=None, text='', events=0
@@ -61,7 +62,7 @@ class Outcome:
 
 
 def numpy_outcome(case, call_with):
-    """What NumPy does; call_with(memory) gives the function of inputs and out that calls it."""
+    """Runs NumPy. call_with(memory) returns the function of inputs and out that makes the call."""
     memory = build.Memory(case)
     call = call_with(memory)
     narrow = build.is_bfloat16(case)
@@ -74,9 +75,9 @@ def numpy_outcome(case, call_with):
     try:
         with events:
             result = call(inputs, out)
-    except Exception as error:  # noqa: BLE001 - its class is the finding
+    except Exception as error:  # noqa: BLE001 - its class is compared
         if isinstance(error, SystemError) and error.__cause__:
-            error = error.__cause__  # a loop failed, and NumPy told events before it told of that
+            error = error.__cause__  # a loop failed, and NumPy reported flags before the failure
         return Outcome(memory, error=error, text=str(error))
     result = np.asarray(result) if out is None else out
     letter = letter_of(result.dtype)
@@ -135,25 +136,28 @@ def same_class(numpy_error, status):
     if isinstance(numpy_error, TypeError):
         return status // 100 == 2 or keyword_cases.is_refusal(numpy_error, status)
     if 'fit into a C int' in str(numpy_error):
-        return status in (100, 500)  # an axis that NumPy fails to read, or one too many of them
+        return status in (100, 500)  # an axis that NumPy fails to parse, or one axis too many
     if isinstance(numpy_error, np.exceptions.AxisError):
-        # The library's axes are one list: one too many for an operand is a wrong count of all.
+        # The library has one list of axes: one axis too many for an operand is a wrong length of
+        # the list.
         return status // 100 == 5 or status == 100 and 'specified by axes' in str(numpy_error)
     if status == 600 and 'broadcast' in str(numpy_error):
-        return True  # units without a factor are refused with the types, before shapes are seen
+        # Units without a common factor are rejected with the dtypes, before shapes are examined.
+        return True
     if status == 500 and 'repeated' in str(numpy_error):
-        return True  # an AxisError here, which is a ValueError too
+        return True  # an AxisError here, which is also a ValueError
     return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
 
 
 def open_power(case):
-    """What power makes of an input that does not fit, a failure included, is not NumPy's to say."""
+    """Returns whether power has an input that does not fit; its result or failure is then
+    undefined."""
     unsafe = case['op'] == 'power' and case['casting'] == 'unsafe'
     return unsafe and casts.outside_inputs(case) is not None
 
 
 def error_difference(case, theirs, ours, same_class=same_class):
-    """How two outcomes differ of which one, or both, are errors."""
+    """Compares two outcomes, at least one of which is an error."""
     name = f'{type(theirs.error).__name__} "{theirs.text}"'
     if not ours.error:
         return f'NumPy fails: {name}, ours succeeds'
@@ -165,7 +169,7 @@ def error_difference(case, theirs, ours, same_class=same_class):
 
 
 def difference(case, library):
-    """None, or one sentence: how the library differs from NumPy."""
+    """Returns None, or one sentence that describes the difference from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
     if (theirs.error or ours.error) and open_power(case):
         return None
@@ -204,7 +208,7 @@ def layout_difference(case, theirs, ours):
 
 
 def untouched_difference(case, theirs, ours):
-    """Bytes outside the output must be as they were."""
+    """Checks that bytes outside the output are unchanged."""
     if not case['output']:
         return None
     before = build.Memory(case)
@@ -217,8 +221,8 @@ def untouched_difference(case, theirs, ours):
 
 
 def compared(case, array):
-    """The elements that the call defines: all of a given output, the unmasked ones of a fresh
-    one."""
+    """Returns the defined elements: all of a given output, the unmasked ones of an allocated
+    output."""
     if not case.get('where') or case['output']:
         return array
     mask = build.Memory(case).view(case['where'])
@@ -226,7 +230,7 @@ def compared(case, array):
 
 
 def steps_difference(case, ours):
-    """Against what NumPy gives where it allocates the output itself."""
+    """Compares with NumPy's result for an allocated output."""
     theirs = run_numpy({**case, 'output': None, 'where': None})
     expected = np.broadcast_to(bits(theirs.output), ours.output.shape)
     same = expected == bits(ours.output)
@@ -236,7 +240,8 @@ def steps_difference(case, ours):
 
 
 def same_bits(a, b, either_zero=False):
-    """Which elements are, bit by bit; all NaNs are one (per component of a complex number)."""
+    """Returns which elements are equal bit by bit. All NaNs are equal (per component of a complex
+    number)."""
     if a.dtype.kind == 'c':
         return same_bits(a.real, b.real, either_zero) & same_bits(a.imag, b.imag, either_zero)
     if a.dtype.kind != 'f':
@@ -259,7 +264,7 @@ def value_difference(case, theirs, ours):
     if good.all():
         return None
     good = good | compared_to_truth(case, theirs, found, good)
-    if case['op'] == 'power' and found.dtype.kind == 'c':  # C leaves open which parts are NaN
+    if case['op'] == 'power' and found.dtype.kind == 'c':  # C does not specify which parts are NaN
         good = good | (~np.isfinite(exact) & ~np.isfinite(found)) | unbounded_inputs(case, theirs)
     if good.all():
         return None
@@ -269,14 +274,14 @@ def value_difference(case, theirs, ours):
 
 
 def unbounded_inputs(case, theirs):
-    """Where some input is infinite or NaN."""
+    """Returns where some input is infinite or NaN."""
     memory = build.Memory(case)
     finite = [np.isfinite(build.value(memory, spec)) for spec in case['inputs']]
     return compared(case, np.broadcast_to(~np.logical_and(*finite), theirs.output.shape))
 
 
 def outside_integers(case, theirs):
-    """Which elements come of a float that was cast to an integer that cannot hold it."""
+    """Returns which elements depend on a float that was cast to an integer that cannot hold it."""
     if build.is_bfloat16(case) or not case['casting'] == 'unsafe':
         return np.bool_(False)
     memory = build.Memory(case)
@@ -294,8 +299,8 @@ def outside_integers(case, theirs):
 
 
 def compared_to_truth(case, theirs, found, good):
-    """Which elements lie within their bar of the result in long double. None, where results must be
-    exact."""
+    """Returns which elements are within their error bound of the result in long double, or None if
+    results must be exact."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):
@@ -329,7 +334,7 @@ def compared_to_truth(case, theirs, found, good):
 
 
 def evaluated(case, operands, theirs):
-    """NumPy's function of wider operands. axes= may name axes of the output that was given only."""
+    """NumPy's function on wider operands. axes= may contain axes of a given output."""
     axes = keyword_cases.axes_options(case)
     if axes.get('axes') and case['output']:
         axes['out'] = np.empty(theirs.output.shape, np.result_type(*operands))
@@ -337,15 +342,16 @@ def evaluated(case, operands, theirs):
 
 
 def lost_in_exponent(case, theirs, wide):
-    """exp(v): an error of v is one of the result, |v| times as large. 1 up to where 64 bits of v
-    still do for c128; beyond 2^45 the library keeps 53 bits, as C does."""
+    """exp(v): an error of v appears in the result, |v| times as large. Returns 1 while 64 bits of v
+    suffice for c128; beyond 2^45 the library keeps 53 bits, as C does."""
     size = compared(case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs))
     lost = np.where(size < 2.0**45, size / 512, size)
     return np.maximum(1, np.where(np.isfinite(size), lost, 1))
 
 
 def in_output_shape(values, theirs):
-    """The loop's values in the output's shape, which may lack leading axes of extent 1."""
+    """Broadcasts the loop's values to the output's shape, which may lack leading axes of extent 1.
+    """
     values = np.asarray(values)
     if values.size == theirs.output.size:
         return values.reshape(theirs.output.shape)
@@ -355,7 +361,7 @@ def in_output_shape(values, theirs):
 
 def within(found, truth, scale, letter, product):
     out = found.dtype.char
-    if found.dtype.kind not in 'fc':  # a float cast to integers: a rounding may sit on either side
+    if found.dtype.kind not in 'fc':  # a float cast to integers: rounding may go to either side
         slack = BAR[letter] * EPS[letter] * np.longdouble(1) * scale
         return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1 + slack
     eps = max(EPS[letter], EPS.get(out, 0))
@@ -373,6 +379,7 @@ def within(found, truth, scale, letter, product):
 
 
 def binade(scale):
-    """The power of two at or below: one ULP of a float is eps times it."""
+    """Returns the largest power of two that is not above |x|. One ULP of a float is eps times this
+    power."""
     with np.errstate(all='ignore'):
         return np.where(np.isfinite(scale) & (scale > 0), np.exp2(np.floor(np.log2(scale))), scale)

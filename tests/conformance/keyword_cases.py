@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cases.py leaves out: signature=, axes=, axis=, keepdims= and many dimensions, laid over a
-case that is otherwise whole; and how NumPy and the library are told of them."""
+"""Adds keywords to a valid case that cases.py does not draw: signature=, axes=, axis=, keepdims=
+and many dimensions. Also passes them to NumPy and the library."""
 
 import numpy as np
 
-CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # dimensions, operand by operand
+CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # number of core dimensions of each operand
 KEYS = ('signature', 'axes', 'axis', 'keepdims')
 LETTERS = '?bhiqBHIQefdFD'
-# Their loops that take int64 beside uint64 are listed for long long, NumPy's second such type.
+# NumPy lists the loops of these functions for int64 with uint64 under long long, its second such
+# type.
 COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 NO_LOOP = ('did not contain a loop with signature', 'No loop matching the specified signature')
 
 
 def with_keywords(rng, case):
-    """The case, or now and then one with more to it."""
+    """Returns the case, sometimes with added keywords."""
     draw = rng.random()
     if case['op'] in CORE:
         if draw < 0.15:
@@ -36,17 +37,18 @@ def with_keywords(rng, case):
 
 def add_signature(rng, case):
     if case['op'] in COMPARISONS and not any('buffer' in view for view in case['inputs']):
-        return  # NumPy 2.4.6 reads no value then: less_equal(3, 2**31, (None, 'i', None)) is False
+        # NumPy 2.4.6 then ignores the value: less_equal(3, 2**31, (None, 'i', None)) is False.
+        return
     letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
     count = len(case['inputs']) + 1
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
     if any(signature):
         case['signature'] = signature
-        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as beside dtype=
+        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as with dtype=
 
 
 def dtypes_of(case):
-    """NumPy's signature=."""
+    """Returns NumPy's signature=."""
     names = {} if case['op'] in COMPARISONS else {'q': 'l', 'Q': 'L'}
     letters = [names.get(letter, letter) for letter in case['signature']]
     return tuple(np.dtype(letter) if letter else None for letter in letters)
@@ -57,12 +59,12 @@ def type_options(case):
 
 
 def remembers(case, text):
-    """Whether NumPy may have answered as it did for what it was called for before. It keeps what it
-    finds by the types of the loop's operands, a fixed type in place of the array's: whether a
-    Python scalar was weak beside that array is forgotten, and a call is answered as an earlier one
-    with other arrays was. Logical functions and comparisons then also answer calls and methods
-    without signature= by what one with it found. And where no loop fits, the text differs if a loop
-    was found before for these types without signature=."""
+    """Returns whether NumPy's result may depend on its earlier calls. NumPy caches loops by the
+    dtypes of the operands, with a fixed dtype in place of the array's. The cache does not store
+    whether a Python scalar was weak relative to the array, so a call can get the result of an
+    earlier call with other arrays. Logical functions and comparisons without signature= then also
+    use entries of calls with it. If no loop fits, the message differs if a loop was found before
+    for these dtypes without signature=."""
     weak = any(key.startswith('weak') for view in case['inputs'] for key in view or ())
     if case['op'].startswith('logical') or case['op'] in COMPARISONS:
         return True
@@ -78,7 +80,7 @@ def remembers(case, text):
 
 
 def axes_options(case):
-    """NumPy's axes=, axis=, keepdims=."""
+    """Returns NumPy's axes=, axis=, keepdims=."""
     options = {key: case[key] for key in ('axis', 'keepdims') if case.get(key) is not None}
     if case.get('axes'):
         options['axes'] = [tuple(axes) for axes in case['axes']]
@@ -86,18 +88,19 @@ def axes_options(case):
 
 
 def is_refusal(numpy_error, status):
-    """axis= or keepdims= where the signature has no place for it: no matter of types here."""
+    """Returns whether the error is about axis= or keepdims= for a signature that does not support
+    it, and not about dtypes."""
     text = str(numpy_error)
     return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
 
 
 def keyword_options(case):
-    """All of them, for the library's call()."""
+    """Returns all keywords for the library's call()."""
     return {key: case[key] for key in KEYS if case.get(key) is not None}
 
 
 def summed(case, left):
-    """How many products the first input's core gives each sum."""
+    """Returns the number of products in each sum, from the first input's core dimension."""
     axis = case['axes'][0][-1] if case.get('axes') else case.get('axis')
     return left.shape[-1 if axis is None else axis]
 
@@ -120,7 +123,7 @@ def insert_axis(view, place, extent=1):
 
 
 def either_sign(rng, axes, ndim):
-    """Now and then counted from the end, or one too far."""
+    """Sometimes counts axes from the end, or makes one out of range."""
     axes = [axis - ndim if rng.random() < 0.4 else axis for axis in axes]
     if axes and rng.random() < 0.02:
         axes[0] = rng.choice([ndim, -ndim - 1])
@@ -128,10 +131,10 @@ def either_sign(rng, axes, ndim):
 
 
 def core_counts(case):
-    """Core dimensions of the operands that a case has."""
+    """Returns the numbers of core dimensions of the case's operands."""
     if case['op'] != 'matmul':
         return list(CORE[case['op']])
-    # A vector has one, and the product lacks what it lacks.
+    # A vector has one core dimension, and the product lacks the dimensions that its operands lack.
     lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
     return [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
 
@@ -150,7 +153,8 @@ def add_axes(rng, case):
         ndim = len(view['shape']) if view else loop + count
         if count > ndim:
             places = list(range(count))
-        elif ndim > loop + count:  # stretched: the same axes without it only from the end
+        # Broadcast: the same axes are missing only if counted from the end.
+        elif ndim > loop + count:
             places = list(range(-count, 0))
             case['axes'].append(places)
             continue
@@ -162,7 +166,7 @@ def add_axes(rng, case):
     if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
-        case['axes'].pop()  # of one list of axes nobody can tell that an empty entry is missing
+        case['axes'].pop()  # in a single list of axes a missing empty entry cannot be detected
 
 
 def add_axis(rng, case):
@@ -184,9 +188,9 @@ def add_axis(rng, case):
 
 
 def add_dimensions(rng, case):
-    """More axes for every view, in one order for all; most of extent 1 when they are many. A case
-    stays as it is where they would exceed NumPy's 64 axes, or where the buffers are large: each
-    axis of each view multiplies its buffer."""
+    """Adds axes to every view in the same order; if there are many, most have extent 1. The case is
+    unchanged if it would exceed NumPy's 64 axes or if its buffers are large, because each axis of
+    each view multiplies its buffer."""
     outputs = [case['output'], *case.get('outputs', [])]
     views = [*case['inputs'], *outputs, case.get('where')]
     views = [view for view in views if view and 'shape' in view]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A method case made of arguments, and NumPy's method called with them."""
+"""Builds the arguments of a method case and calls NumPy's method."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ import build
 
 
 def index_array(spec):
-    """The indices of a case; a step of its own, so that strides are seen."""
+    """Returns the indices of a case with their own stride, so that strides are tested."""
     dtype = np.dtype(build.numpy_letter(spec['dtype']))
     values = np.array(spec['values'], dtype.newbyteorder() if spec.get('swapped') else dtype)
     values = values.reshape(spec['shape'])
@@ -26,7 +26,8 @@ def initial_of(case, absent):
     if case['initial'] == 'none':
         return None
     value = build.value(None, case['initial'])
-    return np.array(value) if isinstance(value, np.generic) else value  # cast as a 0-d array is
+    # Cast in the same way as a 0-d array.
+    return np.array(value) if isinstance(value, np.generic) else value
 
 
 def axis_of(case):
@@ -39,8 +40,8 @@ def numpy_dtype(case):
 
 
 def spread(operand, indices, out):
-    """The operand of an at as large as the indexed elements: NumPy 2.4 reads beyond a smaller one
-    where indices have several dimensions."""
+    """Broadcasts the operand of `at` to the indexed elements: NumPy 2.4 reads beyond a smaller
+    operand if indices have several dimensions."""
     if not any(index.ndim > 1 for index in indices):
         return operand
     try:
@@ -51,7 +52,7 @@ def spread(operand, indices, out):
 
 
 def numpy_method(case, function, inputs, out, memory):
-    """One call of NumPy's method on given operands."""
+    """Calls NumPy's method on the given operands."""
     method = case['method']
     if method == 'at':
         indices = tuple(index_array(spec) for spec in case['indices'])

@@ -40,11 +40,11 @@ def random_shape(rng):
     if DRAWN['many axes'] and rng.random() < 0.04:
         return many_axes(rng)
     draw = rng.random()
-    if draw < 0.04:  # beyond the dimensions that kernels see
+    if draw < 0.04:  # more dimensions than kernels support
         return [rng.choice([1, 1, 2]) for _ in range(rng.randint(8, 14))]
     if draw < 0.06:
         return [rng.choice([1, 1, 1, 1, 1, 2]) for _ in range(rng.randint(30, 64))]
-    if draw < 0.14:  # many leaves of the tree
+    if draw < 0.14:  # many base blocks of the tree
         return [rng.choice([127, 128, 129, 256, 257, 300, 512, 1000, rng.randint(129, 3000)])]
     if draw < 0.20:
         return rng.choice([[rng.randint(100, 300), rng.randint(1, 4)], [2, rng.randint(100, 300)]])
@@ -54,17 +54,18 @@ def random_shape(rng):
 
 
 def random_source(rng, buffers, shape, dtypes):
-    """The operand that is folded."""
+    """Draws the operand to reduce."""
     if not shape and rng.random() < 0.2:
         return {'scalar': rng.choice(dtypes), 'seed': rng.randrange(1 << 30)}
     view = buffers.view(rng.choice(dtypes), shape)
-    if shape and rng.random() < 0.05:  # a stretched axis
+    if shape and rng.random() < 0.05:  # a broadcast axis
         view['strides'][rng.randrange(len(shape))] = 0
     return view
 
 
 def random_axis(rng, ndim):
-    """An int, several, or "all"; now and then a wrong one. -1 and 0 suit a 0-d operand too."""
+    """Returns an int, several axes, or "all"; sometimes an invalid axis. -1 and 0 are valid for a
+    0-d operand."""
     if rng.random() < 0.02:
         return rng.choice([ndim, -ndim - 1, 2**40, -(2**63)])
     if not ndim:
@@ -83,7 +84,7 @@ def random_axis(rng, ndim):
 
 
 def reduced_shape(shape, axis, keepdims):
-    """The result's shape; of wrong axes anything."""
+    """Returns the result's shape, or any shape if the axes are invalid."""
     ndim = len(shape)
     axes = range(ndim) if axis == 'all' else [axis] if isinstance(axis, int) else axis
     gone = {a % ndim for a in axes if ndim}
@@ -93,7 +94,7 @@ def reduced_shape(shape, axis, keepdims):
 
 
 def spoilt(rng, shape):
-    """Another shape: an axis more, or less, or longer."""
+    """Returns another shape: with one more axis, one less, or longer."""
     draw = rng.random()
     if draw < 0.3 or not shape:
         return ([1] * rng.randint(1, 2) + shape)[-64:]
@@ -104,7 +105,7 @@ def spoilt(rng, shape):
 
 
 def random_output(rng, buffers, shape, sources, dtypes):
-    """None, a fresh view, or one that shares memory with an operand."""
+    """Returns None, a new view, or a view that shares memory with an operand."""
     if not buffers.overlaps and rng.random() < 0.5:
         return None
     if not buffers.overlaps and rng.random() < 0.05:
@@ -164,7 +165,7 @@ def random_reduce(rng, name, dtypes, overlaps=False, shape=None):
 
 
 def random_reduce_over_mask(rng):
-    """Truths over the mask that they are made with, of more rows than are folded together."""
+    """Logical results over the mask of the same call, with more rows than one block reduces."""
     name = rng.choice(['logical_and', 'logical_or', 'logical_xor'])
     case, buffers = base(rng, 'reduce', name), Buffers(rng, True)
     rows = rng.choice([rng.randint(1, 40), rng.randint(300, 9000)])
@@ -192,7 +193,7 @@ def random_accumulate(rng, name, dtypes, overlaps=False, shape=None):
         case['dtype'] = rng.choice(DTYPES)
     output = random_output(rng, buffers, shape, [source], dtypes)
     if output and len(output['shape']) != len(shape):
-        output = None  # NumPy 2 reads the extents that such an output lacks, and crashes
+        output = None  # NumPy 2 reads the missing extents of this output, and crashes
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
@@ -210,7 +211,7 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         indices.insert(rng.randint(0, len(indices)), rng.choice([extent, -1, extent + 7, 2**40]))
     letter = rng.choice(INDEX_DTYPES)
     case['indices'] = [indexed(rng, indices, [len(indices)], letter)]
-    if rng.random() < 0.02:  # no integers that fit, or not one axis
+    if rng.random() < 0.02:  # integers that do not fit, or not exactly one axis
         wrong = rng.choice([{'dtype': 'Q'}, {'dtype': 'd'}, {'shape': [1, len(indices)]}])
         if 'Q' not in wrong.values() or all(i >= 0 for i in indices):
             case['indices'][0].update(wrong)
@@ -221,12 +222,12 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         result[axis % len(shape)] = len(indices)
     output = random_output(rng, buffers, result, [source], dtypes)
     if output and output['shape'] != result:
-        output = None  # NumPy takes outputs that are longer along the axis, and crashes on others
+        output = None  # NumPy accepts outputs that are longer along the axis, and crashes on others
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
 def indexed(rng, values, shape, letter):
-    """An array of indices, in a dtype that holds them."""
+    """Returns an array of indices in a dtype that can hold them."""
     bits = {'b': 7, 'B': 8, 'h': 15, 'H': 16, 'i': 31, 'I': 32, 'q': 63, 'Q': 64}[letter]
     low = 0 if letter in 'BHIQ' else -(1 << bits)
     if any(not low <= v < 1 << bits for v in values):
@@ -243,7 +244,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
         if shape and rng.random() < 0.05:
             shape[0] = 0
         view = random_input(rng, buffers, shape, dtypes)
-        while any(key.startswith('weak') for key in view):  # NumPy's outer knows no weak scalars
+        while any(key.startswith('weak') for key in view):  # NumPy's outer has no weak scalars
             view = random_input(rng, buffers, shape, dtypes)
         inputs.append(view)
     shape = [n for view in inputs for n in view.get('shape', [])]
@@ -260,7 +261,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
 
 
 def random_indices(rng, shape):
-    """Index arrays that broadcast together, for the first axes of `shape`."""
+    """Returns index arrays that broadcast together, for the first axes of `shape`."""
     count = rng.randint(0 if rng.random() < 0.05 else 1, len(shape)) if shape else 0
     if rng.random() < 0.01:
         count = len(shape) + 1
@@ -298,7 +299,7 @@ def random_at(rng, name, dtypes):
     inputs = []
     if name not in ELEMENTWISE[1]:
         view = random_input(rng, buffers, picked, dtypes)
-        while any(key.startswith('weak') for key in view):  # NumPy's at knows no weak scalars
+        while any(key.startswith('weak') for key in view):  # NumPy's at has no weak scalars
             view = random_input(rng, buffers, picked, dtypes)
         if 'buffer' in view and rng.random() < 0.15 and view['shape'] == shape:
             view = {**array, 'shape': list(shape), 'strides': list(array['strides'])}
@@ -307,7 +308,7 @@ def random_at(rng, name, dtypes):
 
 
 def random_bfloat16_method_case(rng):
-    """Methods on bfloat16 alone: NumPy folds in float32, the result is rounded once."""
+    """Methods on bfloat16 only: NumPy reduces in float32, and the result is rounded once."""
     name = rng.choice('add add multiply maximum minimum fmax fmin logical_and'.split())
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, name, 'f')
@@ -321,7 +322,7 @@ def random_bfloat16_method_case(rng):
 
 
 def random_truth_case(rng):
-    """Whether a sum or a product of floats is anything but 0."""
+    """Logical results: whether a sum or product of floats is nonzero."""
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, rng.choice(['add', 'multiply', 'multiply']), rng.choice('efd'))
     buffers, output = Buffers(rng), case['output']
@@ -336,7 +337,7 @@ def random_truth_case(rng):
 
 
 def random_unfit_case(rng):
-    """Floats in an integer loop, not all of which fit."""
+    """Floats in an integer loop, some of which do not fit."""
     make = rng.choice([random_reduce, random_accumulate, random_reduceat])
     case = make(rng, random_name(rng), rng.choice('efd'))
     return {**case, 'dtype': rng.choice('bhiqBHIQ')}
@@ -351,7 +352,7 @@ def random_method_case(rng):
 
 
 def random_overlapping_method_case(rng):
-    """The output lies in an input's buffer, or in the mask's."""
+    """Puts the output into an input's buffer or the mask's."""
     if rng.random() < 0.15:
         return random_reduce_over_mask(rng)
     make = maker(rng.choice('reduce reduce accumulate reduceat outer'.split()))
@@ -359,7 +360,7 @@ def random_overlapping_method_case(rng):
 
 
 def random_event_method_case(rng, dtypes):
-    """Of functions that have floating-point events, nothing cast."""
+    """Draws a function that can raise floating-point flags, without casts."""
     case = maker(rng.choice(METHODS))(rng, rng.choice(EVENTFUL), dtypes)
     case.pop('dtype', None)
     if 'initial' in case and 'where' not in case:

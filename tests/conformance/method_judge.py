@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a method of libgufunc did what NumPy's does. Integers, bools, extremes, left folds and
-accumulations bit-equal; sums within 2(log2 n + 1) u sum|x| and products within n u of the true
-value, which NumPy computes in long double; a left fold of rounded functions as the library's own
-calls, one after the other."""
+"""Compares a method of libgufunc with NumPy's. Integers, bools, extremes, left folds and
+accumulations must be bit-equal. Sums must be within 2(log2 n + 1) u sum|x| and products within n u
+of the exact value, which NumPy computes in long double. A left fold of rounded functions must equal
+a sequence of the library's own calls."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def same_class(numpy_error, status):
     if "duplicate value in 'axis'" in text:
         return kind == 5
     if 'too large to convert' in text and kind == 5:
-        return True  # an axis that NumPy fails to read
+        return True  # an axis that NumPy fails to parse
     if isinstance(numpy_error, IndexError) and not isinstance(numpy_error, ValueError):
         return kind == 4 or ('shape mismatch' in text and kind == 3)
     return judge.same_class(numpy_error, status)
@@ -85,12 +85,13 @@ def same_class(numpy_error, status):
 
 def error_difference(case, theirs, ours):
     if not theirs.error and longer_output(case) and ours.error.status // 100 == 3:
-        return None  # NumPy takes outputs of other shapes where axes have extent one
+        return None  # NumPy accepts outputs of other shapes if axes have extent 1
     return judge.error_difference(case, theirs, ours, same_class)
 
 
 def longer_output(case):
-    """Whether accumulate or reduceat got an output of another shape than the result's."""
+    """Returns whether accumulate or reduceat received an output of another shape than the result.
+    """
     if case['method'] not in ('accumulate', 'reduceat') or not case['output']:
         return False
     shape, axis = list(case['inputs'][0].get('shape', [])), case['axis']
@@ -100,7 +101,7 @@ def longer_output(case):
 
 
 def difference(case, library):
-    """None, or one sentence: how the library differs from NumPy."""
+    """Returns None, or one sentence that describes the difference from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
     if (theirs.error or ours.error) and open_power(case):
         return None
@@ -127,8 +128,8 @@ def difference(case, library):
 
 
 def flat(case):
-    """The elementwise call that an outer is: the first input gets the second's axes, of extent
-    one."""
+    """Returns the elementwise call that is equivalent to an outer: the first input gets the second
+    input's axes with extent 1."""
     more = len(case['inputs'][1].get('shape', []))
     first = dict(case['inputs'][0])
     if 'shape' in first:
@@ -137,12 +138,13 @@ def flat(case):
 
 
 def open_power(case):
-    """Floats that do not fit an integer loop: what power says of them is open."""
+    """Returns whether floats do not fit an integer loop of power, whose result is then undefined.
+    """
     return case['op'] == 'power' and not inputs_fit(case, loop_dtype(case))
 
 
 def loop_dtype(case):
-    """The type that the method computes in; None where there is no loop."""
+    """Returns the dtype in which the method computes, or None if there is no loop."""
     if build.is_bfloat16(case):
         return np.dtype('f')
     memory = build.Memory(case)
@@ -168,7 +170,8 @@ def loop_dtype(case):
 
 
 def inputs_fit(case, dtype):
-    """Whether every operand fits the loop's integers: else the cast is not NumPy's to say."""
+    """Returns whether every operand fits the loop's integers; otherwise NumPy's cast is undefined.
+    """
     if dtype is None or build.is_bfloat16(case):
         return True
     memory = build.Memory(case)
@@ -190,7 +193,7 @@ def value_difference(case, theirs, ours, library):
         found = found.astype(found.dtype.newbyteorder('='))
     good = judge.same_bits(exact, found, case['op'] in judge.EITHER_ZERO)
     if case['op'] in judge.EITHER_ZERO and found.dtype.kind == 'c':
-        good = good | (np.isnan(exact) & np.isnan(found))  # which NaN comes first is the order's
+        good = good | (np.isnan(exact) & np.isnan(found))  # the order decides which NaN is first
     if good.all():
         return None
     loop = loop_dtype(case)
@@ -208,8 +211,8 @@ def value_difference(case, theirs, ours, library):
     return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
-# ---- where the library may give another element than NumPy, each for one reason: all take what is
-# known of the case, and give the elements that are right nevertheless
+# ---- Cases in which the library may return another element than NumPy, each for one reason. Each
+# function receives what is known of the case and returns the elements that are valid nevertheless.
 
 
 def allowances(case, found, loop):
@@ -220,13 +223,14 @@ def allowances(case, found, loop):
 
 
 def hits_out_of_range(case, theirs, found, loop, library):
-    """Integers that at changes by floats: what a float out of their range becomes is open."""
+    """`at` on integers with floats: the result of an out-of-range float is undefined."""
     held, result = hits_held(case, loop)
     return (found == result) if held else True
 
 
 def partial_results_of_another_type(case, theirs, found, loop, library):
-    """NumPy keeps partial results in the output's type; here the whole is folded, then cast."""
+    """NumPy keeps partial results in the output's dtype; the library reduces first and then casts.
+    """
     if case['method'] != 'reduce' or found.dtype == loop:
         return False
     with np.errstate(all='ignore'):
@@ -235,7 +239,8 @@ def partial_results_of_another_type(case, theirs, found, loop, library):
 
 
 def rounded_in_another_order(case, theirs, found, loop, library):
-    """Sums and products lie within their bounds of the true ones; other folds are left folds."""
+    """Sums and products must be within their bounds of the exact values; other reductions are left
+    folds."""
     if is_sum_or_product(case):
         return sums_and_products(case, theirs, found, loop)
     with np.errstate(all='ignore'):
@@ -244,19 +249,19 @@ def rounded_in_another_order(case, theirs, found, loop, library):
 
 
 def parts_of_nan_lost(case, theirs, found, loop, library):
-    """Of several complex NaNs the order decides, and a real output has no place for its parts."""
+    """The order decides which complex NaN survives, and a real output drops a part."""
     if loop.kind != 'c' or found.dtype.kind == 'c':
         return False
     return np.isnan(whole_result(case, found, loop, library))
 
 
 def whole_out_of_range(case, theirs, found, loop, library):
-    """What a float out of an integer's range becomes is open."""
+    """The cast of a float out of an integer's range is undefined."""
     return ~casts.in_range(found.dtype, whole_result(case, found, loop, library))
 
 
 def whole_result(case, found, loop, library):
-    """The result in the loop's own type: NumPy's, or the left fold of the library's calls."""
+    """Returns the result in the loop's dtype: NumPy's, or the left fold of the library's calls."""
     if is_sum_or_product(case):
         return before_cast(case, loop)
     return left_fold(case, loop, library, found.shape)
@@ -268,7 +273,7 @@ def is_sum_or_product(case):
 
 
 def before_cast(case, loop):
-    """NumPy's result in the loop's own type, before it was cast to the output's."""
+    """Returns NumPy's result in the loop's dtype, before the cast to the output's dtype."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # of times the class

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a method may answer where rounding is free: bounds around long double for sums and products,
-and the library's own calls, one after the other, for left folds."""
+"""The permitted results of a method whose rounding is not fixed: bounds around long double for sums
+and products, and a sequence of the library's own calls for left folds."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def wide_inputs(case, loop):
 
 
 def wide_initial(case, loop):
-    """`initial` in the loop's type, as keyword of NumPy's method."""
+    """Returns `initial` in the loop's dtype as a keyword of NumPy's method."""
     initial = initial_of(case, None)
     if initial is None:
         return {}
@@ -32,7 +32,7 @@ def wide_initial(case, loop):
 
 
 def fold(case, function, values, memory, initial):
-    """The method in long double; `initial` in place of the case's own."""
+    """Runs the method in long double, with `initial` in place of the case's own."""
     plain = {k: v for k, v in case.items() if k not in ('initial', 'dtype')}
     if case['method'] == 'reduce':
         options = {'axis': axis_of(case), 'keepdims': bool(case.get('keepdims'))}
@@ -43,7 +43,7 @@ def fold(case, function, values, memory, initial):
 
 
 def longest_fold(case):
-    """At most so many elements go into one result."""
+    """Returns the largest number of elements in one result."""
     shape = case['inputs'][0].get('shape', [])
     if not shape:
         return 2
@@ -78,8 +78,8 @@ def largest(letter):
 
 
 def roundings(case, n):
-    """How many units of sum|x| a sum may be off: the tree's depth; of accumulate its tiles of 256,
-    folded left."""
+    """Returns the permitted error of a sum in units of sum|x|: the depth of the tree; for
+    accumulate also its tiles of 256, folded from the left."""
     if case['method'] == 'accumulate':
         return 256 * np.ceil(np.log(n) / np.log(256))
     return 2 * (np.log2(n) + 1)
@@ -101,13 +101,13 @@ def within_sum(case, memory, values, loop, found, letter, n):
 
 
 def size_of(values):
-    """|x|, and 0 for what is not finite: it decides the sum whatever the order."""
+    """Returns |x|, with 0 for non-finite values, which determine the sum in every order."""
     return np.abs(np.where(np.isfinite(values), values, 0))
 
 
 def near(answer, truth, limit, scale, letter):
-    """Within the limit and the rounding to the output's type; beyond the largest value the order
-    decides."""
+    """Returns which results are within the limit plus the rounding to the output's dtype. Beyond
+    the largest value the result depends on the order."""
     if answer.dtype.kind == 'b':
         return (answer == (truth != 0)) | (np.abs(truth) <= limit)
     out = letter_of(answer.dtype)
@@ -118,7 +118,7 @@ def near(answer, truth, limit, scale, letter):
         room = limit + np.abs(truth) * max(eps, EPS[letter] if letter in 'eE' else 0) + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        room = room + (answer.dtype.kind in 'iu')  # cut off, on either side of an integer
+        room = room + (answer.dtype.kind in 'iu')  # truncation on either side of an integer
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= room) | overflow) & ~zeros
 
@@ -138,7 +138,8 @@ def within_product(case, memory, values, loop, found, letter, n):
         low = product(lambda x: np.minimum(np.where(x > 0, x, 1), 1))
         scale = np.abs(truth)
         smallest = TINY[letter] / EPS[letter]
-        # Where partial products overflow or lose bits below the normal range, their order decides.
+        # If partial products overflow or lose bits below the normal range, the result depends on
+        # their order.
         free = (high >= largest(letter) * 0.5) | (low <= smallest * 4)
         if found.dtype.kind == 'b':
             return free | (found == (truth != 0))
@@ -160,18 +161,18 @@ def within_product(case, memory, values, loop, found, letter, n):
 
 
 def left_fold(case, loop, library, shape):
-    """The method as a chain of the library's own elementwise calls, in the loop's type."""
+    """Runs the method as a chain of the library's elementwise calls in the loop's dtype."""
     chain = {'reduce': fold_left, 'accumulate': scan_left, 'reduceat': stretches, 'at': one_by_one}
     result = chain[case['method']](case, loop, library)
     if build.is_bfloat16(case):
         result = build.from_bfloat16_bits(result)
     if result.size == np.prod(shape):
         return result.reshape(shape)
-    return np.broadcast_to(result, shape)  # an output may be larger than what the method gives
+    return np.broadcast_to(result, shape)  # an output can be larger than the result of the method
 
 
 class Chain:
-    """acc = acc op x by the library, in the loop's type."""
+    """Computes acc = acc op x with the library, in the loop's dtype."""
 
     def __init__(self, case, loop, library):
         self.name, self.library, self.narrow = case['op'], library, build.is_bfloat16(case)
@@ -241,7 +242,7 @@ def stretches(case, loop, library):
 
 
 def one_by_one(case, loop, library, chain_of=Chain):
-    """at: every hit in turn, each written back in the array's type."""
+    """at: applies every index in turn and writes each result in the array's dtype."""
     chain = chain_of(case, loop, library)
     array = np.array(chain.memory.view(case['output']))
     indices = tuple(index_array(spec).astype(np.int64) for spec in case['indices'])
@@ -260,8 +261,8 @@ def one_by_one(case, loop, library, chain_of=Chain):
 
 
 def hits_held(case, loop):
-    """An integer array's at in a float loop, hit by hit in NumPy: whether each result fits the
-    array's type, and the array at the end."""
+    """Simulates `at` on an integer array with a float loop, index by index in NumPy. Returns
+    whether each result fits the array's dtype, and the final array."""
     held = True
 
     class NumpyChain(Chain):

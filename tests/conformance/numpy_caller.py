@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in the library's place, called by a program with floating-point control words of its own
-and with loops that fail."""
+"""NumPy in place of the library, called with floating-point control words of the program and with
+failing loops."""
 
 import abi
 import caller
@@ -30,7 +30,7 @@ class CalledByProgram:
         return self.failed
 
     def fail_loop(self, size):
-        """Fails as the chosen element does, which is there if the result has so many."""
+        """Fails like the chosen element if the result has that many elements."""
         fails = self.failure
         if fails is None or size <= fails['after']:
             return
@@ -40,11 +40,11 @@ class CalledByProgram:
             raise abi.GufuncError(failing_judge.GUF_E_LOOP, text)
 
     def run(self, work, out):
-        """`work(out)`, under the caller's control words if they leak."""
+        """Runs `work(out)`, under the caller's control words if the fault leaks them."""
         if self.fault != 'control_leaks' or self.control is None:
             return work(out)
         mxcsr, x87 = caller.CONTROLS[self.control]
-        self.caller.lib.set_control(mxcsr | 0x1F80, x87 | 0x3F)  # without its traps
+        self.caller.lib.set_control(mxcsr | 0x1F80, x87 | 0x3F)  # with all traps masked
         try:
             return work(out)
         finally:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in the library's place, whole or with one seeded fault: what the oracle must not mind, and
-what it must find."""
+"""NumPy in place of the library, unmodified or with one seeded fault: the oracle must accept the
+former and detect the latter."""
 
 import ctypes as ct
 import re
@@ -73,7 +73,7 @@ def kind_of(options):
 
 
 def without_nan(result, out):
-    """NumPy's answer with 1.5 in the place of each NaN, also in an output that was given."""
+    """Returns NumPy's result with 1.5 in place of each NaN, also in a given output."""
     for array in [np.asarray(result)] if out is None else [out]:
         if array.dtype.kind in 'fc' and array.flags.writeable:
             array[np.isnan(array)] = 1.5
@@ -82,7 +82,7 @@ def without_nan(result, out):
 
 
 class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
-    """The interface of abi_methods.Library. Numbers of threads change nothing."""
+    """The interface of abi_methods.Library. The number of threads has no effect."""
 
     told = ''
 
@@ -92,7 +92,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         self.events = None
 
     def noted(self, report, work, out):
-        """`work(out)`; the floating-point events are in `events` afterwards."""
+        """Runs `work(out)` and stores the floating-point flags in `events`."""
         with event_judge.Noted(report) as seen:
             result = self.run(work, out)
         if self.fault == 'nan_is_number':
@@ -102,7 +102,8 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         return result
 
     def answered(self, out, work, weak=False, report=0):
-        """`work(out)` with NumPy's errors as statuses; a fresh result with its letter."""
+        """Runs `work(out)` with NumPy's errors as statuses; returns a new result with its letter.
+        """
         result = self.guarded(work, out, weak, report)
         self.fail_loop(np.size(result))
         if out is not None:
@@ -116,7 +117,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
     def guarded(self, work, out, weak=False, report=0):
         try:
             return self.noted(report, work, out)
-        except Exception as error:  # noqa: BLE001 - turned into the library's error
+        except Exception as error:  # noqa: BLE001 - becomes the library's error
             if self.fault == 'half_done' and out is not None:
                 out[...] = 1
             axis = re.search("duplicate value in 'axis'|int too large to|a C int", str(error))
@@ -210,7 +211,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
 
     @staticmethod
     def disturb(result, source):
-        """Adds one to an integer that came of an ordinary float beside others."""
+        """Adds one to an integer that was computed from an ordinary float among others."""
         kind = getattr(source, 'dtype', result.dtype).kind
         if result.dtype.kind in 'iu' and kind == 'f' and np.shape(source) == result.shape:
             ordinary = np.argwhere(np.abs(source) < 10)
@@ -239,7 +240,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
 
     @staticmethod
     def unstretched(x, inputs):
-        """Extent 1 against more: the later elements are zeros."""
+        """Broadcasts extent 1 incorrectly: the later elements are zeros."""
         other = max((np.shape(y) for y in inputs), key=len)
         if np.ndim(x) != 1 or np.shape(x) != (1,) or not other or other[-1] < 2:
             return x

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle: random calls and methods through the C ABI, compared with NumPy 2.
+"""The oracle: compares random calls and methods through the C ABI with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--module lent_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
     [--only calls|methods|times|overlaps|events|bad|several|big|streamed|failing]
 
-It ends after so many cases or seconds, whichever comes first. Kept rows (rows/*.json) run first.
-The module lends functions of several outputs and of three inputs; without it none are called.
-With --caller some calls are made under other floating-point control words, and some loops fail.
-Without --seed each commit has a seed of its own, which is printed: --seed N repeats its calls.
-The library's operands begin or end beside pages that nobody may touch; a case that ends the
-process is printed. Another failing case shrinks to a small one; --keep writes it to rows/.
-GUFUNC_CPU_ISA chooses the instruction level. Exit 1 when anything differs, or when there were too
-few cases of a kind."""
+Stops at the number of cases or seconds, whichever comes first. Saved rows (rows/*.json) run first.
+The module provides functions with several outputs or three inputs; without it none are called. With
+--caller some calls run under other floating-point control words, and some loops fail. Without
+--seed each commit has its own seed, which is printed; --seed N repeats its calls. The library's
+operands are next to inaccessible pages; a case that ends the process is printed. Other failing
+cases are reduced to a small case; --keep saves it to rows/. GUFUNC_CPU_ISA selects the ISA level.
+Exits with 1 if a result differs, or if there were too few cases of a kind."""
 
 import argparse
 import copy
@@ -54,7 +53,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 
 
 def simpler(case):
-    """Cases a step simpler than this one, simplest first."""
+    """Yields cases that are one step simpler than this one, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
     for key in ('control', 'threads', 'where', 'dtype', 'events', *keywords):
         if case.get(key):
@@ -93,7 +92,7 @@ def views_of(case):
 
 
 def fewer_indices(case):
-    """Plain indices of reduceat and at, and half of the 1-d ones."""
+    """Yields cases with simpler indices of reduceat and at, and with half of the 1-d indices."""
     for key, plain in (('swapped', False), ('step', 1)):
         if any(spec.get(key, plain) != plain for spec in case.get('indices', [])):
             yield {**case, 'indices': [{**spec, key: plain} for spec in case['indices']]}
@@ -110,7 +109,7 @@ def fewer_indices(case):
 
 
 def shrink(case, library):
-    """The simplest case on the way down that still differs."""
+    """Returns the simplest reachable case that still differs."""
     progress = True
     while progress:
         progress = False
@@ -130,7 +129,7 @@ def judge_of(case):
 
 
 def judged(case, library):
-    """The sentence of the case's judge, or None."""
+    """Returns the sentence of the case's judge, or None."""
     library.control = case.get('control')
     try:
         return judge_of(case).difference(case, library)
@@ -144,7 +143,7 @@ def difference(case, library):
         if text and hasattr(library, 'lib') and keyword_cases.remembers(case, text):
             text = fresh_process.difference(case, library)
         return text
-    except Exception as error:  # noqa: BLE001 - a broken judge must not hide the case
+    except Exception as error:  # noqa: BLE001 - an error in the judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'
 
 
@@ -173,7 +172,7 @@ def random_case(rng, count, only):
 
 
 def random_event_case(rng, number):
-    """Whose floating-point events are asked for: nothing is cast, corners are common."""
+    """Draws a case with checked floating-point flags: no casts, many special values."""
     letter = rng.choice('fdfdfdeiqBH')
     if number % 2:
         case = method_cases.random_event_method_case(rng, letter)
@@ -185,9 +184,9 @@ def random_event_case(rng, number):
 
 
 class Drawing:
-    """The cases of a seed, each kind from a generator of its own."""
+    """Draws the cases of a seed. Each kind has its own random generator."""
 
-    THREADS = (1, 2, 3, 7)  # of which the process grants as many as the last
+    THREADS = (1, 2, 3, 7)  # the process grants as many as the last number
     BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (
@@ -203,7 +202,7 @@ class Drawing:
         self.drawn = Counter()
 
     def next(self):
-        """A case of the next kind, or of the one that is asked for, on some number of threads."""
+        """Returns a case of the next kind, or of the selected kind, with a number of threads."""
         case = {**self.draw(), 'threads': self.rngs['threads'].choice(self.THREADS)}
         rng = self.rngs['control']
         if self.control and rng.randrange(self.CONTROL_EVERY) == 0:
@@ -254,12 +253,13 @@ class Drawing:
 
 
 def kind_of(case):
-    """What is counted: the ufunc of a call, the method of a method."""
+    """Returns the key for counting: the ufunc of a call, the ufunc and method of a method case."""
     return f'{case["op"]}.{case["method"]}' if 'method' in case else case['op']
 
 
 def commit_seed():
-    """Other calls for every commit, the same wherever that commit is tested; 1 outside of git."""
+    """Returns a seed from the current commit, equal wherever the commit is tested; 1 outside of
+    git."""
     command = ['git', '-C', str(ROWS.parent), 'rev-parse', '--short=8', 'HEAD']
     try:
         return int(subprocess.run(command, capture_output=True, text=True).stdout[:8] or '1', 16)
@@ -268,13 +268,13 @@ def commit_seed():
 
 
 class Watched:
-    """A process that runs the cases, and one that waits for it: a signal or a sanitizer ends the
-    first where the library touches what it was not given, and the other reports the case."""
+    """A process that runs the cases, and a parent that waits for it. A signal or a sanitizer ends
+    the child if the library accesses invalid memory, and the parent reports the case."""
 
     RETURNED = -1
 
     def __init__(self):
-        self.count = mmap.mmap(-1, 8)  # of the case that runs, or RETURNED; shared by both
+        self.count = mmap.mmap(-1, 8)  # number of the running case, or RETURNED; shared by both
 
     def begin(self, count):
         struct.pack_into('q', self.count, 0, count)
@@ -286,7 +286,7 @@ class Watched:
             try:
                 code = body()
                 self.begin(self.RETURNED)
-            except BaseException:  # noqa: BLE001 - the parent knows the exit status alone
+            except BaseException:  # noqa: BLE001 - the parent sees only the exit status
                 traceback.print_exc()
             finally:
                 sys.stdout.flush()
@@ -307,7 +307,7 @@ def drawing_of(options):
 
 
 def describe_case(options, count):
-    """The case with a number, drawn again."""
+    """Draws the case with this number again."""
     if count == 0:
         return 'a kept row'
     drawing = drawing_of(options)
@@ -338,9 +338,9 @@ def main():
 
 
 def compare(parser, options, watched):
-    """Runs the cases; the exit status."""
+    """Runs the cases and returns the exit status."""
     np.seterr(all='ignore')
-    os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read when the library is used
+    os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read at the first use
     library = abi_methods.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
@@ -396,5 +396,5 @@ def compare(parser, options, watched):
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore')  # NumPy's: casts and operations that the cases are made to have
+    warnings.simplefilter('ignore')  # the cases cause NumPy's warnings on purpose
     sys.exit(main())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reduce, accumulate, reduceat and at over records: beside NumPy's add_triplet, and, where the
-order shows, beside the folds of docs/reductions.md written down for records of 1 to 4095 bytes.
-Their loops are the host's: a device refuses all but what has no element, by name.
+"""Tests reduce, accumulate, reduceat and at on structured dtypes: compared with NumPy's add_triplet
+and, where the order matters, with the reductions of docs/reductions.md, implemented for structs of
+1 to 4095 bytes. The loops are host loops: a device must reject every call that has elements.
 
     record_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]"""
 
@@ -35,7 +35,7 @@ class Skipped(Exception):
 
 
 def mixed(a, b):
-    """Neither associative nor commutative: every order gives other bytes."""
+    """Neither associative nor commutative: every order produces other bytes."""
     return a * np.uint8(31) + b
 
 
@@ -44,7 +44,8 @@ def added(a, b):
 
 
 def loop_of(function, size, alignment):
-    """A host loop over elements seen as [byte][element]; it notices what no loop may be given."""
+    """A host loop over elements seen as [byte][element]. Detects elements that a loop must never
+    receive."""
 
     @LOOP
     def loop(args, dims, steps, _):
@@ -105,7 +106,7 @@ class Library(abi_methods.Library):
 
 
 def records(rng, shape, dtype):
-    """Any strides, at times from an odd address."""
+    """Draws any strides, sometimes with an odd address."""
     strides, offset, span = layout(rng, shape)
     odd = rng.choice([0, 0, 1])
     size = dtype.itemsize
@@ -124,7 +125,7 @@ def random_shape(rng, size):
     return [rng.randint(1, 5) for _ in range(3)]
 
 
-# ---- the order, written down: elements are columns of bytes, and one more that says they are there
+# ---- the order of reductions: an element is a column of bytes and a byte that marks it as present
 
 
 def joined(a, b):
@@ -149,7 +150,7 @@ def left_scan(x):
 
 
 def columns(array, mask=None):
-    """[byte and presence] + the array's own axes."""
+    """Returns an array with axes [byte and presence] + the array's own axes."""
     size = array.dtype.itemsize
     flat = np.frombuffer(array.tobytes(), np.uint8).reshape(array.shape + (size,))
     there = np.broadcast_to(True if mask is None else mask, array.shape).astype(np.uint8)
@@ -261,7 +262,7 @@ def answer(call):
 
 
 def numpy_case(rng):
-    """A method, its options by name, and the array that it reads."""
+    """Draws a method, its options by name, and the array that it reads."""
     shape = [rng.choice([0, 1, 2, 3, 7, 300]) for _ in range(rng.choice([1, 1, 2]))]
     x = records(rng, shape, TRIPLET)
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle, tried: NumPy in the library's place differs nowhere, and NumPy with a seeded fault
-is found out.
+"""Tests the oracle: NumPy in place of the library must show no difference, and NumPy with a seeded
+fault must be detected.
 
     seeded_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
     [--fault several]"""
@@ -17,7 +17,7 @@ from numpy_library import FAULTS, NumpyLibrary
 
 
 def random_cases(seed):
-    """As the oracle draws them, without bfloat16, which NumPy lacks."""
+    """Draws cases as the oracle does, without bfloat16, which NumPy lacks."""
     drawing = oracle.Drawing(seed, None, control=True, failing=True)
     while True:
         case = drawing.next()
@@ -26,7 +26,8 @@ def random_cases(seed):
 
 
 def first_difference(library, count, seed):
-    """How many cases it took to find a difference, and which; None, None without one."""
+    """Returns how many cases were needed to find a difference, and the difference; None, None
+    without one."""
     for number, case in enumerate(itertools.islice(random_cases(seed), count)):
         text = oracle.difference(case, library)
         if text:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of functions with two outputs and with three inputs, of lent_functions.guf.cpp;
-divmod also by its outer. `outputs` stands in place of `output`, one entry for each."""
+"""Random calls of the functions with two outputs and with three inputs in lent_functions.guf.cpp,
+and divmod.outer. `outputs` replaces `output` with one entry per output."""
 
 import numpy as np
 
@@ -11,17 +11,18 @@ import time_cases
 
 OPERANDS = {'divmod': (2, 2), 'modf': (1, 2), 'frexp': (1, 2), 'clip': (3, 1)}
 NAMES = 'divmod divmod divmod modf frexp clip clip clip'.split()
-DTYPES = '?bhiqBHIQefd'  # clip has complex loops in NumPy, and none here
+DTYPES = '?bhiqBHIQefd'  # NumPy's clip has complex loops, which the library lacks
 RESULTS = {'divmod': 'bhiqBHIQefd', 'modf': 'efd', 'frexp': 'efdi', 'clip': '?bhiqBHIQefd'}
 
 
 def numpy_function(name):
-    """NumPy's ufunc of a name; np.clip itself is none."""
+    """Returns NumPy's ufunc of a name; np.clip itself is not a ufunc."""
     return np._core.umath.clip if name == 'clip' else getattr(np, name)
 
 
 def one_class_of_times(rng, name):
-    """NumPy has rules for the mixed calls of these two names, which no module can have."""
+    """NumPy has special rules for the mixed calls of these two names, which a module cannot define.
+    """
     kind = 'm' if name == 'divmod' else rng.choice('mM')
     found = []
     while not found:
@@ -37,8 +38,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Each absent or not; each may lie in an input's buffer. Two lie apart from one another, or are
-    both given and lie beside one another."""
+    """Draws outputs: each may be absent or in an input's buffer. Two outputs are apart, or both are
+    given and overlap."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
@@ -47,7 +48,7 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         if output:
             taken.add(output['buffer'])
         outputs.append(output)
-    # Which element is an integer that an unsafe cast leaves open is told output by output.
+    # Elements that an unsafe cast leaves undefined are determined for each output separately.
     if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
         first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
         outputs = [first, buffers.view_beside(first, first['shape'])]
@@ -55,7 +56,7 @@ def random_outputs(rng, case, buffers, shape, dtypes):
 
 
 def random_types(rng, case):
-    """dtype= or signature= now and then, mostly of loops that there are."""
+    """Sometimes adds dtype= or signature=, mostly of existing loops."""
     nin, nout = OPERANDS[case['op']]
     letters = RESULTS[case['op']] if rng.random() < 0.8 else DTYPES
     draw = rng.random()
@@ -71,7 +72,7 @@ def random_types(rng, case):
 
 
 def add_mask(rng, case, buffers, shape):
-    """NumPy fails on a weak integer out of range beside a mask."""
+    """Returns whether NumPy fails on a weak integer out of range with a mask."""
     weak = any('weak_int' in view for view in case['inputs'])
     if not weak and rng.random() < 0.2:
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
@@ -110,7 +111,7 @@ def random_several_case(rng):
 
 
 def outer_of(rng, case, buffers, dtypes, times):
-    """divmod.outer; outputs apart from the inputs."""
+    """Draws divmod.outer with outputs apart from the inputs."""
     shapes = [[rng.randint(1, 5) for _ in range(rng.choice([0, 1, 2]))] for _ in range(2)]
     case['inputs'] = [buffers.view(rng.choice(dtypes), shape) for shape in shapes]
     whole = shapes[0] + shapes[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a call with several outputs, or with three inputs, did what NumPy's does: each output as
-judge.py has it for one, bit by bit."""
+"""Compares a call with several outputs or three inputs with NumPy's: each output bit by bit, as
+judge.py compares one output."""
 
 import functools
 import operator
@@ -15,11 +15,11 @@ import tally
 from judge import Outcome, letter_of
 from several_cases import numpy_function
 
-EITHER_ZERO = {'clip'}  # NumPy's answer to -0 between 0 and 0 changes with the layout
+EITHER_ZERO = {'clip'}  # NumPy's result for -0 between 0 and 0 depends on the layout
 
 
 def options_of(case):
-    """NumPy's keywords, but for out= and where=."""
+    """Returns NumPy's keywords except out= and where=."""
     options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
     if case.get('dtype'):
         options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
@@ -34,9 +34,9 @@ def called(case, function):
 
 
 def written_in_order(function, inputs, outs, options, mask):
-    """NumPy's answer, with outputs that lie beside one another written one after the other, each
-    where the mask is true: NumPy leaves the order open, and writes what a mask leaves out of an
-    output that it copies."""
+    """Returns NumPy's result with overlapping outputs written in order, each where the mask is
+    true. NumPy leaves the order undefined, and writes masked elements of an output that it copies.
+    """
     options = options if mask is True else {**options, 'where': mask}
     if len(outs) < 2 or not np.may_share_memory(*outs):
         return function(*inputs, out=tuple(outs), **options)
@@ -48,14 +48,14 @@ def written_in_order(function, inputs, outs, options, mask):
 
 
 def run_numpy(case):
-    memory, apart = build.Memory(case), build.Memory(case)  # see build.apart; with all its strides
+    memory, apart = build.Memory(case), build.Memory(case)  # see build.apart; keeps all strides
     outs = [spec and memory.view(spec) for spec in case['outputs']]
     inputs = [build.value(apart, spec) for spec in case['inputs']]
     mask = apart.view(case['where']) if case.get('where') else True
     function = called(case, numpy_function(case['op']))
     try:
         found = written_in_order(function, inputs, outs, options_of(case), mask)
-    except Exception as error:  # noqa: BLE001 - its class is the finding
+    except Exception as error:  # noqa: BLE001 - its class is compared
         return [Outcome(memory, error=error, text=str(error))]
     found = found if isinstance(found, tuple) else (found,)
     pairs = [(out, np.asarray(result)) for out, result in zip(outs, found, strict=True)]
@@ -86,7 +86,7 @@ def run_library(case, library):
 
 
 def difference(case, library):
-    """None, or one sentence: how the library differs from NumPy."""
+    """Returns None, or one sentence that describes the difference from NumPy."""
     theirs, ours = run_numpy(case), run_library(case, library)
     if theirs[0].error or ours[0].error:
         return judge.error_difference(case, theirs[0], ours[0])
@@ -122,7 +122,8 @@ def output_difference(case, number, theirs, ours, outside):
 
 
 def outside_of(case, theirs):
-    """Output by output, which elements come of a float cast to an integer that cannot hold it."""
+    """Returns for each output which elements depend on a float cast to an integer that cannot hold
+    it."""
     nothing = [np.zeros(x.output.shape, bool) for x in theirs]
     if case['casting'] != 'unsafe':
         return nothing
@@ -145,7 +146,7 @@ def outside_of(case, theirs):
 
 
 def untouched_difference(case, theirs, ours):
-    """Bytes outside the outputs must be as they were."""
+    """Checks that bytes outside the outputs are unchanged."""
     before, after = build.Memory(case), ours[0].memory
     for spec in filter(None, case['outputs']):
         before.view(spec)[...] = 0

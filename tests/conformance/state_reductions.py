@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions with a state beside NumPy: argmax, argmin, minmax, mean and variance of the module
-made of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and ldexp,
-whose loop is (f, i) -> f, as a host loop. A device has NumPy's results, too, and the cpu's bits.
+"""Compares user-defined accumulators with NumPy: argmax, argmin, minmax, mean and variance of the
+module from examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and
+ldexp, whose loop is (f, i) -> f, as a host loop. A device must match NumPy's results and the cpu's
+bits.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]
     [--device cuda:0]"""
@@ -101,7 +102,7 @@ class Library(abi_methods.Library):
 
 
 def random_array(rng, nprng):
-    """Any shape, layout and order of axes; equal elements and NaNs are frequent."""
+    """Draws any shape, layout and order of axes, with frequent equal elements and NaNs."""
     ndim = rng.choice([0, 1, 1, 2, 2, 3, 4])
     shape = [rng.choice([0, 1, 2, 3, 5, 8] if ndim > 1 else [1, 2, 127, 128, 129, 700, 3000])
              for _ in range(ndim)]
@@ -112,7 +113,7 @@ def random_array(rng, nprng):
         array = nprng.integers(-9, 9, shape).astype(letter) / 4
         if rng.random() < 0.2 and array.size:
             array = np.where(nprng.random(shape) < 0.02, np.nan, array).astype(letter)
-    elif letter == 'Q':  # neighbours that doubles do not tell apart
+    elif letter == 'Q':  # neighbours that are equal as doubles
         array = np.uint64(2**64 - 1) - nprng.integers(0, 50, shape).astype(letter)
     else:
         array = nprng.integers(-100, 100, shape).astype(letter)
@@ -126,14 +127,14 @@ def random_array(rng, nprng):
 
 
 def moved(array, axes):
-    """The folded axes as one, the last, in C order."""
+    """Merges the reduced axes into one last axis in C order."""
     kept = [k for k in range(array.ndim) if k not in axes]
     size = int(np.prod([array.shape[k] for k in axes], dtype=np.int64))
     return array.transpose(kept + axes).reshape([array.shape[k] for k in kept] + [size])
 
 
 def expected(name, array, axes, where):
-    """What NumPy gives, without the folded axes; None where it refuses."""
+    """Returns NumPy's result without the reduced axes, or None if NumPy rejects the call."""
     flat = moved(array, axes)
     if name == 'mean_variance':
         mask = np.ones(flat.shape, bool) if where is None else moved(where, axes)
@@ -149,7 +150,7 @@ def expected(name, array, axes, where):
 
 
 def refusal(name):
-    """NumPy's words for no elements."""
+    """Returns NumPy's message for empty input."""
     try:
         getattr(np, name if name in ('argmax', 'argmin') else 'max')(np.array([]))
     except ValueError as error:
@@ -199,7 +200,8 @@ def difference(library, rng, nprng):
 
 
 def layout_difference(array, axis, keepdims, where, own, strides):
-    """Fresh results lie as those of NumPy's reductions, which one of bools has in each type."""
+    """Allocated results have the layout of NumPy's reductions. The reference is a reduction to
+    bool, which NumPy has for every dtype."""
     axis = axis if axis is None else tuple(axis)
     mask = {} if where is None else {'where': where}
     right = np.logical_or.reduce(array, axis=axis, keepdims=keepdims, **mask)
@@ -211,7 +213,7 @@ def layout_difference(array, axis, keepdims, where, own, strides):
 
 
 def ldexp_difference(library, rng, nprng):
-    """Only where NumPy takes int64: its loops of int32 skip elements on some machines."""
+    """Compares ldexp only with int64: NumPy's int32 loops skip elements on some machines."""
     shape = [rng.randint(1, 9) for _ in range(rng.randint(1, 3))]
     letter = rng.choice('qqI')
     source = nprng.integers(0 if letter == 'I' else -3, 4, shape).astype(letter)
@@ -259,5 +261,5 @@ def main():
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore')  # NumPy's, of means of nothing
+    warnings.simplefilter('ignore')  # NumPy's warnings about means of empty input
     sys.exit(main())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the oracle has judged, counted, so that a test can demand enough of each kind."""
+"""Counts what a run of the oracle has judged, so that a test can require enough cases of each kind.
+"""
 
 from collections import Counter
 
@@ -11,26 +12,29 @@ import build
 import event_judge
 
 TALLY = Counter()
-# Of so many cases one must be ...
+# One case in this many must be ...
 FEWEST = {
     'overlapping': 5,  # ... a success whose output shares memory with an input
     'over their mask': 100,  # ... a success whose output shares memory with the mask
-    'with events': 150,  # ... floating-point events, the same ones
-    'shared': 500,  # ... a call whose items threads share, as told beforehand
-    'in tiles': 10_000,  # ... one of those, or of one thread, that goes tile by tile
-    'shared methods': 1500,  # ... a method of so many elements
-    'around the caches': 50_000,  # ... a result that is written around the caches, as told
+    'with events': 150,  # ... a comparison of floating-point flags
+    'shared': 500,  # ... a call that guf_explain reports as shared between threads
+    'in tiles': 10_000,  # ... a tiled call, on one or more threads
+    'shared methods': 1500,  # ... a method of that many elements
+    # ... a result that guf_explain reports as written with non-temporal stores.
+    'around the caches': 50_000,
     'several operands': 40,  # ... a call with two outputs or three inputs
-    'one of two outputs': 200,  # ... one that was given one output of two
-    'overlap of two outputs': 600,  # ... one whose two outputs share memory
-    'refused for an argument': 20,  # ... a wrong argument that both refuse, without a byte changed
-    'under a control word': 12,  # ... a call by a thread with another floating-point control word
-    'with a loop that failed': 300,  # ... a loop that failed, and the same call right after it
+    'one of two outputs': 200,  # ... a call with one of two outputs given
+    'overlap of two outputs': 600,  # ... a call whose two outputs share memory
+    # ... an invalid argument that both reject, without a changed byte.
+    'refused for an argument': 20,
+    'under a control word': 12,  # ... a call from a thread with another floating-point control word
+    'with a loop that failed': 300,  # ... a failing loop, followed by the same call without failure
 }
 
 
 def changed_memory(case, ours):
-    """After both failed: nothing may be written, but by a loop that failed underway."""
+    """Checks after both failed that nothing was written, except by a loop that failed while it ran.
+    """
     underway = 'negative integer powers' in ours.text
     if not underway and build.Memory(case).bytes() != ours.memory.bytes():
         return f'an error that changed memory: {ours.error.status} "{ours.text}"'
@@ -41,7 +45,7 @@ def changed_memory(case, ours):
 
 
 def count_overlap(case, ours):
-    """Counts a call that succeeded with an output whose memory is an input's, too."""
+    """Counts a successful call whose output shares memory with an input."""
     views = [ours.memory.view(view) for view in case['inputs'] if 'buffer' in view]
     if case['output'] and any(np.shares_memory(ours.output, view) for view in views):
         TALLY['overlapping'] += 1
@@ -52,7 +56,7 @@ def count_overlap(case, ours):
 
 
 def count_several(case, ours):
-    """Counts a call of several operands that succeeded; `ours` are its outputs."""
+    """Counts a successful call with several operands; `ours` are its outputs."""
     TALLY['several operands'] += 1
     TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
     if len(ours) == 2 and all(case['outputs']):
@@ -60,7 +64,7 @@ def count_several(case, ours):
 
 
 def count_big(case, library):
-    """Counts a call by what the library told of it, a method by its elements."""
+    """Counts a call by its explanation, a method by its number of elements."""
     if 'big' not in case:
         return
     if 'method' in case:
@@ -75,8 +79,8 @@ def count_big(case, library):
 
 
 def tell(count, only, several=True, device=False, caller=True):
-    """Prints what was judged of overlaps and refusals; the kinds of which there were too few. A
-    device tells of no threads, tiles and caches, and runs no loop that fails."""
+    """Prints the counts of overlaps and errors, and returns the kinds with too few cases. A device
+    reports no threads, tiles and caches, and runs no failing loop."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
     TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)

@@ -15,7 +15,7 @@ NAMES = {
         'fmin equal not_equal less less_equal greater greater_equal logical_and'
     ).split(),
 }
-CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # that signature= names
+CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # classes that signature= can name
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
 
 
@@ -28,7 +28,7 @@ def random_dtype(rng, units):
 
 
 def random_dtypes(rng):
-    """Mostly a few units that mix well, with now and then a number beside them."""
+    """Mostly draws a few units that combine well, sometimes with a number."""
     units = rng.choice(
         [['s'], ['D', 'h', 's'], ['s', 'ms', 'us', 'ns'], ['Y', 'M'], ['D', 'M'], UNITS]
     )
@@ -39,7 +39,7 @@ def random_dtypes(rng):
 
 
 def random_name(rng, own):
-    """Of a function that knows times, or now and then of any."""
+    """Draws a call, mostly of a function that supports datetime types."""
     nin = rng.choice([1, 2, 2, 2, 2])
     return nin, rng.choice((own if rng.random() < 0.97 else cases.ELEMENTWISE)[nin])
 
@@ -52,9 +52,9 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def asked_dtype(rng, name, used):
-    """dtype= names classes; one with a unit is refused. NumPy looks at classes or not function by
-    function, by accident of its history: asked for is what the operands are, where it makes no
-    difference."""
+    """Draws dtype=, which names a class; a class with a unit is rejected. NumPy is inconsistent in
+    whether a function examines only the class, so dtype= mostly repeats the operands' classes where
+    both readings agree."""
     if rng.random() < 0.2:
         return random_unit(rng)
     classes = {dtype.split('[')[0] for dtype in used}
@@ -68,7 +68,7 @@ def random_unit(rng):
 
 
 def add_signature(rng, case):
-    """Classes as the operands have them, or now and then another or a unit among them."""
+    """Returns the classes of the operands, or sometimes another class or a unit."""
     used = used_dtypes(case)
     if len(used) != len(case['inputs']):
         return
@@ -91,7 +91,7 @@ def used_dtypes(case):
 
 
 def holders(case):
-    """Where dtypes stand: in buffers and in scalars."""
+    """Returns where dtypes appear: in buffers and in scalars."""
     initial = case.get('initial')
     scalars = [*case['inputs'], initial if isinstance(initial, dict) else {}]
     yield from ((buffer, 'dtype') for buffer in case['buffers'])
@@ -103,9 +103,10 @@ def all_dtypes(case):
 
 
 def without_accidents(case):
-    """What NumPy 2.4 answers by the way that it takes: swapped bytes beside a timedelta without a
-    unit stay swapped, datetimes without one become years and months or not by their values, and
-    crash at; and days of datetimes far away in years or months overflow."""
+    """Returns whether NumPy 2.4's result depends on its implementation: swapped bytes with a
+    timedelta without a unit stay swapped; datetimes without a unit become years and months or not,
+    depending on their values, and crash at; days of distant datetimes in years or months overflow.
+    """
     buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
     calendar = any(re.search(r'\[[0-9]*[YM]\]', dtype) for dtype in all_dtypes(case))
@@ -122,7 +123,8 @@ def without_accidents(case):
 
 
 def only_iterator_refuses(case, theirs):
-    """Steps of a unit in an output without one: NumPy keeps them, but not with its iterator."""
+    """Returns whether an output has no unit: NumPy keeps the unit's steps, but not with its
+    iterator."""
     output = case['output']
     without = output and case['buffers'][output['buffer']]['dtype'] in ('m8', 'M8')
     return without and case['casting'] == 'unsafe' and 'to generic units' in theirs.text
@@ -170,12 +172,13 @@ def random_time_method_case(rng):
     if case.get('dtype'):
         case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
     without_accidents(case)
-    # A sum that comes to not-a-time on its way stays that, and its way is the order of the fold.
+    # A sum that becomes not-a-time in an intermediate step stays not-a-time, so it depends on the
+    # order of the reduction.
     if name == 'add' and method in ('reduce', 'reduceat'):
         initial = case.get('initial')
         for holder in case['buffers'] + [initial if 'scalar' in (initial or ()) else {}]:
             holder['values'] = 'small'
-    # NumPy keeps partial results in an output of another unit, and rounds each.
+    # NumPy keeps partial results in an output of another unit, and rounds each of them.
     output = case['output']
     if name == 'add' and method == 'reduce' and output and rng.random() < 0.5:
         sum_into_datetimes(case)
@@ -186,7 +189,8 @@ def random_time_method_case(rng):
 
 
 def sum_into_datetimes(case):
-    """A sum of timedeltas in a datetime of their unit: the epoch and the first, and the others."""
+    """Sums timedeltas into a datetime of their unit: the epoch plus the first value, then the
+    others."""
     source, output = case['inputs'][0], case['buffers'][case['output']['buffer']]
     own = used_dtypes(case)[0]
     if own.startswith('m8[') and source.get('buffer') != case['output']['buffer']:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same calls and methods on devices whose waves have 32 and 64 lanes: the same bytes, and the
-same refusals.
+"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. Bytes and errors
+must be equal.
 
     wave_bits.py --library LIBGUFUNC [--module lent_functions.so] [--cases 3000] [--seed 1]
 
-A process for each device; each says what it runs on, and a line a case."""
+Uses one process per device; each prints its target, and then one line per case."""
 
 import argparse
 import hashlib
@@ -16,7 +16,7 @@ ARCHES = {'gfx942': 64, 'gfx1100': 32}
 
 
 def digesting(base):
-    """The library, which remembers the bytes of all results since the last question."""
+    """A library that records the bytes of all results since the last query."""
 
     class Digesting(base):
         def __init__(self, path):
@@ -26,7 +26,7 @@ def digesting(base):
         def note(self, arrays, options):
             given = [a[1] if isinstance(a, tuple) else a for a in arrays]
             if options.get('where') is not None and any(isinstance(a, tuple) for a in arrays):
-                return  # what a mask leaves out of a fresh result is open
+                return  # masked elements of an allocated result are undefined
             for array in given:
                 self.hash.update(getattr(array, 'bits', array).tobytes())
                 self.results += 1

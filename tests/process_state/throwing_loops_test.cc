@@ -361,8 +361,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
     const char *const name = flags == 0 ? "leaves_caller" : "leaves_any";
     const guf_ufunc ufunc = make_ufunc(name, leave_thread, &leaver, flags);
     for (const size_t count : {size_t{5}, kMany}) {
-      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3;
-           ++threads) {  // 0: maybe other threads
+      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {  // 0: any thread
         leaver.meet = flags == 0 ? 1 : threads;
         expect_to_leave({ufunc, &leaver, nullptr, threads, count});
         expect_working_pool();
