@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The annotations of bindings/gufunc.i: what tools/abigen says of stale, misspelt and missing ones,
-and that each of them is in what it writes.
+"""Tests the annotations of bindings/gufunc.i: tools/abigen must report stale, misspelt and missing
+annotations, and each annotation must appear in its output.
 
     annotations_test.py"""
 
@@ -18,7 +18,7 @@ ABIGEN = runpy.run_path(str(ROOT / 'tools/abigen/__main__.py'), run_name='abigen
 import roles  # noqa: E402
 
 TEXT = ABIGEN['INTERFACE'].read_text()
-# What is changed, into what, and what is said of it.
+# The text to change, its replacement, and the expected message.
 FAULTS = [
     ('"abi:counted", "1") guf_array;', '"abi:couted", "1") guf_array;',
      'abi:couted of guf_array: there is no such annotation'),
@@ -56,7 +56,7 @@ FAULTS = [
 
 
 def read(text):
-    """What is wrong with an interface file of this text, and what it declares."""
+    """Returns the errors in an interface file of this text, and its declarations."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, 'gufunc.i')
         path.write_text(text)
@@ -73,7 +73,8 @@ class Annotations(unittest.TestCase):
                 self.assertTrue([line for line in found if said in line], found)
 
     def test_each_is_written(self):
-        """Without any of a kind what the generators write is another, were it not refused."""
+        """Without all annotations of one kind the generators would write something else if abigen
+        did not reject it."""
         found, declared = read(TEXT)
         self.assertEqual(found, [])
         told = {one.name: roles.of(one, declared) for one in declared.functions}

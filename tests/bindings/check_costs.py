@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmark of calls of each language with its bar: what a call of one element may cost
-over the C call in the same run. For a quiet machine; ctest only tells that they run.
+"""Runs the call benchmark of each language with its limit: the permitted cost of a one-element call
+above the C call in the same run. Needs a quiet machine; ctest only checks that the benchmarks run.
 
-Ends with 1 when a language is over its bar; one without its toolchain is named."""
+Exits with 1 if a language exceeds its limit. A language without a toolchain is reported by name."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ NOT_HERE = 77
 
 
 def commands(build):
-    """What runs each language's, with its bar in nanoseconds."""
+    """Returns the command of each language and its limit in nanoseconds."""
     return {
         'cpp': [build / 'bin/cpp_call_cost', '5'],
         'python': [ROOT / 'build/venv/bin/python',

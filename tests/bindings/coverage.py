@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table "C function x language": which function of the C interface each language's safe layer
-uses. Reads the bindings' sources; what the generators wrote does not count. A function that a
-language does not use has to be listed in bindings/gufunc.i as abi:raw_only, or as
-abi:raw_only_<language> for that language alone, with the reason.
+"""The table "C function x language": which function of the C API the safe layer of each language
+uses. Reads the handwritten sources of the bindings. A function that a language does not use must be
+listed in bindings/gufunc.i as abi:raw_only, or as abi:raw_only_<language> for that language only,
+with the reason.
 
     coverage.py [--write] [--allow-missing] [--root FOLDER]
 
-Without --write the table in docs/bindings.md is compared. --allow-missing: a language without any
-source is no failure, its column says so."""
+Without --write the table in docs/bindings.md is compared. With --allow-missing a language without
+sources is accepted, and its column says so."""
 
 import argparse
 import pathlib
@@ -19,12 +19,12 @@ PAGE, INTERFACE = 'docs/bindings.md', 'bindings/gufunc.i'
 BEGIN, END = '<!-- coverage: begin -->', '<!-- coverage: end -->'
 FEATURE = re.compile(r'%feature\("abi:raw_only(?:_(\w+))?",\s*"([^"]+)"\)\s*(\w+);')
 DECLARED = re.compile(r'^GUF_API\s[^;(]*?\b(guf_\w+)\(', re.MULTILINE)
-# Comments and strings say the names of functions, too.
+# Function names in comments and strings do not count.
 STRING = r'"(?:\\.|[^"\\])*"'
 LIKE_C = rf"//[^\n]*|/\*.*?\*/|r#+\".*?\"#+|{STRING}|'(?:\\.|[^'\\\n])'|`[^`]*`"
 LIKE_PYTHON = rf'""".*?"""|{STRING}|#[^\n]*'
 NO_CODE = {True: re.compile(LIKE_C, re.DOTALL), False: re.compile(LIKE_PYTHON, re.DOTALL)}
-# A function that is called, handed on, or made a pointer.
+# A function that is called, passed on, or made a pointer.
 USED = re.compile(r'\b\w+\b(?=\s*(?:[(,)>};]|\bas\b|$))', re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def code_of(path):
 
 
 def camel(name):
-    """guf_array_alloc as Go's generated layer has it: cArrayAlloc."""
+    """Returns the name of guf_array_alloc in Go's generated layer: cArrayAlloc."""
     return 'c' + ''.join(word.capitalize() for word in name.split('_')[1:])
 
 
@@ -41,10 +41,11 @@ class Language:
     def __init__(self, title, key, globs, generated=(), spelling=None, ignores=None):
         self.title, self.key, self.globs = title, key, globs
         self.generated, self.spelling = generated, spelling
-        self.ignores = ignores  # the file that tells SWIG what its raw layer is not to have
+        self.ignores = ignores  # the file that lists what SWIG omits from the raw layer
 
     def words(self, root):
-        """Every word that its safe layer uses as a function; None where there is no source."""
+        """Returns every word that the safe layer uses as a function, or None if there is no source.
+        """
         files = sorted({path for pattern in self.globs for path in root.glob(pattern)})
         files = [path for path in files if path.name not in self.generated]
         if not files:
@@ -52,7 +53,7 @@ class Language:
         return {word for path in files for word in USED.findall(code_of(path))}
 
     def left_out(self, root):
-        """Matches the functions that its raw layer does not have."""
+        """Returns a pattern for the functions that the raw layer lacks."""
         text = (root / self.ignores).read_text() if self.ignores else ''
         names = re.findall(r'%ignore (guf_\w+);', text)
         patterns = re.findall(r'%rename\("\$ignore", regexmatch\$name="([^"]+)"\)', text)
@@ -87,7 +88,7 @@ LANGUAGES = [
 
 
 def functions(root):
-    """Every function that gufunc/gufunc.h declares, in its order."""
+    """Returns every function that gufunc/gufunc.h declares, in its order."""
     include = root / 'abi/include/gufunc'
     headers = re.findall(r'#include "(\w+\.h)"', (include / 'gufunc.h').read_text())
     texts = [(include / header).read_text() for header in headers]
@@ -95,13 +96,14 @@ def functions(root):
 
 
 def exceptions(root):
-    """(language or '', function) to the reason."""
+    """Returns a map from (language or '', function) to the reason."""
     text = (root / INTERFACE).read_text()
     return {(language or '', name): why for language, why, name in FEATURE.findall(text)}
 
 
 def table(root):
-    """The lines of the table, what is neither used nor excepted, and the languages not there."""
+    """Returns the lines of the table, the functions that are neither used nor excepted, and the
+    missing languages."""
     names, excepted = functions(root), exceptions(root)
     words = {language: language.words(root) for language in LANGUAGES}
     left_out = {language: language.left_out(root) for language in LANGUAGES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What packages of the bindings carry and are called: licences, metadata, import paths.
+"""Checks the contents and names of the bindings' packages: licences, metadata, import paths.
 
 packages_test.py PROJECT
 """
@@ -27,7 +27,8 @@ class Packages(unittest.TestCase):
                 self.assertEqual((BINDINGS / package / 'LICENSE').read_bytes(), text)
 
     def test_the_go_module_has_a_path_that_can_be_fetched(self):
-        # Go resolves a path whose first element has a dot; others belong to its standard library.
+        # Go resolves an import path only if its first element contains a dot; others belong to its
+        # standard library.
         self.assertRegex(go_module(), r'^[a-z0-9-]+(\.[a-z0-9-]+)+/')
         self.assertTrue(go_module().endswith('/gufunc'))
 

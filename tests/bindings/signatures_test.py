@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what abigen wrote for Rust against bindgen's reading of the same headers, and the list of
-exported symbols against both: two parsers and the linker have to agree. Structures by their sizes,
-alignments and offsets of fields, constants by their values.
+"""Compares abigen's Rust declarations with bindgen's for the same headers, and both with the list
+of exported symbols: two parsers and the linker must agree. Structures are compared by size,
+alignment and offsets of fields, constants by value.
 
     signatures_test.py [--bindgen bindgen]"""
 
@@ -13,13 +13,13 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Constants that bindgen does not read: macros with casts, and limits of kernels.
+# Constants that bindgen cannot read: macros with casts, and limits of kernels.
 NOT_READ = {'GUF_ALL_AXES', 'GUF_NAT', 'GUF_LEAF_SIZE', 'GUF_SCAN_TILE'}
 FUNCTION = re.compile(r'pub fn (guf_\w+)\s*\((.*?)\)\s*(?:->\s*([^;{]+?))?\s*;')
 
 
 def signatures(text):
-    """{function: (types of parameters, result)}; the names of parameters are not compared."""
+    """Returns {function: (types of parameters, result)}; names of parameters are not compared."""
     found = {}
     linked = re.sub(r'\s+', ' ', re.sub(r'///.*', '', text)).replace('::std::os::raw::', '')
     linked = re.sub(r'\bsize_t\b', 'usize', linked)
@@ -31,18 +31,19 @@ def signatures(text):
 
 
 def layouts(text):
-    """{what: number} of structures, as `offset_of!(guf_x, y) == 4` of abigen's says."""
+    """Returns {property: number} of structures, from assertions such as `offset_of!(guf_x, y) == 4`
+    in abigen's output."""
     found = re.findall(r'assert!\((\w+)!?(?:::<|\()([\w, #]+)>?\(?\)+ == (\d+)\)', text)
     return {(kind, re.sub(r'r#|\s', '', what)): int(number) for kind, what, number in found}
 
 
 def layouts_by_bindgen(text):
-    """The same, of bindgen's tests."""
+    """Returns the same from bindgen's tests."""
     found = re.findall(r'mem::(\w+)::<(guf_\w+)>\(\),\s*(\d+)usize', text)
     fields = re.findall(r'(\d+)usize,\s*concat!\(\s*"Offset of field: ",\s*stringify!\((\w+)\),'
                         r'\s*"::",\s*stringify!\((\w+)\)', text)
     made = {(kind, name): int(number) for kind, name, number in found}
-    # A word of Rust's has an underscore behind it.
+    # Field names that are keywords of Rust end with an underscore.
     return made | {('offset_of', f'{name},{field.rstrip("_")}'): int(at)
                    for at, name, field in fields}
 

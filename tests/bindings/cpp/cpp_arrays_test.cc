@@ -140,7 +140,7 @@ TEST(CppArrays, Devices) {
   EXPECT_STREQ(cpu.info().backend, "cpu");
   EXPECT_TRUE(cpu.synchronize());
   EXPECT_THROW(gufunc::Device("nowhere:0"), gufunc::Error);
-  EXPECT_THROW(cpu.memory(), gufunc::Error);  // it keeps no pool
+  EXPECT_THROW(cpu.memory(), gufunc::Error);  // the cpu has no memory pool
   const uint32_t count = gufunc::backend_count();
   ASSERT_GE(count, 1U);
   EXPECT_NE(gufunc::backend_info(0).name[0], '\0');
@@ -178,7 +178,8 @@ TEST(CppArrays, StreamsAndEvents) {
   }
 }
 
-// Graphs, memory statistics and native handles are of GPUs: the simulated ones, where there are.
+// Graphs, memory statistics and native handles exist only on GPUs, so the test uses simulated ones
+// if available.
 TEST(CppArrays, GraphsOfDevices) {
   gufunc::Device gpu;
   try {
@@ -218,7 +219,7 @@ TEST(CppArrays, GraphsOfDevices) {
   EXPECT_EQ(Doubles::from(copy).data()[4], 22);
 }
 
-// Lists that are too short are refused: what lies behind them is not looked at.
+// Lists that are too short are rejected without a read beyond their end.
 TEST(CppArrays, ListsThatDoNotFit) {
   const auto refused = [](const std::function<void()> &call) {
     try {
@@ -242,7 +243,7 @@ TEST(CppArrays, ListsThatDoNotFit) {
   EXPECT_EQ(refused([] { Array::wrap(counting({2}), [] {}); }), GUF_E_ARG);
   const std::vector<gufunc::Operand> many(GUF_MAX_OPERANDS + 8, gufunc::Operand(1));
   EXPECT_EQ(refused([&] { gufunc::Ufunc("add").call(many, gufunc::Operands{}); }), GUF_E_ARG);
-  // A function of as many operands as there may be, all of them in and out.
+  // A function with the maximum number of operands, all of them inout.
   std::string operands = "(n)";
   for (int k = 1; k < GUF_MAX_OPERANDS; ++k) operands += ",(n)";
   gufunc::UfuncOptions options;

@@ -23,7 +23,7 @@ Values values(const Array &array) {
   return Doubles::from(array).to_vector();
 }
 
-// The failure that `call` ends with.
+// Returns the error that `call` throws.
 template <class Call>
 gufunc::Error failure(Call call) {
   try {
@@ -102,7 +102,7 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(values(add.reduceat(x, starts)), (Values{4, 34}));
   add.reduceat_into(x, starts, parts);
   EXPECT_EQ(parts, (Values{4, 34}));
-  // What is allocated in such a place would be nobody's.
+  // An output allocated for this empty operand would have no owner.
   EXPECT_EQ(failure([&] { add.reduce_into(matrix, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add.accumulate_into(x, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add.reduceat_into(x, starts, Operand()); }).status(), GUF_E_ARG);
@@ -175,7 +175,7 @@ void expect_failure(const gufunc::Error &error, guf_status status, const char *t
   EXPECT_EQ(error.native_code(), native_code);
 }
 
-// Of letters of two bytes, more than a record has room for.
+// Two-byte characters, more than an error record can hold.
 std::string long_text() {
   std::string text = "!";
   for (int k = 0; k < 1000; ++k) text += "\u00e9";
@@ -213,14 +213,14 @@ TEST(CppCalls, HostLoops) {
   const gufunc::Error cut = fail(1);
   EXPECT_EQ(long_text().find(cut.what()), 0U);
   EXPECT_GT(std::strlen(cut.what()), 400U);
-  EXPECT_EQ(std::strlen(cut.what()) % 2, 1U);  // a whole number of letters behind the first
+  EXPECT_EQ(std::strlen(cut.what()) % 2, 1U);  // complete two-byte characters after the first byte
   const auto twice = [&] {
     hypot.add_function<double(double, double)>([](double a, double) { return a; });
   };
   EXPECT_EQ(failure(twice).status(), GUF_E_EXISTS);
   EXPECT_EQ(hypot.loop_types(1).at(0), gufunc::DType(GUF_F32));
   EXPECT_EQ(hypot.info().nloops, 2U);
-  EXPECT_EQ(failure([] { Ufunc("cpp_hypot"); }).status(), GUF_E_NOT_FOUND);  // another context
+  EXPECT_EQ(failure([] { Ufunc("cpp_hypot"); }).status(), GUF_E_NOT_FOUND);  // in another context
   EXPECT_GT(Ufunc::count(context), 40U);
   EXPECT_EQ(Ufunc::name_at(0, context), "absolute");
 }
@@ -249,7 +249,7 @@ TEST(CppCalls, CoreDimensionsAreSeen) {
   EXPECT_STREQ(failure([&] { half({odd}); }).what(), "an even number of elements, please");
 }
 
-// The greatest element and where it is.
+// The largest element and its index.
 TEST(CppCalls, ReductionsWithAState) {
   const gufunc::Context context = gufunc::Context::create();
   gufunc::UfuncOptions leaf;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bindings/cpp/cpp-classes.md has every class of gufunc/cpp/*.hpp, with its header, and names of
-the C interface that stand in the header it points to.
+"""Checks that bindings/cpp/cpp-classes.md lists every class of gufunc/cpp/*.hpp with its header,
+and that the C names on the page are declared in the linked header.
 
 cpp_classes_test.py ROOT
 """
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 C_HEADERS = ROOT / "abi/include/gufunc"
 PAGE = ROOT / "bindings/cpp/cpp-classes.md"
 HIDDEN = re.compile(r"^namespace detail \{.*?^\}  // namespace detail$", re.DOTALL | re.MULTILINE)
-# A definition at the left edge; declarations and specializations are none.
+# A definition without indentation. Declarations and specializations do not match.
 CLASS = re.compile(r"^(?:(?:class|struct)(?: \[\[nodiscard\]\])? (\w+)(?= [:{])|using (\w+) =)",
                    re.MULTILINE)
 ROW = re.compile(r"^\| `(\w+)` \| (.{10,}) \| \[([\w.]+)\]\([^)]*/cpp/\3\) \| (.+) \|$",
@@ -27,14 +27,15 @@ def classes(text):
 
 
 def declared(text, name):
-    """Whether a C header declares a name, or with a * at its end one that begins so."""
+    """Returns whether a C header declares a name, or a name with this beginning if it ends with *.
+    """
     end = "" if name.endswith("*") else r"\b"
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return re.search(rf"\b{re.escape(name.rstrip('*'))}{end}", code) is not None
 
 
 def findings(page, headers, c_headers):
-    """What the page says wrong, or does not say. Headers by name: their texts."""
+    """Returns the errors and omissions of the page. `headers` maps names to texts."""
     wanted = {(name, header) for header, text in headers.items() for name in classes(text)}
     rows = ROW.findall(page)
     told = {(name, header) for name, _, header, _ in rows}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp: DLPack both ways, with a producer that counts its deleter's calls.
+// gufunc.hpp: DLPack import and export, with a producer that counts calls of its deleter.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -16,7 +16,7 @@ using gufunc::DlpackTensor;
 using Doubles = gufunc::TypedArray<double>;
 using Values = std::vector<double>;
 
-// Another library's tensor over memory of an array, in the form Managed.
+// A tensor of another library over the memory of an array, in the form Managed.
 template <class Managed>
 struct Producer {
   Array memory;
@@ -64,8 +64,8 @@ class Given {
   DlpackTensor unversioned(const Array &array) const {
     return DlpackTensor(&(new Producer<guf_dlpack_unversioned>(array, deleted_))->managed);
   }
-  // How many tensors were deleted; waits until `wanted` are, for a device tells late that it is
-  // done.
+  // Returns how many tensors were deleted. Waits until `wanted` were deleted, because a device
+  // reports completion late.
   int deleted(int wanted = 0) const {
     for (int k = 0; k < 5000 && *deleted_ < wanted; ++k) {
       gufunc::poll();
@@ -83,7 +83,7 @@ std::vector<gufunc::Device> devices() {
   for (const char *spec : {"cuda:0", "roc:0"}) {
     try {
       found.emplace_back(spec);
-    } catch (const gufunc::Error &) {  // not simulated here
+    } catch (const gufunc::Error &) {  // this device is not simulated
     }
   }
   return found;
@@ -216,7 +216,7 @@ TEST(CppExchange, StreamsOrderWhatIsExchanged) {
     const auto queued = gufunc::CallKeywords().on(stream);
     for (int k = 0; k < 8; ++k) add({x, 1}, {x}, queued);
     const Given given;
-    {  // values that are not there yet
+    {  // values that are still being computed
       const Array y = Array::from_dlpack(given.versioned(x), stream);
       EXPECT_EQ(Doubles::from(negative({y})).to_vector(), Values(kSize, -9));
       add({y, 1}, {y});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp with exceptions and without them in one program: this file has the one form,
-// cpp_forms_values.cc the other. Linked in both orders, as the linker keeps the first of functions
-// of one name.
+// gufunc.hpp with and without exceptions in one program: this file uses one form,
+// cpp_forms_values.cc the other. The test is linked in both orders, because the linker keeps the
+// first of several functions with one name.
 #include "cpp_forms_values.h"
 
 #include <gtest/gtest.h>

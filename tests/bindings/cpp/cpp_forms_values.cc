@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of cpp_forms_test.cc's program that has failures as values.
+// The part of cpp_forms_test.cc's program that uses failures as values.
 #define GUFUNC_NO_EXCEPTIONS
 #include "cpp_forms_values.h"
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Through a pointer nothing is inlined: what the linker has kept of the two forms is what runs.
+// A call through a pointer is not inlined, so it runs the form that the linker kept.
 gufunc::Expected<gufunc::Ufunc> (*volatile find)(const std::string &,
                                                  guf_context) = &gufunc::Ufunc::find;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cpp_forms_values.cc, built with GUFUNC_NO_EXCEPTIONS, does for a program built without.
+// Functions of cpp_forms_values.cc, which is built with GUFUNC_NO_EXCEPTIONS, for a program that is
+// built without it.
 #ifndef GUFUNC_TESTS_CPP_FORMS_VALUES_H
 #define GUFUNC_TESTS_CPP_FORMS_VALUES_H
 

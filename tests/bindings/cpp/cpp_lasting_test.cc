@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only shows over time: memory that is not given back, and messages of other threads' calls.
+// Faults that appear only over time: memory leaks, and error messages that belong to another
+// thread's call.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -10,14 +11,14 @@
 
 namespace {
 
-// Sanitizers keep freed memory for a while, and take their time.
+// Sanitizers keep freed memory for a while and are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
 
-// Bytes of the process that are in memory.
+// Resident memory of the process in bytes.
 int64_t resident() {
   std::ifstream file("/proc/self/statm");
   int64_t size = 0, pages = 0;
@@ -81,7 +82,7 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Calls do not write what is const: operands and keywords.
+// Calls do not write to const operands and keywords.
 TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
   const gufunc::Ufunc add("add");
   const std::vector<double> values{1, 2, 3, 4};
@@ -108,7 +109,7 @@ TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
   EXPECT_EQ(right, kThreads * kCalls);
 }
 
-// Arrays and events die on threads that did not make them, while those that did go on.
+// Arrays and events are released by other threads than their makers, which continue to run.
 TEST(CppLasting, WhatOneThreadMadeAnotherReleases) {
   std::vector<gufunc::Array> made;
   const gufunc::Device cpu("cpu");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp without exceptions: built with -fno-exceptions and GUFUNC_NO_EXCEPTIONS. Ends with 1
-// at the first thing that is not so.
+// gufunc.hpp without exceptions: built with -fno-exceptions and GUFUNC_NO_EXCEPTIONS. Exits with 1
+// at the first failed check.
 #include <cstdio>
 #include <cstdlib>
 #include <gufunc/gufunc.hpp>

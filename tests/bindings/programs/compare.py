@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the six programs of a language beside those of C++ and compares what they write: dtype,
-shape and every byte.
+"""Runs the six programs of a language and those of C++ and compares their output: dtype, shape and
+every byte.
 
     compare.py --modules FOLDER... --reference 'FOLDER/{program}' [--device cpu]... [--needs FILE]
                [--together] LANGUAGE COMMAND...
 
 In COMMAND {program} stands for a program's name. --needs: a file without which the test is skipped
-(77). --together: COMMAND runs all programs on all devices in one process; it is given MODULES
-INPUTS FOLDER DEVICE,... PROGRAM... and writes to FOLDER/DEVICE/ours. README.md beside this says
-what the programs do."""
+(77). --together: COMMAND runs all programs on all devices in one process. Its arguments are MODULES
+INPUTS FOLDER DEVICE,... PROGRAM..., and it writes to FOLDER/DEVICE/ours. README.md in this folder
+describes the programs."""
 
 import argparse
 import itertools
@@ -22,7 +22,7 @@ import numpy as np
 
 import make_inputs
 
-# What each program writes: name, dtype, shape.
+# The outputs of each program: name, dtype, shape.
 OUTPUTS = {
     'discriminant': [
         ('discriminant_x', '<f4', (5,)),
@@ -54,7 +54,7 @@ OUTPUTS = {
 
 
 def run(command, program, options, inputs, outputs, device):
-    """What went wrong, or None."""
+    """Runs a program and returns an error message, or None."""
     arguments = [part.replace('{program}', program) for part in command]
     return ended([*arguments, options.modules, inputs, outputs, device], f'{program} on {device}')
 
@@ -71,7 +71,7 @@ def ended(arguments, what):
 
 
 def array(folder, name):
-    """The array, or why there is none."""
+    """Returns the array, or the reason why it is missing."""
     path = pathlib.Path(folder, f'{name}.npy')
     try:
         return np.load(path), None
@@ -94,7 +94,7 @@ def difference(name, dtype, shape, theirs, ours):
 
 
 def plausible(name, folder):
-    """What is known of a result without any program: a reference that wrote zeros is none."""
+    """Checks a result independently of any program, so that an all-zero reference is detected."""
     value, why = array(folder, name)
     if why:
         return why
@@ -112,7 +112,7 @@ def plausible(name, folder):
 
 
 def compare_on(device, options, folder):
-    """What differs on a device, and how many files were compared."""
+    """Returns the differences on a device, and the number of compared files."""
     inputs = folder / 'inputs'
     sides = folder / device / 'reference', folder / device / 'ours'
     wrong, count = [], 0
@@ -131,7 +131,7 @@ def compare_on(device, options, folder):
 
 
 def run_together(options, folder):
-    """All of the language's programs on all devices; what went wrong."""
+    """Runs all of the language's programs on all devices and returns an error message, or None."""
     given = [options.modules, folder / 'inputs', folder, ','.join(options.device), *OUTPUTS]
     failure = ended([*options.command, *given], 'the programs')
     return [failure] if failure else []

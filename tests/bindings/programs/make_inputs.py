@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what the six programs read: make_inputs.py FOLDER. See README.md beside it."""
+"""Writes the inputs of the six programs: make_inputs.py FOLDER. See README.md in this folder."""
 
 import pathlib
 import sys
@@ -9,7 +9,8 @@ import numpy as np
 
 
 def inputs():
-    """Name to array. Quotients of whole numbers: the same bits on every machine."""
+    """Returns a map from names to arrays. Quotients of integers have the same bits on every
+    machine."""
     f4, f8 = np.float32, np.float64
     yield 'discriminant_a', np.array([0, 0.25, 0.5, 0.75, 1], f4)
     yield 'discriminant_b', np.array([10, 10.1, 10.5, 10.7, 11], f4)

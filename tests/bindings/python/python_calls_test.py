@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with NumPy's arrays and this package's: results, keywords, errors, as NumPy's."""
+"""Calls with NumPy's arrays and the package's arrays: results, keywords and errors match NumPy's.
+"""
 
 import pickle
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples, and the blocks of the README, and compares what they print.
+"""Runs the examples and the code blocks of the README, and compares their output.
 
 python_examples_test.py MODULES_FOLDER BINDING_FOLDER
 """
@@ -40,7 +40,7 @@ class Examples(unittest.TestCase):
                 self.assertNotEqual(device, "cpu")
 
     def test_readme(self):
-        """Every block of Python runs, and prints what its comments say."""
+        """Every Python block must run and print what its comments state."""
         text = (FOLDER / "README.md").read_text()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         self.assertTrue(blocks)

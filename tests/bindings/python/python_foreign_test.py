@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of other libraries' classes: refused where NumPy would call the class or return results
-of it, accepted where they are memory.
+"""Operands of other libraries' classes: rejected if NumPy would call the class or return its
+instances, accepted if they only provide memory.
 
-With simulated devices where they are built, and with the libraries that can be imported.
+Uses simulated devices if they were built, and the libraries that can be imported.
 """
 
 import importlib
@@ -18,7 +18,7 @@ DEVICES = [device.spec for device in gufunc.devices() if device.spec != "cpu"]
 
 
 class Elements:
-    """Elements, and no conversion to NumPy's that goes unnoticed."""
+    """A sequence that counts conversions to NumPy arrays."""
 
     converted = 0
 
@@ -80,14 +80,14 @@ class Volts(np.float64):
 
 
 class Missing:
-    """As pandas.NA: a scalar that takes part in ufuncs."""
+    """Like pandas.NA: a scalar that takes part in ufuncs."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         return self
 
 
 class Exports(Elements):
-    """As arrays of CuPy and PyTorch: protocols of NumPy's beside DLPack."""
+    """Like arrays of CuPy and PyTorch: NumPy's protocols in addition to DLPack."""
 
     __array_ufunc__ = Labelled.__array_ufunc__
     __array_wrap__ = Wraps.__array_wrap__
@@ -101,7 +101,7 @@ class Exports(Elements):
 
 
 def plain_calls(x):
-    """Every way by which an operand comes into a call."""
+    """Yields every way to pass an operand to a call."""
     y = np.ones(3)
     return {
         "first": lambda: gufunc.add(x, y), "second": lambda: gufunc.add(y, x),
@@ -151,7 +151,7 @@ class StandIns(unittest.TestCase):
                     self.assert_refused(call, type(x).__name__, text)
         self.assertEqual(Elements.converted, 0)
         for x in (Metres(1), Count(1), Volts(1)):
-            self.assertEqual(np.add(x, 1), "metres")  # as NumPy's, which calls the class
+            self.assertEqual(np.add(x, 1), "metres")  # as NumPy does, which calls the class
         self.assert_refused(lambda: gufunc.add(Declines(), 1), "does not support ufuncs")
 
     def test_a_matrix_stays_no_ndarray(self):
@@ -198,7 +198,7 @@ class StandIns(unittest.TestCase):
 
 
 class OtherLibraries(unittest.TestCase):
-    """The libraries themselves, where the Python that runs the tests has them."""
+    """The libraries themselves, if the Python of the tests has them."""
 
     def assert_refused(self, x, remedy, *, alone=gufunc.negative):
         for call in (lambda: gufunc.add(x, 1), lambda: alone(x), lambda: gufunc.add.reduce(x)):
@@ -255,7 +255,7 @@ class OtherLibraries(unittest.TestCase):
 
 
 class Conversions(unittest.TestCase):
-    """Arrays of this package where NumPy's are asked for."""
+    """Arrays of this package that are passed to NumPy."""
 
     def test_device_arrays_are_not_copied_silently(self):
         for spec in DEVICES:
@@ -286,7 +286,7 @@ class Conversions(unittest.TestCase):
 
 
 class UfuncsOfOthers(unittest.TestCase):
-    """Ufuncs that this package lacks run on the memory of host arrays."""
+    """Ufuncs that only NumPy has run on the memory of host arrays."""
 
     def test_numpys(self):
         x = np.array([0.5, -1.5, 2.25])
@@ -361,7 +361,7 @@ class Divmod(unittest.TestCase):
     def test_outputs_and_masks(self):
         x, y = np.array([7.0, 8.0, 9.0]), np.array([2.0, 3.0, 4.0])
         a = gufunc.array(x)
-        found = np.divmod(a, y, out=(a, None))  # the quotient lies over an input
+        found = np.divmod(a, y, out=(a, None))  # the quotient overwrites an input
         self.assertIs(found[0], a)
         self.assertEqual((a.tolist(), found[1].tolist()), ([3, 2, 2], [1, 2, 1]))
         a = gufunc.array(x)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NumPy's users expect of an array at once, compared with NumPy.
+"""Basic features that NumPy's users expect of an array, compared with NumPy.
 
-With simulated devices where they are built.
+Uses simulated devices if they were built.
 """
 
 import datetime
@@ -16,7 +16,7 @@ DTYPES = ("?", "i1", "u2", "i8", "f2", "f4", "f8", "c8", "c16", "m8[s]")
 
 
 def outcome(function):
-    """What a function gives, or the built-in class of its exception."""
+    """Returns the result of a function, or the built-in class of its exception."""
     try:
         return function()
     except Exception as error:
@@ -117,7 +117,7 @@ class Habits(unittest.TestCase):
             for keywords in ({}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"keepdims": True},
                              {"axis": 1, "dtype": "f8"}):
                 if theirs.dtype.kind == "c" and "dtype" in keywords:
-                    continue  # sums of complex numbers as real ones do not warn here
+                    continue  # complex sums, like real sums, raise no warning here
                 with warnings.catch_warnings(record=True) as met, np.errstate(all="ignore"):
                     warnings.simplefilter("always")
                     wanted = outcome(lambda: np.asarray(theirs.mean(**keywords)))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package's modules import one way only: what a module imports, in functions too, never comes
-back to it.
+"""Checks that the package's modules have no import cycles, including imports inside functions.
 
 python_layers_test.py ROOT
 """
@@ -15,7 +14,7 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 
 
 def imported(text, modules):
-    """The package's modules that a source names in an import, wherever that stands."""
+    """Yields the package's modules that a source imports anywhere."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             names = [alias.name for alias in node.names] if node.module is None else [node.module]

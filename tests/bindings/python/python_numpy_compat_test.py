@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that NumPy and this package run alike: results, exceptions, warnings, what ufuncs report
-about themselves.
+"""Programs that must behave alike in NumPy and this package: results, exceptions, warnings, and
+attributes of ufuncs.
 
-With simulated devices where they are built.
+Uses simulated devices if they were built.
 """
 
 import copy
@@ -16,7 +16,7 @@ import numpy as np
 
 DEVICES = [device.spec for device in gufunc.devices()]
 KINDS = (TypeError, ValueError, IndexError, OverflowError)
-# Programs for either library, `m`.
+# Programs for either library, which is bound to `m`.
 METHODS = """
 m.add.reduceat(x, [])
 m.add.reduceat(x, ())
@@ -193,7 +193,7 @@ m.add.outer(x, x, where=np.eye(3, dtype=bool))
 
 
 def outcome(program, module):
-    """(result, the classes of its exception, the classes of its warnings)."""
+    """Returns (result, classes of its exception, classes of its warnings)."""
     x, X, z = np.arange(3.0), np.arange(6.0).reshape(2, 3), 1j * np.arange(3) + 1
     space = {"m": module, "np": np, "x": x, "X": X, "z": z}
     with warnings.catch_warnings(record=True) as met:
@@ -248,7 +248,7 @@ class Programs(unittest.TestCase):
             self.assertEqual([warning.filename for warning in met], [__file__])
 
     def test_repeated_axes_of_matrices(self):
-        """(m,m)->() with axes=, which NumPy has as a ufunc of its linear algebra."""
+        """(m,m)->() with axes=, which NumPy has as a ufunc of its linear algebra module."""
         try:
             from numpy.linalg._umath_linalg import det
         except ImportError:
@@ -295,7 +295,7 @@ class Devices(unittest.TestCase):
 
 
 class Ufuncs(unittest.TestCase):
-    """What ufuncs report about themselves."""
+    """Attributes of ufuncs."""
 
     def test_identities(self):
         for name in ("add", "multiply", "logical_and", "logical_or", "logical_xor", "bitwise_and",

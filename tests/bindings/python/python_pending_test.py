@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading and writing elements on the host comes behind what streams still do with the array.
+"""Host reads and writes of elements wait for pending work of streams on the array.
 
-With simulated devices where they are built.
+Uses simulated devices if they were built.
 """
 
 import pickle
@@ -10,14 +10,15 @@ import unittest
 import gufunc
 import numpy as np
 
-RECIPE = 20  # calls one behind the other, slower than what reads
-# Of the cpu the work takes its time; simulated GPUs do it when they are waited for.
+RECIPE = 20  # successive calls, which take longer than a read
+# The cpu works in the background; simulated GPUs work when a caller waits for them.
 VALUES = {"cpu": np.linspace(0.5, 0.75, 1 << 18), "gpu": np.linspace(0.5, 0.75, 1 << 10)}
 
 
 class Pending(unittest.TestCase):
     def places(self):
-        """(stream, an array on its device or in memory of the host that it reaches, its values)."""
+        """Yields (stream, an array on its device or in host memory that the device can access, its
+        values)."""
         for device in gufunc.devices():
             values = VALUES["cpu" if device.spec == "cpu" else "gpu"]
             yield gufunc.Stream(device), gufunc.array(values, device=device), values
@@ -27,7 +28,7 @@ class Pending(unittest.TestCase):
                 yield gufunc.Stream(device), reached, values
 
     def begin(self, stream, x, dtype="float64"):
-        """An array of ones, given values on the stream only."""
+        """Makes an array of ones whose values are assigned on the stream only."""
         made = gufunc.ones_like(x, dtype)
         made.synchronize()
         for _ in range(RECIPE):
@@ -35,7 +36,7 @@ class Pending(unittest.TestCase):
         return made
 
     def check(self, read, last=None, dtype="float64"):
-        """`read` of an array whose values are still to come gives them, or the `last` of them."""
+        """`read` of an array with pending work returns the new values, or the `last` of them."""
         for stream, x, values in self.places():
             with self.subTest(stream.device.spec, on_host=x.on_host):
                 pending = self.begin(stream, x, dtype)

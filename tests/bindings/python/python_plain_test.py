@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package in a program without NumPy: nothing of it is imported, arrays work by themselves."""
+"""The package in a program without NumPy: it imports no part of NumPy, and its arrays work without
+it."""
 
 import array
 import sys
@@ -7,7 +8,7 @@ import unittest
 
 
 class Refuse:
-    """Makes `import numpy` fail, as where it is not installed."""
+    """Makes `import numpy` fail, as if it were not installed."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):

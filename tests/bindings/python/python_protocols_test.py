@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators and NumPy's protocols beside other classes, keywords of methods, memory of others.
+"""Operators and NumPy's protocols with other classes, keywords of methods, and memory of other
+objects.
 
-With simulated devices where they are built.
+Uses simulated devices if they were built.
 """
 
 import mmap
@@ -18,7 +19,7 @@ BINARY = ("__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod
 
 
 class Answers:
-    """Has operators of its own, and no __array_ufunc__."""
+    """A class with its own operators and without __array_ufunc__."""
 
     __eq__ = __ne__ = lambda self, other: True
 
@@ -46,7 +47,8 @@ class Units(np.ndarray):
 
 class OtherClasses(unittest.TestCase):
     def test_a_ufunc_of_the_same_name_is_not_taken_for_numpys(self):
-        """By NumPy's protocol, which a ufunc of the same name that Numba makes follows too."""
+        """A class that follows NumPy's protocol, as a ufunc of the same name that Numba makes does.
+        """
         class Named:
             __name__ = "add"
 
@@ -95,7 +97,7 @@ class OtherClasses(unittest.TestCase):
             a = gufunc.array(plain, device=spec)
             for other in others:
                 if spec != "cpu" and isinstance(other, (list, np.ndarray)):
-                    continue  # operands of the host are refused beside those of devices
+                    continue  # host operands are rejected together with device operands
                 with self.subTest(spec, other=other):
                     for ours, theirs in ((a == other, plain == other), (a != other, plain != other),
                                          (other == a, other == plain)):

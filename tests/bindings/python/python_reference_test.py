@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of bindings/python/reference are what the package says of itself, and every public name
-says something.
+"""Checks that the pages of bindings/python/reference match the package's documentation, and that
+every public name is documented.
 
 python_reference_test.py ROOT
 """

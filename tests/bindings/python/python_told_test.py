@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package tells of itself: documentation, names, texts of infos."""
+"""Self-description of the package: documentation, names, and texts of info objects."""
 
 import builtins
 import pydoc

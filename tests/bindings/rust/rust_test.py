@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rust's tests: what they run is built below the build folder, against the library in it.
+"""Runs Rust's tests, which are built below the build folder against its library.
 
 rust_test.py BUILD_FOLDER and then
-    cargo ARGUMENTS...           cargo, offline once the crates of Cargo.lock are there
+    cargo ARGUMENTS...           cargo, offline if the crates of Cargo.lock are available
     without ARGUMENTS...         the same, without a library to link to
     loaded                       tests of the library opened at run time
-    repaired                     what a build says that finds no library, and the next that does
+    repaired                     the error of a build without a library, and a successful rebuild
     run PROGRAM ARGUMENTS...     a program that was built
-    examples MODULES DEVICE...   the examples, against what they have to print
+    examples MODULES DEVICE...   the examples, compared with their expected output
 
-Without rustc of MIN_VERSION or later, or without the crates, it ends with 77: skipped."""
+Without rustc of MIN_VERSION or later, or without the crates, it exits with 77: skipped."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ import sys
 
 RUST = pathlib.Path(__file__).resolve().parents[3] / 'bindings/rust'
 MIN_VERSION = (1, 82)
-# Each example, and what it is given: the folder of modules or the device.
+# The argument of each example: the folder of modules or the device.
 EXAMPLES = {
     'builtin_ufunc': [],
     'own_module': ['{modules}/discriminant.so'],
@@ -72,7 +72,7 @@ def run_cargo(build, arguments, library=True):
     if not library:
         env |= {'GUFUNC_LIB_DIR': '/nonexistent', 'CARGO_TARGET_DIR': str(build / 'cargo-without')}
         env |= {'RUSTDOCFLAGS': '-D warnings'}
-    # Cargo asks for what the lock names even where no feature uses it.
+    # Cargo requires every crate in the lock file, even for unused features.
     fetch = [cargo, 'fetch', '--locked', *manifest]
     for offline in (['--offline'], []):
         done = subprocess.run([*fetch, *offline], env=env, capture_output=True, text=True)
@@ -85,7 +85,8 @@ def run_cargo(build, arguments, library=True):
 
 
 def run_loaded(build):
-    """The tests with the feature `load`; then what a program says that finds no library."""
+    """Runs the tests with the feature `load`, and a program that finds no library, whose error it
+    checks."""
     os.environ['GUFUNC_LIBRARY'] = str(build / 'lib/libgufunc.so.0.1')
     features = ['--package', 'gufunc', '--features', 'load']
     tests = ['--test', 'arrays_and_dtypes', '--test', 'host_loops', '--test', 'dlpack_exchange']
@@ -97,11 +98,13 @@ def run_loaded(build):
 
 
 def run_repaired(build):
-    """A build whose pkg-config file is too old tells so; the next, with a good one, succeeds."""
+    """A build with a pkg-config file that is too old reports it; the next build, with a valid file,
+    succeeds."""
     env = environment(build)
     cargo = find_cargo(env)
     folder = build / 'cargo-repaired'
-    shutil.rmtree(folder, ignore_errors=True)  # what an earlier run built would be up to date
+    # Otherwise cargo considers the output of an earlier run up to date.
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     del env['GUFUNC_LIB_DIR']
     env |= {'PKG_CONFIG_PATH': str(folder), 'CARGO_TARGET_DIR': str(folder / 'target')}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc.build: gufcc called once per content, whatever that depends on."""
+"""gufunc.build: gufcc runs once per content, including everything that the result depends on."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ class Build(unittest.TestCase):
         self.calls = self.room / "calls"
         compiler, self.compiler = self.room / "gufcc", _build.find_gufcc()
         compiler.write_text(
-            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # counts
+            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # counts its runs
         compiler.chmod(0o755)
         os.environ["GUFUNC_GUFCC"] = str(compiler)
         self.addCleanup(os.environ.pop, "GUFUNC_GUFCC")
@@ -88,7 +88,7 @@ class Build(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             self.build(self.room / "missing.guf.cpp")
         os.environ["GUFUNC_GUFCC"] = str(self.room / "no_such_compiler")
-        found = _build.find_gufcc()  # goes on to the next place
+        found = _build.find_gufcc()  # continues with the next location
         self.assertTrue(os.access(found, os.X_OK))
 
     def test_two_at_once(self):
@@ -104,7 +104,7 @@ class Build(unittest.TestCase):
             self.assertEqual(process.returncode, 0)
 
     def test_what_another_has_finished_stays(self):
-        """While this one compiles, another process finishes the same module and loads it."""
+        """While this process compiles, another process finishes the same module and loads it."""
         source = self.room / "meanwhile.guf.cpp"
         source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
         program = self.room / "other.py"

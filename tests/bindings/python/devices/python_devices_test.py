@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc.cuda and gufunc.roc over simulated devices: names of Numba's users, and raw
-kernels. The first argument is the folder of the examples' modules."""
+"""gufunc.cuda and gufunc.roc over simulated devices: names for users of Numba, and raw kernels. The
+first argument is the folder of the examples' modules."""
 
 import importlib
 import pathlib
@@ -15,7 +15,7 @@ MODULES = pathlib.Path(sys.argv.pop(1))
 
 
 class OnDevice:
-    """Of one backend; `name` says which."""
+    """Tests of one backend; `name` is its name."""
 
     name = None
 
@@ -40,7 +40,7 @@ class OnDevice:
         thread = threading.Thread(target=lambda: seen.append(self.gpu.get_current_device()))
         thread.start()
         thread.join()
-        self.assertEqual(seen, [self.device(0)])  # of each thread
+        self.assertEqual(seen, [self.device(0)])  # each thread has a current device
         self.gpu.select_device(0)
         free, total = self.gpu.get_memory_info()
         self.assertTrue(0 < free <= total)
@@ -191,13 +191,13 @@ class OnDevice:
         b = np.arange(30 * 40, dtype=np.float32).reshape(30, 40) % 5
         grid, block = ((40 + 15) // 16, (20 + 15) // 16), (16, 16)
         kernel = module.kernel("matmul_tiled_f")
-        # Arrays of the device, on a stream.
+        # Device arrays on a stream.
         stream = self.gpu.stream()
         there = [self.gpu.to_device(array) for array in (a, b, np.zeros((20, 40), np.float32))]
         kernel[grid, block, stream](*there)
         stream.synchronize()
         np.testing.assert_array_equal(there[2].copy_to_host(), a @ b)
-        # Arrays of the host are copied there, and those that are written back.
+        # Host arrays are copied to the device, and written arrays are copied back.
         for launch in (kernel[grid, block, self.gpu.stream()],
                        kernel.on(self.device(1))[grid, block],
                        self.gpu.kernel(module, "matmul_tiled_f")[grid, block, None, 0]):
@@ -211,9 +211,9 @@ class OnDevice:
         kernel[grid, block, stream](there[0], there[1], pinned)
         np.testing.assert_array_equal(pinned.numpy(), a @ b)
         c = np.zeros((20, 40), np.float32)
-        kernel[grid, block](there[0], b, c)  # where the device's array lies
+        kernel[grid, block](there[0], b, c)  # runs on the device of the array
         np.testing.assert_array_equal(c, a @ b)
-        kernel[grid, block](a, b, c)  # the cpu
+        kernel[grid, block](a, b, c)  # runs on the cpu
         with self.assertRaises(gufunc.ArgumentError):
             kernel[grid, (1025, 1, 1), stream](*there)
         with self.assertRaises(gufunc.ArgumentError):
@@ -229,7 +229,7 @@ class OnDevice:
                 kernel[bad]
 
     def test_sizes_of_launches(self):
-        """They have 32 bits in the C interface; what does not fit is refused, and not cut off."""
+        """Sizes have 32 bits in the C API; a larger value is rejected and not truncated."""
         kernel = gufunc.load(MODULES / "raw_counting.so").kernel("histogram")
         values = np.linspace(0, 0.99, 100, dtype=np.float32)
         far = 2**32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack and the CUDA array interface, both ways, over simulated devices."""
+"""Import and export through DLPack and the CUDA array interface, over simulated devices."""
 
 import gc
 import importlib
@@ -15,7 +15,7 @@ from gufunc import lowlevel
 
 
 class OnDevice:
-    """Of one backend; `name` says which."""
+    """Tests of one backend; `name` is its name."""
 
     name = None
 
@@ -52,7 +52,7 @@ class OnDevice:
             self.assertIn("dltensor_versioned", repr(capsule))
             self.assertEqual(gufunc.from_dlpack(capsule).copy_to_host().tolist(), [0, 1, 2])
             with self.assertRaises(ValueError):
-                gufunc.from_dlpack(capsule)  # taken
+                gufunc.from_dlpack(capsule)  # already consumed
         for number in {"cuda": (0,), "roc": (1, 2)}[self.name]:
             with self.assertRaises(ValueError):
                 there.__dlpack__(stream=number)
@@ -65,7 +65,7 @@ class OnDevice:
             def __dlpack_device__(self):
                 return there.__dlpack_device__()
 
-            def __dlpack__(self, stream=None):  # one of before max_version
+            def __dlpack__(self, stream=None):  # a producer from before max_version
                 asked.append(stream)
                 return there.__dlpack__(stream=stream)
 
@@ -75,7 +75,8 @@ class OnDevice:
         self.assertEqual(asked, [own, stream.native])
 
     def test_dlpack_orders(self):
-        """The consumer's stream comes behind work without a stream, that behind the producer's."""
+        """The consumer's stream waits for work without a stream, which waits for the producer's
+        stream."""
         there = gufunc.array(np.zeros(1000), device=self.device())
         stream = self.gpu.stream()
         for value in range(20):
@@ -116,7 +117,7 @@ class OnDevice:
         for _ in range(200):
             there = gufunc.empty(1 << 16, "f4", device=self.device())
             capsule = there.__dlpack__(max_version=(1, 0))
-            del there, capsule  # goes when the next one is made
+            del there, capsule  # freed when the next one is made
         self.assertLess(self.device().memory.live_bytes, live + (1 << 20))
 
 
@@ -169,7 +170,7 @@ class OnHost(unittest.TestCase):
             with self.assertRaises(BufferError):
                 gufunc.array(bad, copy=False).__dlpack__(max_version=(1, 0))
         with self.assertRaises(BufferError):
-            gufunc.from_buffer(b"12345678", "f8").__dlpack__()  # read-only, without a version
+            gufunc.from_buffer(b"12345678", "f8").__dlpack__()  # read-only and unversioned
         fixed = np.from_dlpack(gufunc.from_buffer(b"12345678", "f8"))
         self.assertFalse(fixed.flags.writeable)
         skewed = np.zeros(4, np.dtype([("a", "i1"), ("b", "f8")]))["b"]
@@ -188,7 +189,7 @@ class OnHost(unittest.TestCase):
         self.assertEqual(np.from_dlpack(array).ctypes.data, array.address)
         self.assertEqual(gufunc.from_dlpack(array, copy=False).address, array.address)
         self.assertNotEqual(gufunc.from_dlpack(array, copy=True).address, array.address)
-        stretched = np.broadcast_to(np.float32(3), (4, 5))  # read-only, of strides 0
+        stretched = np.broadcast_to(np.float32(3), (4, 5))  # read-only with strides of 0
         self.assertEqual(gufunc.from_dlpack(stretched).strides, (0, 0))
 
 

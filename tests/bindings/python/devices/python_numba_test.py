@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs for Numba's devices use: streams of any kind, its names; copies that stay where
-their array is, indices of `at` that are no integers."""
+"""Features for programs that use Numba's devices: streams of any kind and Numba's names; copies
+that stay on the device of their array; indices of `at` that are not integers."""
 
 import copy
 import ctypes
@@ -36,12 +36,12 @@ class Streams(unittest.TestCase):
                     self.assertEqual(total.device, d.device)
                 gufunc.negative(np.ones(3), out=np.ones(3), stream=0)
                 with self.assertRaises(gufunc.CallError):
-                    gufunc.square(np.ones(3), stream=own.native)  # of which device?
+                    gufunc.square(np.ones(3), stream=own.native)  # the device is ambiguous
                 with self.assertRaises(gufunc.CallError):
                     gufunc.square(d, stream="x")
 
     def test_what_is_no_stream(self):
-        """Its handle or value is no stream of a driver, which would read what it points to."""
+        """A handle or a value is not a native stream; the driver would dereference it."""
         for face in FACES:
             d = face.to_device(np.arange(4.0))
             for bad in (d, gufunc.ones(3), face.event(), d.device, gufunc.add, np.ones(3),
@@ -55,7 +55,7 @@ class Streams(unittest.TestCase):
                             use()
 
             own = face.stream()
-            for handle in (own.native, 0):  # of Numba's streams it is one of ctypes
+            for handle in (own.native, 0):  # Numba's streams use ctypes handles
                 stream = types.SimpleNamespace(handle=ctypes.c_void_p(handle))
                 made = gufunc.square(d, stream=stream)
                 own.synchronize()

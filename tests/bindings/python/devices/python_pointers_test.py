@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs over functions of ctypes, cffi, Numba, PyCapsules and Cython's exports."""
+"""Ufuncs from functions of ctypes, cffi, Numba, PyCapsules and Cython's exports."""
 
 import ctypes
 import gc
@@ -53,7 +53,7 @@ class Pointers(unittest.TestCase):
         x = np.arange(6.0)[::2]
         f = made(NUMPY_LOOP(add_loop), "dd->d")
         np.testing.assert_array_equal(f(x, 10), x + 10)
-        np.testing.assert_array_equal(f(x.astype("f4"), 1), x + 1)  # cast
+        np.testing.assert_array_equal(f(x.astype("f4"), 1), x + 1)  # with a cast
         f = made(NUMPY_LOOP(add_loop), (float, np.float64, "f8"), user=1000)
         np.testing.assert_array_equal(f(x, 10), x + 1010)
         address = ctypes.cast(kept := NUMPY_LOOP(add_loop), ctypes.c_void_p)
@@ -88,7 +88,8 @@ class Pointers(unittest.TestCase):
             f(-np.ones(3))
 
     def refused(self, ufunc):
-        """What a loop that tells status 3xx, operand 1, axis 0 and code 77 raises."""
+        """Returns the exception for a loop that reports status 3xx, operand 1, axis 0 and code 77.
+        """
         found = []
         stream = gufunc.Stream("cpu")
         for call in (lambda: ufunc(-2.0), lambda: ufunc(-2 * np.ones(100_000)),
@@ -162,7 +163,7 @@ class Pointers(unittest.TestCase):
     def test_capsules(self):
         address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
         capsule = new_capsule(address, b"double (double, double)", None)
-        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # Cython tells the types
+        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # Cython's capsule contains the types
         with_names = new_capsule(address, b"double (double x, double y)", None)
         self.assertEqual(made(with_names)(3.0, 4.0), 5.0)
         unnamed = new_capsule(address, None, None)
@@ -194,7 +195,7 @@ class Pointers(unittest.TestCase):
             made((module, "third"))
 
     def test_addresses_of_numba(self):
-        class Compiled:  # has what a @cfunc has
+        class Compiled:  # the attributes of a @cfunc
             address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
 
         self.assertEqual(made(Compiled(), "dd->d", scalar=True)(3.0, 4.0), 5.0)
@@ -224,7 +225,7 @@ class Pointers(unittest.TestCase):
         np.testing.assert_array_equal(made(scalar, "dd->d", scalar=True)(x, 2), x * 2 + 1)
         np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
 
-        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # it tells its types
+        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the object provides its types
         whole = cfunc("int64(int64, int64)")(lambda a, b: a * b + 1)
         np.testing.assert_array_equal(made(whole)(np.arange(4), 3), [1, 4, 7, 10])
         for told in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Far more than a device has, in arrays that reference cycles hold: none is freed by hand."""
+"""Allocates far more memory than a device has, in arrays of reference cycles that only the garbage
+collector frees."""
 
 import gc
 import unittest
@@ -7,12 +8,12 @@ import unittest
 import gufunc
 import numpy as np
 
-COUNT = 131072  # of 1 MiB
+COUNT = 131072  # arrays of 1 MiB
 ROOM = 64 << 20
 
 
 class Holder:
-    """A cycle: only the collector frees it."""
+    """A reference cycle that only the garbage collector frees."""
 
     def __init__(self, held):
         self.held, self.me = held, self
@@ -27,11 +28,11 @@ class Pressure(unittest.TestCase):
         self.device.limit_memory(ROOM)
         self.addCleanup(self.device.limit_memory, None)
         gc.collect()
-        gc.disable()  # it runs where memory is out, and only there
+        gc.disable()  # the package runs the collector only when memory is exhausted
         self.addCleanup(gc.enable)
 
     def pressed(self, step):
-        """Each step makes an array of 1 MiB; there is room for 64."""
+        """Each step makes an array of 1 MiB on a device with 64 MiB."""
         for _ in range(100):
             Holder(step())
         self.assertLessEqual(self.device.memory.live_bytes, ROOM)
@@ -59,7 +60,7 @@ class Pressure(unittest.TestCase):
                 "reduce": lambda: gufunc.add.reduce(x.reshape(1, COUNT), axis=0)}.items():
             with self.subTest(name):
                 self.pressed(step)
-        # These need room themselves, beside what is dropped.
+        # These calls allocate memory themselves, in addition to the unreachable arrays.
         for name, work in {
                 "overlap": lambda: gufunc.add(out[:-1], 0, out=out[1:]),
                 "host": lambda: gufunc.add(host, host, out=result, device=self.device),
@@ -81,10 +82,10 @@ class Pressure(unittest.TestCase):
         self.assertEqual(runs, ["start", "stop"])  # once
         with self.assertRaises(gufunc.ShapeError):
             gufunc.add(held[0], held[1][:-1])
-        self.assertEqual(len(runs), 2)  # no other failure asks for it
+        self.assertEqual(len(runs), 2)  # no other failure runs the collector
         with self.assertRaises(gufunc.NoMemoryError):
             gufunc.add.at(held[0], np.zeros(COUNT, int), 1)
-        self.assertEqual(len(runs), 2)  # nor what works in place, and could count twice
+        self.assertEqual(len(runs), 2)  # nor does an in-place call, which would be applied twice
 
 
 if __name__ == "__main__":

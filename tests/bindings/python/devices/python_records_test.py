@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's structured scalars and arrays: as arguments of ufuncs and of raw kernels, as elements of
+"""NumPy's structured scalars and arrays as arguments of ufuncs and raw kernels and as elements of
 arrays, on the cpu and on simulated devices. The first argument is a module of raw kernels."""
 
 import ctypes
@@ -34,7 +34,7 @@ def add_pairs(addresses, dims, steps):
 
 
 class Ufuncs(unittest.TestCase):
-    """Loops over records are a program's own, and run on the host."""
+    """Loops over structured dtypes are the program's own and run on the host."""
 
     @classmethod
     def setUpClass(cls):
@@ -45,7 +45,7 @@ class Ufuncs(unittest.TestCase):
         self.x = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], PAIR)
 
     def test_scalars_are_operands(self):
-        for _ in range(3):  # also when the result's type is known
+        for _ in range(3):  # also if the result's dtype is known
             both = self.add(self.x[1], self.x[2])
             self.assertIs(type(both), np.void)
             self.assertEqual((both.dtype, both.item()), (PAIR, (5, 4.0)))
@@ -98,7 +98,7 @@ class Kernels(unittest.TestCase):
         cls.module = gufunc.load(MODULE)
 
     def launchers(self):
-        """(what launches on a device, what puts an array there)"""
+        """Yields pairs of a launch function and a function that puts an array on the device."""
         kernel = self.module.kernel("move_bodies")
         yield kernel[1, 32], np.copy
         for device in gufunc.devices():
@@ -112,7 +112,7 @@ class Kernels(unittest.TestCase):
         for launch, put in self.launchers():
             moved, told = put(start), np.zeros(2, BODY)
             there = isinstance(moved, gufunc.Array)
-            # A scalar is written where it lies: here in an array.
+            # A scalar argument is updated in place; here it is in an array.
             launch(moved, 5, step, put(told[1:]) if there else told[1])
             found = moved.copy_to_host() if there else moved
             np.testing.assert_array_equal(found["x"], start["x"] + 0.5)
@@ -125,7 +125,7 @@ class Kernels(unittest.TestCase):
     def test_what_cannot_be(self):
         kernel = self.module.kernel("move_bodies")
         x, step = bodies(6), bodies(1)[0]
-        with self.assertRaises(ValueError):  # no bytes side by side
+        with self.assertRaises(ValueError):  # not contiguous
             kernel[1, 32](x[::2], 3, step, step)
         fixed = bodies(6)
         fixed.flags.writeable = False
@@ -134,9 +134,9 @@ class Kernels(unittest.TestCase):
         with self.assertRaises(ValueError):
             kernel[1, 32](x, 3, step, fixed[0])
         kernel[1, 32](x, 3, fixed[1], step)
-        with self.assertRaises(ValueError):  # a structure for a number
+        with self.assertRaises(ValueError):  # a structure in place of a number
             kernel[1, 32](x, step, step, step)
-        with self.assertRaises(TypeError):  # what has a dtype of its own is no bytes
+        with self.assertRaises(TypeError):  # an object with its own dtype is not passed as bytes
             kernel[1, 32](np.zeros(6), 3, step, step)
 
     def test_0_d_and_other_arrays(self):
@@ -152,7 +152,7 @@ class Kernels(unittest.TestCase):
 
 
 class Arrays(unittest.TestCase):
-    """On every device."""
+    """Runs the test on every device."""
 
     def each(self):
         for device in gufunc.devices():
