@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole runs of the gufunc command while calls of the C library fail.
+"""Complete runs of the gufunc command while calls of the C library fail.
 
-command_faults_test.py GUFUNC FAULT_SHIM MODULE PLACES SECONDS: PLACES of each kind of call; stops
-after SECONDS."""
+command_faults_test.py GUFUNC FAULT_SHIM MODULE PLACES SECONDS: tests PLACES positions of each kind
+of call; stops after SECONDS."""
 
 import os
 import sys
@@ -73,7 +73,7 @@ class CommandFaults(unittest.TestCase):
         status, _, err, files, _ = sweep.scenario.run('malloc:20+')
         self.assertNotEqual(status, 0, err)
         self.assertEqual(sorted(files), ['a.npy'])
-        # Seeded: a result that differs is a finding.
+        # Seeded fault: a different result must be reported.
         sweep.files = {}
         sweep.check('')
         self.assertEqual(sweep.findings, ['run: : wrong result with status 0'])

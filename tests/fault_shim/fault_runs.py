@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a program under a C library whose calls fail (fault_shim.cc)."""
+"""Runs of a program whose C library calls fail (fault_shim.cc)."""
 
 import os
 import pathlib
@@ -13,14 +13,15 @@ HANG = 60  # seconds
 
 
 def contents(folder):
-    """Every file below the folder, by its path."""
+    """Returns the content of every file below the folder, by path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
             if path.is_file()}
 
 
 class Scenario:
-    """One command line. `make(folder)` writes its inputs and returns its arguments. It ends with
-    `status`. Files below `cache` may be missing, since a program does without them."""
+    """One command line. `make(folder)` writes its inputs and returns its arguments. The expected
+    exit status is `status`. Files below `cache` may be missing, because the program works without
+    them."""
 
     def __init__(self, name, program, make, shim, status=0, cache=None):
         self.name, self.program, self.make, self.shim = name, program, make, shim
@@ -34,7 +35,7 @@ class Scenario:
                 and all(expected.get(name) == data for name, data in files.items()))
 
     def run(self, faults='', counts=False):
-        """(status, stdout, stderr, files, counts) of a run in a folder of its own."""
+        """Runs the program in a new folder and returns (status, stdout, stderr, files, counts)."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name) / 'work'
             folder.mkdir()
@@ -49,7 +50,7 @@ class Scenario:
             self.before = contents(folder)
             done = subprocess.run([self.program, *arguments], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
-            # Temporary files and folders are among what a run leaves.
+            # The result of a run includes leftover temporary files and folders.
             files = contents(folder) | {f'temporary/{path.name}': b'' for path in
                                         temporary.iterdir()}
             numbers = {}
@@ -60,8 +61,9 @@ class Scenario:
 
 
 class Sweep:
-    """Every kind of call of a scenario fails, at each place or at a sample of them, once and from
-    there on. A run ends with the right result, or with a message, a status and no file."""
+    """Makes every kind of call in a scenario fail at each position or at a sample of positions,
+    once and permanently. A run must produce the correct result, or a message, an error status and
+    no file."""
 
     def __init__(self, scenario):
         self.scenario = scenario
@@ -87,7 +89,7 @@ class Sweep:
         elif not err.strip():
             wrong = f'status {status} and no message'
         else:
-            # Each file is as it was or as it has to be.
+            # Each file must be unchanged or have its expected final content.
             odd = [name for name, data in files.items()
                    if data not in (self.files.get(name), self.scenario.before.get(name))]
             lost = self.scenario.before.keys() - files.keys()
@@ -96,8 +98,8 @@ class Sweep:
             self.findings.append(f'{self.scenario.name}: {faults}: {wrong}')
 
     def sample(self, places):
-        """About `places` places of each kind, the first and the last among them; 0: one that is
-        neither."""
+        """Selects about `places` positions of each kind, including the first and the last; 0: one
+        position that is neither."""
         for kind in KINDS:
             count = self.counts[kind]
             if places == 0:

@@ -39,8 +39,8 @@ struct Kind {
   const char *name;
   int error;
   std::atomic<uint64_t> calls = 0;
-  uint64_t first = 0;  // the call that fails, counted from 1; 0: none
-  bool later = false;  // and all calls after it
+  uint64_t first = 0;  // number of the failing call, from 1; 0: none
+  bool later = false;  // all later calls fail as well
 };
 
 enum KindIndex {
@@ -91,7 +91,7 @@ bool active() {
   return seen == 2;
 }
 
-// Counts a call, and sets errno where it has to fail.
+// Counts a call. Returns true and sets errno if the call must fail.
 bool fails(KindIndex index) {
   if (!active()) return false;
   Kind &kind = kinds[index];
@@ -220,7 +220,7 @@ ssize_t pread64(int fd, void *to, size_t size, off_t offset) {
   return pread(fd, to, size, offset);
 }
 ssize_t write(int fd, const void *from, size_t size) {
-  // Standard error stays whole: tests read it.
+  // Writes to standard error never fail, because tests read it.
   return fd != STDERR_FILENO && fails(kWrite) ? -1 : syscall(SYS_write, fd, from, size);
 }
 ssize_t pwrite(int fd, const void *from, size_t size, off_t offset) {
@@ -266,7 +266,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   return next<Create>("pthread_create")(thread, attributes, entry, argument);
 }
 
-// A failing call leaves a text for dlerror(), as the real one does.
+// A failing call sets a message for dlerror(), as the real function does.
 void *dlopen(const char *path, int flags) {
   const auto real = next<void *(*)(const char *, int)>("dlopen");
   return real(fails(kDlopen) ? "/no/such/library" : path, flags);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code is right by inspection: every image that is shipped is looked at by the vendor's own
-// assembler or by llvm-readelf.
+// Inspects device code: the vendor's assembler or llvm-readelf examines every shipped image.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 #include "tests/images/inspection.h"
 #include "tests/images/ptx_rules.h"
 
-extern "C" const guf_module_v1 GUFUNC_TABLES;  // one or two names
+extern "C" const guf_module_v1 GUFUNC_TABLES;  // one or two table names
 
 namespace gufunc::images {
 namespace {
@@ -84,7 +83,7 @@ std::string excerpt_of(const std::string &text, std::string_view entry) {
   return result == gpu::PtxText::Result::kText ? out.data() : "";
 }
 
-// What a plugin's images may take in all, whatever the targets.
+// Size limits for all images of a plugin, for any set of targets.
 constexpr uint64_t kCudaBudget = 20'000'000, kRocBudget = 15'000'000;
 
 TEST_F(Images, AreThereAndWithinTheBudget) {
@@ -111,9 +110,9 @@ TEST_F(Images, AreThereAndWithinTheBudget) {
   EXPECT_LE(plain_and_packed["all"].second, amd ? kRocBudget : kCudaBudget);
 }
 
-// Of every entry of the sidecar there is one in every target's images, and no other.
+// The images of every target must have exactly the entries of the sidecar.
 TEST_F(Images, HaveTheEntriesOfTheSidecar) {
-  std::map<std::string, std::map<std::string, int>> seen;  // by target, by entry
+  std::map<std::string, std::map<std::string, int>> seen;  // by target, then by entry
   for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
     for (const PtxFunction &function : read_ptx(image->bytes)) {
       if (function.is_entry) ++seen[image->target][function.name];
@@ -170,7 +169,8 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
   }
 }
 
-// EI_ABIVERSION: drivers of CUDA 12 know version 7, and 8 from 12.8 on, which brought sm_100.
+// EI_ABIVERSION: drivers of CUDA 12 accept version 7, and version 8 from 12.8 on, which introduced
+// sm_100.
 TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
   if (!GUFUNC_HAS_PTXAS_12) GTEST_SKIP() << "assembled by the toolkit's ptxas";
   constexpr size_t kAbiVersion = 8;
@@ -181,7 +181,7 @@ TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
   }
 }
 
-// As a plugin makes them: the first, the middle and the last kernel of each image.
+// Extracts PTX as a plugin does: the first, the middle and the last kernel of each image.
 TEST_F(Images, OfPtxAssembleKernelByKernel) {
   if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
   const std::filesystem::path path = folder_->path() / "excerpt";

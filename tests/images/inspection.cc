@@ -10,7 +10,7 @@
 namespace gufunc::images {
 namespace {
 
-constexpr uint64_t kMaxLds = 65536;  // of a block, on every target
+constexpr uint64_t kMaxLds = 65536;  // per block, on every target
 constexpr uint64_t kSmallStack = 40;
 
 // "    .name:           guf_ew_sin_f_f_row" -> "guf_ew_sin_f_f_row"
@@ -27,7 +27,7 @@ uint64_t number_before(const std::string &line, const std::string &words) {
   return std::strtoull(line.c_str() + (first == std::string::npos ? 0 : first + 1), nullptr, 10);
 }
 
-// Rows of elementwise loops and raw kernels need neither stack nor scratch.
+// Row kernels of elementwise loops and raw kernels need neither stack nor scratch memory.
 bool fits_registers(const std::string &name) {
   return name.ends_with("_row") || name.starts_with("guf_rk_");
 }
@@ -38,11 +38,11 @@ std::vector<AmdKernel> read_amd_notes(const std::string &notes) {
   std::vector<AmdKernel> all;
   std::istringstream lines(notes);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("  - .")) all.emplace_back();  // a kernel's first field
+    if (line.starts_with("  - .")) all.emplace_back();  // first field of a kernel
     if (all.empty()) continue;
     AmdKernel &kernel = all.back();
     const size_t key = line.find('.');
-    // Fields of the kernel are four columns in, those of its arguments more.
+    // Fields of the kernel are indented by four columns, fields of its arguments by more.
     if (key != 4) continue;
     const std::string value = value_of(line);
     const std::string name = line.substr(key, line.find(':') - key);
@@ -92,7 +92,7 @@ std::vector<PtxasLine> read_ptxas(const std::string &said) {
 
 namespace {
 
-// "sin" of "_ZN3guf3sinEf", a function of the vendor's mathematics; else nothing.
+// Returns "sin" for "_ZN3guf3sinEf", a function of the vendor's mathematics, and otherwise nothing.
 std::string wrapped_name(const std::string &function) {
   constexpr char kSpace[] = "_ZN3guf";
   if (!function.starts_with(kSpace)) return {};
@@ -119,7 +119,7 @@ Freedom freedom_of(const std::string &function) {
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
     return Freedom::kApproximate;
   }
-  // Sums of two numbers, in complex logarithms, roots and powers.
+  // Double-word sums in complex logarithms, roots and powers.
   static const std::set<std::string> kSums = {"log", "power", "sqrt"};
   const std::string name = function_of(function);
   return kSums.contains(name) && takes_complex(function, name) ? Freedom::kFused : Freedom::kNone;
@@ -148,9 +148,9 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
 
 namespace {
 
-// Rows that may have a little stack: the vendor's reduction of an angle keeps its quotients there.
+// Row kernels that may use a small stack, for the vendor's reduction of large angles.
 bool has_angle(const std::string &row) {
-  if (row == "guf_rk_randoms") return true;  // normal numbers
+  if (row == "guf_rk_randoms") return true;  // normally distributed numbers
   static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
   const std::string function = function_of(row);
   return kAngles.contains(function) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What llvm-readelf and ptxas say of entries, and what of that is a fault.
+// Parses the output of llvm-readelf and ptxas about entries, and finds faults in it.
 #ifndef GUFUNC_TESTS_IMAGES_INSPECTION_H
 #define GUFUNC_TESTS_IMAGES_INSPECTION_H
 
@@ -13,7 +13,7 @@
 
 namespace gufunc::images {
 
-// A kernel of `llvm-readelf --notes`.
+// A kernel in the output of `llvm-readelf --notes`.
 struct AmdKernel {
   std::string name;
   uint64_t kernarg_bytes = 0, scratch_bytes = 0, lds_bytes = 0, max_threads = 0;
@@ -22,10 +22,11 @@ struct AmdKernel {
 };
 std::vector<AmdKernel> read_amd_notes(const std::string &notes);
 
-// Whether `llvm-readelf --dyn-syms -W` lists the descriptor that a launch reads: 64 bytes of data.
+// Returns whether `llvm-readelf --dyn-syms -W` lists the kernel's launch descriptor: 64 bytes of
+// data.
 bool has_descriptor(const std::string &symbols, const std::string &kernel);
 
-// A function of `ptxas -v`.
+// A function in the output of `ptxas -v`.
 struct PtxasLine {
   std::string name;
   bool is_entry = false;
@@ -33,13 +34,14 @@ struct PtxasLine {
 };
 std::vector<PtxasLine> read_ptxas(const std::string &said);
 
-// What a function of PTX may have beside exact operations. The vendor's mathematics, which is a
-// function of its own (GUF_HEAVY), has approximations; what works with sums of two numbers has
-// fused multiply-adds, for exact products.
+// Returns which operations a PTX function may use besides exact ones. The vendor's mathematics, in
+// separate functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use
+// fused multiply-adds for exact products.
 Freedom freedom_of(const std::string &function);
 
-// Faults as "name: what". Entries called *_row are what bandwidth is lost in: no spills and no
-// stack; of the vendor's trigonometry, whose reduction of large arguments wants it, a little.
+// Returns faults as "name: description". Entries named *_row are limited by bandwidth and must have
+// no spills and no stack. The vendor's trigonometry may have a small stack for the reduction of
+// large arguments.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::items_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);

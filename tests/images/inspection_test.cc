@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inspection sees what it is for: one fault of each kind, seeded in the output of the programs.
+// Tests the inspection: one fault of each kind, seeded in the output of the programs, must be
+// found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

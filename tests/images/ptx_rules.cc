@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PTX as clang writes it: functions begin with .entry or .func at the start of a line and end
-// with a brace there; an instruction is a line.
+// Parses PTX in clang's layout: a function begins with .entry or .func at the start of a line and
+// ends with a brace at the start of a line; each instruction is one line.
 #include "tests/images/ptx_rules.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ std::string trimmed(const std::string &line) {
   return line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
 }
 
-// "12" of "name[12]"; 0 when there is no bracket.
+// Returns 12 for "name[12]", and 0 without a bracket.
 uint64_t bracketed(const std::string &line) {
   const size_t open = line.rfind('[');
   return open == std::string::npos ? 0 : std::strtoull(line.c_str() + open + 1, nullptr, 10);
 }
 
-// "\t.visible .entry name(" and ".func  (.param .b32 func_retval0) name("
+// The name in "\t.visible .entry name(" and ".func  (.param .b32 func_retval0) name("
 std::string name_in(const std::string &line) {
   const size_t end = line.find_last_not_of(" \t(");
   if (end == std::string::npos) return {};
@@ -29,7 +29,7 @@ std::string name_in(const std::string &line) {
   return line.substr(first + 1, end - first);
 }
 
-// The parts of "fma.rn.f32": what, modifiers, type.
+// Splits "fma.rn.f32" into operation, modifiers and type.
 std::vector<std::string> parts_of(const std::string &instruction) {
   std::string word;
   std::istringstream words(instruction);
@@ -48,7 +48,7 @@ bool has(const std::vector<std::string> &parts, const char *part) {
 
 bool breaks_a_rule(const std::vector<std::string> &parts, Freedom freedom) {
   if (parts.empty()) return false;
-  // What approximates has its own way with tiny numbers, which the vendor's mathematics knows.
+  // Approximate instructions flush subnormals; the vendor's mathematics accounts for that.
   const bool approximates = has(parts, "approx");
   if (freedom == Freedom::kApproximate) {
     return approximates ? parts[0] == "sqrt" : has(parts, "ftz");
@@ -104,7 +104,7 @@ std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom fr
       faults.push_back(function.name + ": " + instruction);
     }
   }
-  // Functions of a whole block have arrays of their own.
+  // Functions that use a whole block have arrays on the stack.
   if (function.is_entry && function.parameter_bytes > 0 && !function.name.ends_with("_block") &&
       function.local_bytes >= function.parameter_bytes) {
     faults.push_back(function.name + ": a copy of its block on the stack, " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PTX must not have if a device is to give the bits that the cpu gives, told by its text.
+// Rules for PTX text that ensure the same result bits on the device and on the cpu.
 #ifndef GUFUNC_TESTS_IMAGES_PTX_RULES_H
 #define GUFUNC_TESTS_IMAGES_PTX_RULES_H
 
@@ -13,20 +13,21 @@ namespace gufunc::images {
 struct PtxFunction {
   std::string name;
   bool is_entry = false;
-  uint64_t parameter_bytes = 0;           // of the first parameter, an entry's block
-  uint64_t local_bytes = 0;               // of its memory on the stack
+  // Size of the first parameter, the launch block of an entry.
+  uint64_t parameter_bytes = 0;
+  uint64_t local_bytes = 0;               // stack memory
   std::vector<std::string> instructions;  // "fma.rn.f32 %f1, %f2, %f3, %f4;"
 };
 
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
-// What a function may have beside exact operations.
+// The operations that a function may use besides exact ones.
 enum class Freedom { kNone, kFused, kApproximate };
 
-// What breaks a rule, as "name: instruction":
-//   no .ftz but in approximations;  add, sub, mul, div, sqrt of f32 and f64 are rounded to nearest
-//   (.rn);  fma only where the function is free to, .approx only in approximating ones, and of a
-//   square root not there either;  no memory on the stack as large as the parameter block.
+// Returns violations of the rules, as "name: instruction":
+//   .ftz only in approximations;  add, sub, mul, div, sqrt of f32 and f64 round to nearest (.rn);
+//   fma only in functions that may use it;  .approx only in functions that may approximate, and
+//   never for a square root;  no stack memory as large as the parameter block.
 std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom);
 
 }  // namespace gufunc::images

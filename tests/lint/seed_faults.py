@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows that each check of tools/ works: seeds faults in a copy of the tree, one at a time, and
-expects the check to report each of them."""
+"""Tests the checks of tools/: seeds faults in a copy of the tree, one at a time, and expects the
+check to report each fault."""
 
 import argparse
 import dataclasses
@@ -19,7 +19,7 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
 @dataclasses.dataclass
 class Fault:
-    """A file to write, and a pattern of the report that the check must print."""
+    """A file to write, and a pattern that the check's report must match."""
 
     path: str
     text: str
@@ -52,7 +52,8 @@ LAYERS = [
     Fault("unheard_of/seeded.cc", '#include "core/base/error.h"\n', "this folder has no rule"),
     Fault("core/base/seeded.cc", '#include "core/base/nowhere.h"\n', "no such file in the tree"),
 ]
-# The files that the faults above include must exist, or only "no such file" would be seen.
+# The files that the faults above include must exist; otherwise the check would report a missing
+# file.
 LAYERS_SCENERY = [
     "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
     "core/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
@@ -92,7 +93,7 @@ DOCS = [
     Fault("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
 ]
 
-# The header as it was, in words of abi/layout.txt, and headers that break the promise.
+# The old header in the format of abi/layout.txt, and headers that break ABI compatibility.
 LAYOUT_BEFORE = """guf_old size 8
 guf_old.first offset 0 size 4
 guf_old.second offset 4 size 4
@@ -152,7 +153,7 @@ TIDY = [
 
 @dataclasses.dataclass
 class Library:
-    """The source of a shared library, and what the check must say about it."""
+    """The source of a shared library, and the expected report of the check."""
 
     source: str
     caught: str
@@ -196,7 +197,7 @@ def run(command):
 
 
 def expect(result, caught, what):
-    """True when the check failed for the seeded reason."""
+    """Returns whether the check failed for the seeded reason."""
     good = result.returncode == 1 and re.search(caught, result.stdout) is not None
     print(f"{'caught' if good else 'MISSED'}: {what}")
     if not good:
@@ -205,7 +206,7 @@ def expect(result, caught, what):
 
 
 def seed_in_tree(check, faults, scenery, options):
-    """Seeds one fault at a time in a copy of the tree that holds only the scenery."""
+    """Seeds one fault at a time in a copy of the tree that contains only the supporting files."""
     good = True
     for fault in faults:
         with tempfile.TemporaryDirectory() as folder:
@@ -231,7 +232,7 @@ def write(path, text):
 
 
 def build(compiler, library, folder):
-    """Compiles `library` into the folder and gives the shared object's path."""
+    """Compiles `library` into the folder and returns the path of the shared object."""
     code, output = pathlib.Path(folder, "seeded.c"), pathlib.Path(folder, "libseeded.so")
     code.write_text(library.source)
     nodelete = ["-Wl,-z,nodelete"] if library.nodelete else []
@@ -241,7 +242,7 @@ def build(compiler, library, folder):
 
 
 def seed_in_library(compiler):
-    """Builds a library per violation and has check_symbols.py look at it."""
+    """Builds one library per violation and runs check_symbols.py on it."""
     check = [sys.executable, ROOT / "tools/check_symbols.py"]
     good = True
     with tempfile.TemporaryDirectory() as folder:

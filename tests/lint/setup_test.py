@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""script/setup without root and without sudo says what is missing, before it touches anything."""
+"""script/setup without root and without sudo must report what is missing before it changes
+anything."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that break the contract, one way each: BAD_PLUGIN_<KIND> says which. All but that is in
-// order, so a test that sees them refused knows why.
+// Plugins that violate the contract in one way each, selected by BAD_PLUGIN_<KIND>. Everything else
+// is valid, so a rejection has a known reason.
 #include <gufunc/backend.h>
 
 #include <cstdlib>
@@ -21,14 +21,15 @@ namespace {
 
 #if defined(BAD_PLUGIN_HOSTILE) || defined(BAD_PLUGIN_ISA) || defined(BAD_PLUGIN_GARBLED) || \
     defined(BAD_PLUGIN_NO_NOTE) || defined(BAD_PLUGIN_ENDS_THE_PROCESS)
-// Nothing of a file with such a note or such linking may run: this would end the process.
+// No code of a plugin with an invalid note or invalid linking may run. This constructor ends the
+// process.
 [[gnu::constructor]] void be_hostile() {
   std::_Exit(66);
 }
 #endif
 
 #if defined(BAD_PLUGIN_FAST_MATH)
-// As a library linked with -ffast-math does.
+// Sets flush-to-zero, as a library that was linked with -ffast-math does.
 [[gnu::constructor]] void flush_to_zero() {
 #if defined(__x86_64__)
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040U);
@@ -36,7 +37,7 @@ namespace {
 }
 #endif
 
-// Stands in every slot: none is called before the table was accepted.
+// Fills every slot; no slot is called before the table is accepted.
 void slot() {}
 
 template <class Function>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a program pays before its first number: opening the library and its C++ runtime, listing
- * backends, opening the cpu backend. In C, so that nothing of it is there before; each trial is
- * a process of its own, since a library is opened once. Usage: load_time LIBRARY LIMIT_MS (0: no
- * limit) */
+ * Measures the start-up cost of a program: opening the library and its C++ runtime, listing
+ * backends, opening the cpu backend. Written in C, so that no C++ runtime is loaded before. Each
+ * trial is a separate process, since a library is opened once. Usage: load_time LIBRARY LIMIT_MS
+ * (0: no limit) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gufunc/device.h>
@@ -21,13 +21,13 @@ static double now_ms(void) {
   return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* Copies a function's address out of dlsym, which ISO C does not allow as a cast. */
+/* Stores a result of dlsym as a function's address, because ISO C forbids the cast. */
 static void find(void *library, const char *name, void *out_function) {
   void *const symbol = dlsym(library, name);
   memcpy(out_function, &symbol, sizeof symbol);
 }
 
-/* In the child. Returns 0 when every step worked. */
+/* Runs in the child. Returns 0 if every step succeeded. */
 static int measure(const char *path, double *times) {
   guf_status (*count)(uint32_t *, guf_error *) = NULL;
   guf_status (*get)(guf_context, const char *, guf_device *, guf_error *) = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of a module's load, and of the first use of a backend, fails once, those inside
-// the dynamic loader too: the answer is GUF_E_NO_MEMORY, never that a file is bad or missing, and
-// with memory the next call succeeds.
+// Each allocation of loading a module, and of the first use of a backend, fails once, including
+// those inside the dynamic loader. The result must be GUF_E_NO_MEMORY and never an invalid or
+// missing file, and with memory the next call succeeds.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// What a process finds that lacks one allocation of its first use of the cpu.
+// The result of a process in which one allocation fails during the first use of the cpu.
 enum Found { kSucceeded, kLackedMemory, kAnotherStatus, kRemembered };
 
 int first_use_without(long k) {
@@ -26,7 +26,8 @@ int first_use_without(long k) {
   const guf_status status = guf_device_get(nullptr, "cpu", &device, &error);
   const bool reached = left.load() <= 0;
   left = -1;
-  if (status == GUF_OK) return reached ? kLackedMemory : kSucceeded;  // it did without
+  // The library tolerated the failure.
+  if (status == GUF_OK) return reached ? kLackedMemory : kSucceeded;
   if (status != GUF_E_NO_MEMORY) {
     std::fprintf(stderr, "allocation %ld: %d, %s\n", k, status, error.message);
     return kAnotherStatus;
@@ -37,7 +38,7 @@ int first_use_without(long k) {
   return kRemembered;
 }
 
-// Before this process uses the library: each child is the first to use it.
+// Runs before this process uses the library: each child is the first to use it.
 TEST(LoaderMemory, ABackendThatIsFirstUsed) {
   int failures = 0;
   bool reached_the_end = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs see of a device that fails: every status that only a device can cause, through the
-// C interface, with outputs and handles untouched, and right results where nothing fails.
+// Failures of a device as programs see them: every status that only a device can cause, through the
+// C API, with unchanged outputs and valid handles, and correct results if nothing fails.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -21,12 +21,12 @@ class NullCalls : public NullDevices {
     const int64_t shape[] = {3};
     return guf_array_alloc(device, GUF_F32, 1, shape, nullptr, 0, out, &error_);
   }
-  // Three floats.
+  // Makes an array of three floats.
   guf_array make(guf_device device, std::vector<float> values) {
     return floats(device, std::move(values));
   }
   std::vector<float> values_of(guf_array array) { return NullDevices::values_of(array, 3); }
-  // a + b into `out`.
+  // Computes a + b into `out`.
   guf_status call(guf_array a, guf_array b, guf_array out, guf_stream stream = nullptr,
                   guf_ufunc ufunc = nullptr) {
     guf_operand operands[3] = {};
@@ -72,7 +72,7 @@ TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
 }
 
 TEST_F(NullCalls, FailuresBeforeTheLaunchLeaveOutputsAlone) {
-  // A device that no kernel was asked for yet.
+  // A device from which no kernel was requested yet.
   const guf_device fresh = find_device("null:1");
   const guf_array a = make(fresh, {1, 2, 3}), out = make(fresh, {7, 8, 9});
   control().script("module_load@1=1200");
@@ -104,7 +104,7 @@ TEST_F(NullCalls, OperandsOfTwoDevicesAreRefused) {
 
 TEST_F(NullCalls, MemoryThatIsOut) {
   guf_array array = nullptr;
-  control().script("memory_alloc=1001");  // the library may try again after giving back
+  control().script("memory_alloc=1001");  // the library may free cached memory and retry
   EXPECT_EQ(alloc(far_, &array), GUF_E_DEVICE_MEMORY);
   EXPECT_EQ(array, nullptr);
   control().reset();
@@ -158,12 +158,13 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
   guf_stream_release(stream, nullptr);
 }
 
-// More loop dimensions than a block holds, so that one launch of the plan is two of the device.
+// More loop dimensions than a block can hold, so that one launch of the plan needs two launches on
+// the device.
 TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
   int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
   for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
-    shape[axis] = 2;  // of 3, so that no two axes coalesce
+    shape[axis] = 2;  // extent 3, so that no two axes are coalesced
     strides[axis] = stride;
   }
   std::vector<float> input(20000, 1), output(20000, 7);
@@ -180,7 +181,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
     operands[2 * i].kind = GUF_OPERAND_TENSOR;
     operands[2 * i].tensor = &tensors[i];
   }
-  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // its value lies in the plan
+  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // its value is stored in the plan
   const double two = 2;
   std::memcpy(operands[1].value, &two, sizeof two);
   guf_call_args args = {};
@@ -191,7 +192,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   args.outputs = operands + 2;
   guf_plan plan = nullptr;
   guf_stream stream = nullptr;
-  // The text of a plan costs more than the plan, and is made for those who ask.
+  // The text of a plan costs more than the plan, so it is made only on request.
   const uint64_t described = control().calls("describe_launch");
   ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(control().calls("describe_launch"), described);
@@ -213,7 +214,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   guf_stream_release(stream, &error_);
 }
 
-// What the backend says of a launch stands at the end, and is left out where it says nothing.
+// The backend's description of a launch is at the end of the text, and is omitted if it is empty.
 TEST_F(NullCalls, ExplainingAsksTheBackend) {
   guf_operand operands[3] = {};
   for (guf_operand &operand : operands) {
@@ -251,7 +252,7 @@ TEST_F(NullCalls, StreamsAndEventsThatCannotBeMade) {
   EXPECT_EQ(event, nullptr);
 }
 
-// A status that a user's loop returns is the call's.
+// The status of a user's loop becomes the status of the call.
 guf_status failing_loop(char **, const int64_t *, const int64_t *, void *user) {
   return *static_cast<guf_status *>(user);
 }
@@ -285,7 +286,7 @@ TEST_F(NullCalls, StatusesOfUserLoops) {
   guf_ufunc_release(fails, nullptr);
 }
 
-// States that a backend has once and for all: each in a process of its own.
+// Permanent states of a backend, each in its own process.
 void exit_with_state(const char *script, guf_status wanted) {
   setenv("GUFUNC_NULL", script, 1);
   guf_error error = fresh_error();
@@ -319,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Probe, NullStates,
                                            std::pair("probe=1300", GUF_E_DEVICE_LOST),
                                            std::pair("probe=1", GUF_E_ABI)));
 
-// After guf_shutdown, what needs a device says so; releases still work.
+// After guf_shutdown calls that need a device report the shutdown; releases still work.
 void exit_after_shutdown() {
   guf_error error = fresh_error();
   guf_device cpu = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the null plugin computes: a table of two functions, launches of host loops, plain copies.
+// The work of the null plugin: a table of two functions, launches of host loops, plain copies.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 #define GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 
@@ -15,7 +15,8 @@ struct Device {
   bool host_memory = true;
 };
 
-// Device memory that the host must not touch has this bit set in its addresses: touching it faults.
+// The address of device memory that is inaccessible to the host has this bit set, so that a host
+// access faults.
 inline constexpr uint64_t kForeignBit = uint64_t{1} << 62;
 
 inline uint64_t to_host(uint64_t address) {
@@ -24,7 +25,7 @@ inline uint64_t to_host(uint64_t address) {
 
 using Loop = void (*)(void);
 
-// The functions of an image that this plugin runs; nullptr for others.
+// Returns the functions of an image that this plugin runs, or nullptr for other images.
 const Loop *entries_of(const guf_module_image &image);
 
 guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error);

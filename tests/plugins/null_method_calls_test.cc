@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on a device that fails, on memory that the host cannot touch, after shutdown, and in a
-// forked child: the status reaches the caller, and results are untouched.
+// Methods on a failing device, on memory that is inaccessible to the host, after shutdown, and in a
+// forked child: the status reaches the caller and results are unchanged.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ guf_operand operand_of(guf_array array) {
 
 class NullMethods : public NullDevices {
  protected:
-  // Each method of `add` on arrays of three (the indices of two); `out` null: allocated, dropped.
+  // Each method of `add` on arrays of three elements (with two indices). If `out` is null, the
+  // output is allocated and dropped.
   guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
                     guf_array where = nullptr, guf_stream stream = nullptr) {
     const guf_operand operands[] = {operand_of(in), operand_of(initial), operand_of(where)};
@@ -76,7 +77,7 @@ TEST_F(NullMethods, RunOnMemoryThatTheHostCannotTouch) {
   EXPECT_THAT(values_of(one, 1), ElementsAre(6));
   ASSERT_EQ(accumulate(in, all), GUF_OK) << error_.message;
   EXPECT_THAT(values_of(all, 3), ElementsAre(1, 3, 6));
-  ASSERT_EQ(at(all, starts, one), GUF_OK) << error_.message;  // indices are read by the host
+  ASSERT_EQ(at(all, starts, one), GUF_OK) << error_.message;  // the host reads the indices
   EXPECT_THAT(values_of(all, 3), ElementsAre(7, 3, 12));
 }
 
@@ -143,7 +144,7 @@ TEST_F(NullMethods, AreNotAskedForEventsThatTheBackendDoesNotLookFor) {
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 
-// It has no GUF_BACKEND_METHOD_RECORDS.
+// The backend lacks GUF_BACKEND_METHOD_RECORDS.
 TEST_F(NullMethods, AreNotSentRecordsThatTheBackendDoesNotTake) {
   guf_dtype record = 0;
   ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
@@ -226,7 +227,7 @@ TEST_F(NullMethods, AStreamMadeBeforeAForkIsRefusedInTheChild) {
   guf_stream_release(stream, nullptr);
 }
 
-// After guf_shutdown: on plain memory, which needs no device of its own.
+// After guf_shutdown, on plain memory, which needs no device.
 void exit_after_shutdown() {
   float data[] = {1, 2, 3}, result = 7;
   const int64_t shape[] = {3}, index = 0;

@@ -9,12 +9,12 @@
 
 namespace null_plugin {
 
-// A request that outlives the slot's call: the block and its indices are copied.
+// A request that outlives the slot's call, with copies of the block and its indices.
 struct MethodCopy {
   explicit MethodCopy(const guf_backend_method &method);
   guf_loop_numpy loop;
   void *user;
-  bool valid;  // it had a block
+  bool valid;  // whether the request had a block
   guf_method_block block = {};
   std::vector<int64_t> indices, operand_indices;
 };

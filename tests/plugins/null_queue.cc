@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock around everything: a test plugin needs to be right, not fast.
+// One lock protects everything, because a test plugin need not be fast.
 #include "tests/plugins/null_queue.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels where there is nothing to run them: a backend without the extension, a module without
-// code for the device.
+// Raw kernels that cannot run: a backend without the extension, a module without code for the
+// device.
 #include <gmock/gmock.h>
 
 #include "tests/plugins/null_fixture.h"

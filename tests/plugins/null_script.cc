@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fails when: one rule per slot, counted down by the calls themselves.
+// Decides which calls fail: one rule per slot, with a counter of calls.
 #include "tests/plugins/null_script.h"
 
 #include <array>
@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, kSlots> kNames = {"probe",
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 
-// Fails from call `first` to call `last` of the counter.
+// Calls `first` to `last` of the counter fail.
 struct Rule {
   std::atomic<guf_status> status{GUF_OK};
   std::atomic<uint64_t> first{0}, last{0};

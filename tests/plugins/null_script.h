@@ -58,10 +58,10 @@ std::atomic<uint64_t> &live(Live kind);
 // The status in a script that makes a slot throw instead.
 inline constexpr guf_status kThrow = 1;
 
-// Counts the call and gives the status it shall fail with, or GUF_OK.
+// Counts the call and returns the status with which it must fail, or GUF_OK.
 guf_status enter(Slot slot, guf_error *error);
 
-// Writes a failure of the plugin's own.
+// Writes an error of the plugin.
 guf_status fail(guf_error *error, guf_status status, const char *message);
 
 guf_status run_script(std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "auto" prefers the backend of the highest priority, whoever made it.
+// "auto" prefers the backend with the highest priority, whoever wrote it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Copies a plugin with another priority in its note, of as many digits.
+// Copies a plugin and replaces the priority in its note by one with the same number of digits.
 void copy_plugin(const std::string &from, const fs::path &to, const std::string &before,
                  const std::string &after) {
   std::ostringstream content;
@@ -43,7 +43,7 @@ class Priority : public ::testing::Test {
                 folder_ / "libgufunc_backend_null.so", "priority=1;isa",
                 std::string("priority=") + null_priority + ";isa");
   }
-  // What "auto" is in a process of its own: each finds its plugins once.
+  // Returns the device of "auto" in a separate process, because a process lists its plugins once.
   std::string auto_device(const char *selection = nullptr) const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that the test gives privileges to; it prints what a privileged process sees, one line
-// per fact.
+// A program to which the test gives privileges. It prints what a privileged process sees, one fact
+// per line.
 #include <cstdio>
 #include <cstdlib>
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     gufunc::base::Ref<gufunc::module::Module> module;
     std::printf("module %d\n", gufunc::module::open_module(argv[i], 0, &module, nullptr));
   }
-  // A leak checker may not look into a privileged process, and would fail it.
+  // A leak checker cannot inspect a privileged process, and would make it fail.
   std::fflush(stdout);
   std::_Exit(0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that a mistake left a symbol unresolved in.
+// A plugin with an undefined symbol, as after a programming error.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A module written by hand, so that tests may have what gufcc never makes: a device image of three
- * bytes, a constructor that ends the process, a table with a wrong field. The test signs the
- * file. */
+ * A handwritten module with content that gufcc never makes: a device image of three bytes, a
+ * constructor that ends the process, a table with a wrong field. The test signs the file. */
 #include <gufunc/module_table.h>
 
 #include <stdlib.h>

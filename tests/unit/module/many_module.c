@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A small module whose check would take long: its rows share their texts and loops. MANY_<KIND>
- * chooses the rows. The test signs the file. */
+ * A small module that would take long to validate: its rows share their texts and loops.
+ * MANY_<KIND> selects the rows. The test signs the file. */
 #include <gufunc/module_table.h>
 
 #define TEXT_16 "abcdefghijklmnop"
@@ -13,9 +13,9 @@
 #define BLANKS_256 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64
 #define BLANKS_1024 BLANKS_256 BLANKS_256 BLANKS_256 BLANKS_256
 
-/* 512 loops of three inputs, each of other types, and an output. */
+/* 512 loops with three inputs of distinct dtypes and one output. */
 #define LOOP(a, b, c) {(const guf_dtype[]){a, b, c, GUF_I8}, LONG_TEXT, 0, GUF_LOOP_NUMPY, 0, 0},
-/* clang-format finds another layout each time that it runs. */
+/* clang-format produces another layout in each run. */
 /* clang-format off */
 #define LOOPS_OF_TWO(a, b)                                                    \
   LOOP(a, b, GUF_I8) LOOP(a, b, GUF_I16) LOOP(a, b, GUF_I32) LOOP(a, b, GUF_I64) \
