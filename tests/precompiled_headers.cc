@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program without tests, to which the precompiled headers of all others belong.
+// A program without tests. It owns the precompiled headers that all other test programs use.

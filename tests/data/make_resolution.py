@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes resolution.txt: which loop NumPy chooses, and what it refuses, for the standard ufuncs.
+"""Writes resolution.txt: the loops that NumPy chooses, and the calls that it rejects, for the
+standard ufuncs.
 
-Asked of ufunc.resolve_dtypes for all pairs of input types, Python scalars included, all casting
-rules and all dtype=. Equal tables are written once. Run it with NumPy 2.x:
+Calls ufunc.resolve_dtypes for all pairs of input types including Python scalars, all casting rules
+and all dtype= values. Equal tables are written once. Run it with NumPy 2.x:
 
     python3 make_resolution.py > resolution.txt
 """
@@ -16,13 +17,14 @@ import numpy as np
 
 LETTERS = "?bBhHiIqQefdFD"
 WEAK = {"1": int, ".": float, "j": complex}
-# A ufunc's one input takes a Python scalar for what it looks like; resolve_dtypes does not know.
+# A unary ufunc treats a Python scalar as an array of this dtype; resolve_dtypes does not.
 ALONE = {"1": "int64", ".": "float64", "j": "complex128"}
 UFUNCS = """add subtract multiply divide floor_divide remainder power negative absolute square sqrt
 reciprocal sign exp log sin cos maximum minimum fmax fmin equal not_equal less less_equal greater
 greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
 invert matmul vecdot left_shift right_shift""".split()
-# "equiv" is "no" for types of one byte order, and resolve_dtypes of 2.4 crashes on it with scalars.
+# "equiv" equals "no" for dtypes of one byte order, and resolve_dtypes of 2.4 crashes on it with
+# scalars.
 CASTINGS = ["no", "safe", "same_kind", "unsafe"]
 
 
@@ -31,7 +33,7 @@ def letter(dtype):
 
 
 def refusal(error):
-    """One character for each kind of failure that the library tells apart."""
+    """Returns one character for each kind of failure that the library distinguishes."""
     text = str(error)
     if "input 0" in text or " input from" in text:
         return "0"
@@ -51,7 +53,7 @@ def refusal(error):
 
 
 def outcome(ufunc, inputs, dtype, casting):
-    """The loop's input letters and output letter, or the refusal."""
+    """Returns the loop's input letters and output letter, or the error."""
     if ufunc.nin == 1:
         operands = (np.dtype(ALONE.get(inputs[0], inputs[0])), None)
     else:
@@ -64,12 +66,12 @@ def outcome(ufunc, inputs, dtype, casting):
     except TypeError as error:
         return refusal(error)
     if any(d.char not in LETTERS + "lL" for d in found):
-        return "O"  # only an object or date loop would do
+        return "O"  # only an object or datetime loop would match
     return "".join(map(letter, found))
 
 
 def shorten(cells):
-    """Runs of equal cells: "text*count"."""
+    """Encodes runs of equal cells: "text*count"."""
     parts = []
     for cell, run in itertools.groupby(cells):
         count = len(list(run))

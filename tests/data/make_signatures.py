@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes signatures.txt: what NumPy's gufunc signature parser makes of whole and broken texts.
+"""Writes signatures.txt: the results of NumPy's gufunc signature parser for valid and invalid
+texts.
 
-Each line: the text (tabs as \\t), then its dimensions or the refusal. NumPy is told how many
-arguments to expect; here they are counted by their parentheses, as the library counts them. Run it
-with NumPy 2.x:
+Each line: the text (tabs as \\t), then its dimensions or the error. NumPy receives the expected
+number of arguments, which is counted by parentheses, as the library counts it. Run it with NumPy
+2.x:
 
     python3 make_signatures.py > signatures.txt
 """
@@ -36,7 +37,8 @@ def mutate(rng, text):
 
 
 def well_formed(rng):
-    """A text that follows the grammar, but for names that may be used with and without '?'."""
+    """Returns a text that follows the grammar, except that names may be used with and without '?'.
+    """
     names = rng.sample(["n", "m", "k1", "_", "n?", "p?", "3", "12", "7?"], rng.randint(1, 4))
     blank = lambda: rng.choice(["", "", "", " ", "\t"])
 
@@ -60,7 +62,7 @@ def texts():
             text = "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 9)))
         else:
             text = mutate(rng, rng.choice(WHOLE))
-        if "|" not in text:  # the library's own addition
+        if "|" not in text:  # an extension of the library
             found[text] = None
     return list(found)
 
@@ -74,7 +76,7 @@ def outcome(text):
         enabled, ndims, indices, flags, sizes = test_signature(nin, nout, text)
     except ValueError as error:
         return "E " + str(error).split(' in "')[0]
-    if not enabled:  # NumPy drops a signature without any core dimension
+    if not enabled:  # NumPy ignores a signature without core dimensions
         ndims, indices, flags, sizes = (0,) * (nin + nout), (), (), ()
     parts = [ndims, indices, [int(f) & 4 for f in flags], sizes]
     return f"{nin} {nout} " + " ".join(",".join(map(str, part)) or "-" for part in parts)

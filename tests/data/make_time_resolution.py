@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes time_resolution.txt: what NumPy resolves, and how it refuses, where a datetime64 or
-timedelta64 is among the inputs. A row is `ufunc|casting|inputs|types`, or `x` and the message in
-place of the types, and behind another `|` the letters of signature=, `_` for none. "int" and
-"float" are Python's."""
+"""Writes time_resolution.txt: NumPy's type resolution and error messages for calls with a
+datetime64 or timedelta64 input. A row is `ufunc|casting|inputs|types`, or `x` and the message in
+place of the types. After another `|` it has the letters of signature=, with `_` for none. "int" and
+"float" are Python's types."""
 
 import argparse
 import itertools
@@ -20,7 +20,7 @@ OTHERS = ["bool", "int8", "int32", "int64", "uint64", "float16", "float64", "com
           "float"]
 UNITS = ["", "[Y]", "[M]", "[W]", "[D]", "[h]", "[s]", "[25s]", "[ms]", "[ns]", "[as]", "[7D]"]
 CASTINGS = ["no", "safe", "same_kind", "same_kind", "same_kind", "unsafe"]
-# No int64 beside times: NumPy's loops of both are of its other type of 64 bits.
+# No int64 with datetime types: NumPy's loops of both use its other 64-bit integer type.
 NAMED, LETTERS = "add multiply divide maximum fmin equal less".split(), "____mmMMdf?iD"
 PYTHON = {"int": int, "float": float}
 
@@ -40,19 +40,20 @@ def spelled(dtype):
 def row(name, casting, inputs, **options):
     types = [PYTHON.get(text) or np.dtype(text) for text in inputs]
     try:
-        if options:  # resolve_dtypes does not look whether the types that it says have a loop
+        if options:  # resolve_dtypes does not check that its result has a loop
             getattr(np, name)(*(np.ones(1, "i8").astype(dtype) for dtype in types),
                               casting=casting, **options)
         found = getattr(np, name).resolve_dtypes((*types, None), casting=casting, **options)
         answer = ",".join(spelled(dtype) for dtype in found)
     except (TypeError, OverflowError) as error:
-        # Without NumPy's advice about arrays of objects.
+        # Removes NumPy's advice about arrays of objects.
         answer = "x" + str(error).replace("\n", " ").split(" For example they cannot be stored")[0]
     return f"{name}|{casting}|{','.join(inputs)}|{answer}"
 
 
 def row_apart(name, casting, inputs, letters):
-    """The row in a process of its own: what signature= finds depends on the calls before."""
+    """Computes the row in a separate process, because the result of signature= depends on earlier
+    calls."""
     theirs, ours = os.pipe()
     if os.fork() == 0:
         types = tuple(None if letter == "_" else np.dtype(letter) for letter in letters)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes times.txt: what NumPy 2 says of datetime64 and timedelta64.
+"""Writes times.txt: NumPy 2's results for datetime64 and timedelta64.
 
-parse|spelling|name, or "x" where NumPy refuses it
+parse|spelling|name, or "x" if NumPy rejects it
 cast|from|to|levels: one digit for each of no, equiv, safe, same_kind, unsafe
 promote|a|b|name, or "x" and NumPy's message
 convert|from|to|values|results, or "x" and NumPy's message
 print|dtype|values|text: str() of the array
 element|dtype|value|text: str() of a 0-d array
-Left out: multiples of 0 and above 65535, which the library refuses, and divisors ("[D/24]").
+
+Multiples of 0 and above 65535, which the library rejects, and divisors ("[D/24]") are omitted.
 """
 
 import argparse
@@ -29,7 +30,7 @@ NAT = -2**63
 
 
 def dtypes(draw, count):
-    """Random time dtypes, with multiples of few and many divisors."""
+    """Returns random datetime types, with multiples of few and many divisors."""
     for _ in range(count):
         kind = draw.choice("Mm")
         if draw.random() < 0.06:
@@ -41,7 +42,7 @@ def dtypes(draw, count):
 
 
 def values(draw):
-    """Numbers of steps: few, many, at the edges, and not a time."""
+    """Returns time steps: small, large, at the limits, and not-a-time."""
     edges = [0, 1, -1, NAT, 2**63 - 1, NAT + 1, 719468, -719468, 10957, 11016, -25567]
     some = [draw.randrange(-2**bits, 2**bits) for bits in (4, 8, 12, 16, 24, 33, 45, 58, 63)]
     return edges + some
@@ -83,8 +84,9 @@ def convert_rows(draw, count):
         b = np.dtype(b.str.replace(b.str[1], a.str[1], 1))
         numbers = values(draw)
         if a == np.dtype("M8"):
-            continue  # NumPy refuses some by their values
-        if a.kind == "M" and np.datetime_data(a)[0] in "YM":  # beyond, days overflow on their way
+            continue  # NumPy rejects some because of their values
+        # Beyond this range days overflow during the conversion.
+        if a.kind == "M" and np.datetime_data(a)[0] in "YM":
             numbers = [n for n in numbers if abs(n) < 2**38 or n == NAT]
         try:
             source = as_time(numbers, a)
@@ -108,7 +110,7 @@ def print_rows(draw, count):
             text = str(as_time(numbers[:1], dtype)[0])
             yield f"element|{dtype.name}|{numbers[0]}|{text}"
         except (ValueError, OverflowError, RuntimeError):
-            continue  # years beyond NumPy's own room for text
+            continue  # years that exceed NumPy's text buffer
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes views.txt: chains of random views of an int64 array, with what NumPy 2 makes of them.
+"""Writes views.txt: chains of random views of an int64 array, with NumPy 2's results.
 
 A row is `shape|view|view...|result`. A view is its name and arguments, `_` for an omitted bound.
-The result is `shape strides offset`, strides of extents 0 and 1 as `_`, or `!` and NumPy's
-exception and text.
+The result is `shape strides offset`, with `_` for strides of extents 0 and 1, or `!` and NumPy's
+exception and message.
 """
 import argparse
 import math
@@ -47,7 +47,7 @@ def slice_view(rng, array):
 
 
 def random_shape(rng, size):
-    """A shape of this size, sometimes of another."""
+    """Returns a shape of this size, sometimes of another size."""
     shape, left = [], max(size, 1)
     while left > 1:
         part = rng.choice([d for d in range(2, left + 1) if left % d == 0][:6] + [left])

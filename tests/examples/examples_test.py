@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example, run as its reader would: `gufunc run` over the modules, and the programs' output.
+"""Runs every example as its reader would: `gufunc run` over the modules, and the programs' output.
 
     examples_test.py GUFUNC EXAMPLES_BUILD_FOLDER EXAMPLES_SOURCE_FOLDER [ELEMENTS]
 
-Expected numbers come from the formula rounded operation by operation in the stated type (NumPy does
-just that), and for the published rows from the table itself."""
+Expected numbers come from the formula, rounded after each operation in the stated type, as NumPy
+does. For the published rows they come from the table itself."""
 
 import json
 import os
@@ -40,7 +40,8 @@ def cumulative_power(rows):
 
 
 def hermite(rows):
-    """The recurrence in the rows' own type; factorial, root and quotient in f64, rounded once."""
+    """Computes the recurrence in the rows' dtype; factorial, root and quotient in f64, rounded
+    once."""
     h, kind = rows.copy(), rows.dtype.type
     for k in range(1, rows.shape[-1] - 1):
         h[..., k + 1] = h[..., 1] * h[..., k] - kind(k) * h[..., k - 1]
@@ -82,7 +83,7 @@ class Examples(unittest.TestCase):
         self.assertIn(text, done.stderr)
 
     def same(self, found, expected):
-        """Bit for bit, zeros of either sign alike nowhere."""
+        """Compares bit for bit, including the sign of zeros."""
         expected = np.asarray(expected)
         self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
         np.testing.assert_array_equal(found, expected)
@@ -132,7 +133,8 @@ class Examples(unittest.TestCase):
 
     def test_device_function(self):
         x, y, z = ([2, 1.5, 0.5, 3, 10], [3, 2.5, -2, 0.5, 0], [4, 0.3, 7, 0.1, 3])
-        for dtype, bar in (('f4', 3), ('f8', 2)):  # power's bar and one rounding of the division
+        # The error bound of power, and one rounding for the division.
+        for dtype, bar in (('f4', 3), ('f8', 2)):
             inputs = [np.array(v, dtype) for v in (x, y, z)]
             found = self.run_ufunc('device_function', 'power_over', inputs)
             wide = [v.astype(np.longdouble) for v in inputs]
@@ -305,7 +307,8 @@ class Examples(unittest.TestCase):
         self.assertEqual([int(line) for line in counted[1:]], bins.tolist())
 
     def points_in_circle(self):
-        """What raw_counting counts first, from a Philox of our own."""
+        """Returns the first numbers that raw_counting counts, from an independent Philox
+        implementation."""
         sequence, position = np.meshgrid(np.arange(4096, dtype='u8'), np.arange(100, dtype='u8'))
         low = np.uint64(0xFFFFFFFF)
         c = [position, np.zeros_like(position), sequence, np.zeros_like(position)]

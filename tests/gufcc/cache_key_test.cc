@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names an object in the cache: the text and the flags, not where files lie.
+// The key of an object in the cache: it depends on the text and the flags and not on file
+// locations.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -14,7 +15,7 @@ using testing::Not;
 
 class CacheKey : public Gufcc {
  protected:
-  // Builds the text in a folder of its own, by absolute paths, as CMake does.
+  // Builds the text in a separate folder with absolute paths, as CMake does.
   ProcessResult build_in(const std::string &folder, const std::string &text,
                          const Command &more = {}) const {
     fs::create_directories(path(folder) / "include");
@@ -41,7 +42,7 @@ class CacheKey : public Gufcc {
     for (std::string line; std::getline(lines, line);) found += line.ends_with(end);
     return found;
   }
-  // Of kernels, without what is made anew each time: the table and the link.
+  // Counts compilations of kernels, without the table and the link, which run in every build.
   static int compilations(const std::string &output) {
     int found = 0;
     std::istringstream lines(output);
@@ -74,7 +75,7 @@ TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
 
 TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
   const char *texts[] = {
-      // What the preprocessor and what the compiler puts into the text.
+      // Texts that the preprocessor and the compiler insert.
       "GUF_DEVICE int f(int x) { return x + sizeof(__FILE__); }",
       "GUF_DEVICE int f(int x) { return x + int(__builtin_strlen(__builtin_FILE())); }",
   };
@@ -87,7 +88,7 @@ TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
                   "--targets", "x86-64-v2"});
     };
     ASSERT_EQ(build("short").status, 0);
-    // The object, and what the source was checked for.
+    // The object, and the result of the source check.
     EXPECT_EQ(count(build("short").output, " from the cache"), 2) << text;
     EXPECT_EQ(count(build("a_longer_one").output, " from the cache"), 0) << text;
   }
@@ -106,7 +107,7 @@ TEST_F(CacheKey, LinesThatTheKernelUsesArePartOfItsObject) {
   EXPECT_EQ(count(build("\n\n"), " from the cache"), 0);
 }
 
-// Whatever the order in which targets are built.
+// For every order in which the targets are built.
 TEST_F(CacheKey, WarningsAreGivenAgain) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose between values. The compiler keeps what is chosen from on the stack, in
-// places that all iterations of a loop share: a loop whose iterations were promised to touch
-// nothing in common was vectorised wrongly (clang 19).
+// Kernels that choose between values. The compiler keeps the candidates on the stack, in slots that
+// all iterations of a loop share. clang 19 vectorized such loops incorrectly when their iterations
+// were declared independent.
 #include <gufunc/kernel.hpp>
 
 template <class T>
@@ -9,14 +9,15 @@ GUF_DEVICE bool is_before(guf::complex<T> x, guf::complex<T> y) {
   return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im <= y.im);
 }
 
-// By the operator; what follows or precedes it decides where the numbers lie.
+// Chooses by the operator. The operations before and after it determine where the numbers are
+// stored.
 template <class T>
 GUF_DEVICE guf::complex<T> lesser(guf::complex<T> x, guf::complex<T> y) {
   return is_before(x, y) || x.re != x.re || x.im != x.im ? x : y;
 }
 GUF_UFUNC(lesser, "FF->F DD->D", "commutative", "associative");
 
-// By an index.
+// Chooses by an index.
 template <class T>
 GUF_DEVICE guf::complex<T> element(int k, guf::complex<T> x, guf::complex<T> y) {
   const guf::complex<T> both[2] = {guf::complex<T>(x.re, x.im), guf::complex<T>(y.re, y.im)};
@@ -53,7 +54,7 @@ GUF_DEVICE void sorted_and_apart(guf::complex<T> x, guf::complex<T> y, guf::out<
 }
 GUF_UFUNC(sorted_and_apart, "FF->FFf DD->DDd");
 
-// Real numbers: an array is on the stack where its index is known only here.
+// Real numbers: an array is on the stack if its index is known only at run time.
 template <class T>
 GUF_DEVICE T at_turn(T x, T y) {
   const T all[4] = {x, y, x + y, x - y};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose between values (chosen.guf.cpp), element by element what the same choice
-// gives here: every kind of loop, complex and real, contiguous, strided and with a scalar.
+// Compares kernels that choose between values (chosen.guf.cpp) element by element with the same
+// choice on the host: every kind of loop, complex and real, contiguous, strided and with a scalar.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -13,7 +13,7 @@ extern "C" const guf_module_v1 gufunc_module_v1_chosen_kernels;
 namespace gufunc::gufcc {
 namespace {
 
-constexpr int64_t kCount = 300;  // more than a block of strided operands
+constexpr int64_t kCount = 300;  // larger than a block of strided operands
 
 template <class Real>
 bool is_before(std::complex<Real> x, std::complex<Real> y) {
@@ -24,7 +24,7 @@ std::complex<Real> lesser(std::complex<Real> x, std::complex<Real> y) {
   return is_before(x, y) ? x : y;
 }
 
-// Both orders of the real parts, and equal ones, in no pattern that a vector could follow.
+// Both orders of the real parts, and equal parts, without a pattern that matches the vector width.
 template <class Real>
 std::vector<std::complex<Real>> numbers(int64_t count, int64_t seed) {
   std::vector<std::complex<Real>> all;
@@ -46,7 +46,7 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
     return "guf_ew_" + name + types;
   }
 
-  // `step`: of all operands, in elements; `y_step` 0 makes y a scalar.
+  // `step` is the stride of all operands in elements; `y_step` 0 makes y a scalar.
   template <class Real>
   void check(int64_t step, int64_t y_step) const {
     using Number = std::complex<Real>;
@@ -78,7 +78,7 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
     }
   }
 
-  // Rows of n elements; steps in elements. The least of a row is the same in every order.
+  // Rows of n elements; strides count elements. The smallest of a row does not depend on the order.
   template <class Real>
   void check_leaves(const std::string &name, int64_t rows, int64_t row_step, int64_t n,
                     int64_t step) const {
@@ -113,7 +113,7 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
   template <class Real>
   void check_folds(const std::string &name) const {
     for (const int64_t n : {5, 40, 128}) {
-      check_leaves<Real>(name, 150, n, n, 1);          // rows that follow each other
+      check_leaves<Real>(name, 150, n, n, 1);          // contiguous rows
       check_leaves<Real>(name, 150, 2 * n, n, 2);      // every second element
       check_leaves<Real>(name, kCount, 1, n, kCount);  // columns
     }
@@ -122,7 +122,7 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
   }
 };
 
-// Real numbers, in no pattern either; half of them below -100 or above 100.
+// Real numbers without a pattern; half of them are below -100 or above 100.
 template <class T>
 std::vector<T> reals(int64_t count, int64_t seed) {
   std::vector<T> all;

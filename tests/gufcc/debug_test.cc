@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc -g: the lines of a kernel are in its module, and a kernel on the cpu may print.
+// gufcc -g: a module contains the line numbers of its kernels, and a kernel on the cpu can print.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -31,7 +31,7 @@ TEST_F(Gufcc, DebuggingInformationNamesTheLinesOfTheKernel) {
   const ProcessResult built = run({source, "-g", "-o", module, "--targets", "x86-64-v2"});
   ASSERT_EQ(built.status, 0) << built.output;
   EXPECT_EQ(built.output, "");
-  // What gdb's `break k.guf.cpp:5` looks up.
+  // The location that gdb's `break k.guf.cpp:5` looks up.
   const ProcessResult lines = run_process(
       {"/bin/sh", "-c", "objdump --dwarf=decodedline '" + module + "' | grep k.guf.cpp"});
   for (const int line : {5, 7}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images of a small source: what is in the table, what is left out and why, what is kept.
-// Where a vendor's tools are missing its images are skipped, and so are their tests.
+// Device images of a small source: the content of the table, omitted images and the reason, and
+// cached files. If a vendor's tools are missing, its images and their tests are skipped.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ constexpr char kTwoUnits[] =
     "GUF_UFUNC(twice, \"f->f\");\n"
     "GUF_UFUNC(halve, \"ff->f\", \"fp=fast\");\n";
 
-// Each work-item adds what its neighbour put into shared memory.
+// Each work-item adds the value that its neighbour wrote to shared memory.
 constexpr char kEntry[] =
     "#include <gufunc/kernel.hpp>\n"
     "namespace moves {\n"
@@ -162,7 +162,7 @@ TEST_F(DeviceImagesTest, OfAmdShareAFrameInTheirGroup) {
     EXPECT_EQ(machine_of(image.bytes), kAmdGpu);
     EXPECT_THAT(image.bytes, HasSubstr("guf_move_turn.kd"));
     flags.insert(image.bytes.substr(48, 4));
-    // Code object 5, and 6 where the target is generic.
+    // Code object version 5, or 6 for a generic target.
     EXPECT_EQ(image.bytes[8], image.target == "gfx9-generic" ? 4 : 3) << image.target;
   }
   EXPECT_EQ(flags.size(), 4u) << "each says what it is for";
@@ -243,8 +243,8 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   }
   EXPECT_EQ(compiled, 0) << built.output;
   EXPECT_EQ(assembled, 0) << built.output;
-  // Of two units: the check for all rules, host, PTX once for all three, two of SASS, one of AMD,
-  // four frames, sidecar.
+  // For two units: the check of all rules, the host code, one PTX for all three targets, two of
+  // SASS, one of AMD, four frames, the sidecar.
   EXPECT_EQ(kept, 2 * (1 + 1 + 1 + 2 + 1 + 4 + 1)) << built.output;
 }
 
@@ -278,7 +278,7 @@ TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {
     EXPECT_EQ(digest, ObjectCache::key(images[i].bytes));
   }
 
-  // One work-item is its own neighbour.
+  // A single work-item is its own neighbour.
   uint32_t value = 5, shared = 0;
   const uint64_t block[2] = {reinterpret_cast<uint64_t>(&value), 1};
   static int barriers;
@@ -292,7 +292,8 @@ TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {
   dlclose(sidecar);
 }
 
-// What a program that has no runtime of AddressSanitizer cannot open, and what calls it.
+// A program without AddressSanitizer's runtime cannot open the instrumented sidecar; the
+// instrumented sidecar calls that runtime.
 TEST_F(DeviceImagesTest, HaveAnInstrumentedSidecarBesideThePlainOne) {
   const std::string plain = path("k.items.so").string(), asan = path("k.asan.so").string();
   const Command both = {"--items", plain, "--items-asan", asan, "-v"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gufcc says about mistakes in kernels: where the user made them, in the user's words.
+// gufcc's messages for mistakes in kernels: at the user's line and in the user's terms.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -101,7 +101,7 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
   }
 }
 
-// Another mistake is not taken for a wrong result, whatever is returned.
+// Another error must not be reported as a wrong result type, for any returned type.
 TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
   std::string text =
       "#include <gufunc/kernel.hpp>\n"
@@ -188,7 +188,7 @@ TEST_F(Gufcc, HostedHeadersAreRefusedByName) {
   }
 }
 
-// What they include is not refused either.
+// The headers that they include must be accepted as well.
 TEST_F(Gufcc, FreestandingHeadersAreTaken) {
   std::string text = "#include <gufunc/kernel.hpp>\n";
   for (const char *header : {"array",    "atomic",   "cfloat",      "climits",  "cstdarg",
@@ -204,7 +204,7 @@ TEST_F(Gufcc, FreestandingHeadersAreTaken) {
   EXPECT_EQ(result.output, "");
 }
 
-// Every function of the C library that is refused has the guf:: function that the message names.
+// Every rejected function of the C library has the guf:: replacement that the message names.
 TEST_F(Gufcc, EveryRefusedNameHasItsReplacement) {
   std::string header;
   ASSERT_TRUE(read_file(GUFUNC_INCLUDE "/gufunc/kernel/no_std_math.hpp", &header, &diagnostics_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs gufcc in a folder of its own, with a cache of its own.
+// Runs gufcc in a separate folder with a separate cache.
 #ifndef GUFUNC_TESTS_GUFCC_GUFCC_FIXTURE_H
 #define GUFUNC_TESTS_GUFCC_GUFCC_FIXTURE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a host has is refused in a kernel that is compiled for the cpu alone: each thing by its
-// name, at its line, with what to use instead.
+// Host-only features in a kernel that is compiled only for the cpu: each is rejected by name at its
+// line, with the replacement.
 #include <gmock/gmock.h>
 
 #include "host_only.h"
@@ -16,7 +16,7 @@ struct Refusal {
   const char *name;
   const char *before;  // at namespace scope, on line 2
   const char *body;    // of `float f(float x)`, on line 4
-  const char *said;    // after the file
+  const char *said;    // expected after the file name
 };
 
 class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
@@ -30,7 +30,7 @@ class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
 TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
   const std::string output = failing(source(GetParam()), "all");
   EXPECT_THAT(output, HasSubstr("bad.guf.cpp" + std::string(GetParam().said)));
-  // Once, not once per ISA level.
+  // Reported once and not once per ISA level.
   EXPECT_EQ(output.find(GetParam().said), output.rfind(GetParam().said));
 }
 
@@ -105,7 +105,7 @@ TEST_F(Gufcc, AVariableOfAHeaderIsRefusedWhereItIsUsed) {
               HasSubstr("bad.guf.cpp:3:50: error: a kernel cannot have the variable 'calls'"));
 }
 
-// Of a cache that an older gufcc filled, too.
+// Also if an older gufcc filled the cache.
 TEST_F(Gufcc, HostOnlyCodeIsRefusedAgainFromTheCache) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\nstatic int calls;\n"
@@ -153,7 +153,7 @@ TEST_F(Gufcc, CutObjectsAreNoObjects) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(ObjectFile().parse(bytes.substr(0, size))) << size;
   }
-  for (size_t at = 0; at < bytes.size(); ++at) {  // whatever it finds, nothing crashes
+  for (size_t at = 0; at < bytes.size(); ++at) {  // must not crash for any content
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0xFF);
     ObjectFile object;

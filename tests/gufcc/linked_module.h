@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module that is linked into the test: its entries by symbol stem, on every ISA level of this
+// A module that is linked into the test: its entries by symbol stem, for every ISA level of this
 // machine.
 #ifndef GUFUNC_TESTS_GUFCC_LINKED_MODULE_H
 #define GUFUNC_TESTS_GUFCC_LINKED_MODULE_H
@@ -21,7 +21,7 @@ inline bool runs_here(const guf_module_image &image) {
   return true;
 }
 
-// The parameter: which image.
+// The parameter is the index of the image.
 template <const guf_module_v1 &kModule>
 class LinkedModule : public testing::TestWithParam<uint32_t> {
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typical mistakes in kernel sources: each is refused or warned about at its line, in words that
-// name the remedy, whatever the targets.
+// Typical mistakes in kernel sources. Each is an error or a warning at its line that states the
+// remedy, for every target.
 #include <gmock/gmock.h>
 
 #include "tests/gufcc/gufcc_fixture.h"
@@ -12,14 +12,14 @@ using testing::HasSubstr;
 
 struct Mistake {
   const char *name;
-  const char *text;  // behind #include <gufunc/kernel.hpp>, from line 2 on
-  int line;          // of the message
+  const char *text;  // after #include <gufunc/kernel.hpp>, from line 2 on
+  int line;          // line of the message
   const char *says;
-  bool warns = false;  // it compiles
+  bool warns = false;  // it compiles with a warning
 };
 
 const Mistake kMistakes[] = {
-    // Registrations
+    // Registrations.
     {"TooFewParameters", "GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"ff->f\");\n", 3,
      "f: found 1 parameter, loop 'ff->f' wants 2 (2 inputs)"},
     {"TooManyParameters",
@@ -119,7 +119,7 @@ const Mistake kMistakes[] = {
      3, "expected ';' after the registration"},
     {"UnknownFunction", "GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(g, \"f->f\");\n", 3,
      "'g' is not declared before its registration"},
-    // What the function uses
+    // Code that the function uses.
     {"NoGufDevice", "float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n", 3,
      "'f' is a function of the host; declare it GUF_DEVICE"},
     {"HelperWithoutGufDevice",
@@ -282,7 +282,7 @@ class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {
         write("bad.guf.cpp", "#include <gufunc/kernel.hpp>\n" + std::string(row.text));
     Command command = {file, "-o", path("bad.so").string(), "--targets", targets};
     if (const std::string home = GUFUNC_CUDA_HOME; !home.empty()) {
-      command.insert(command.end(), {"--cuda-home", home});  // of which PTX needs libdevice
+      command.insert(command.end(), {"--cuda-home", home});  // whose PTX needs libdevice
     }
     const ProcessResult built = run(command);
     if (built.output.find("no target of '") != std::string::npos) {
@@ -316,7 +316,7 @@ TEST_F(Gufcc, AForgottenHeaderOfTheDialectIsNamed) {
                                 "<gufunc/kernel.hpp> first"));
 }
 
-// OpenCL C++ alone reserves these names, and there is no backend for it.
+// Only OpenCL C++ reserves these names, and no backend uses it.
 TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreTaken) {
   const ProcessResult built =
       run({write("k.guf.cpp",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GUF_KERNEL through gufcc: what the table and the list say, and wrong kernels at their lines.
+// GUF_KERNEL in gufcc: the content of the table and of the list, and errors at the lines of invalid
+// kernels.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gufunc/module_table.h>
@@ -38,7 +39,7 @@ TEST_F(Gufcc, RawKernelsStandInTheTable) {
   EXPECT_STREQ(plain.doc, "one line");
   EXPECT_EQ(plain.max_threads, 1024u);
   ASSERT_EQ(plain.parameters->count, 3u);
-  // The head; a pointer, an address with 3 extents and 3 strides, two doubles.
+  // The header; a pointer; an address with 3 extents and 3 strides; two doubles.
   EXPECT_EQ(plain.parameters->block_bytes, sizeof(guf_kernel_head) + 8 * (1 + 7 + 2));
   const guf_module_parameter wanted[] = {
       {GUF_PARAMETER_POINTER, GUF_F32, 0, GUF_PARAMETER_READ_ONLY},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From registrations to functions: types, signatures, options, merged loops, and every complaint.
+// From registrations to functions: dtypes, signatures, options, merged loops, and every error
+// message.
 #include "registration.h"
 
 #include <gmock/gmock.h>
@@ -158,7 +159,7 @@ TEST(Registration, MergingNeedsTheSameShape) {
               HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
 }
 
-// What three registrations of one name say in their options, at lines 5, 9 and 13.
+// Returns the messages for the options of three registrations of one name, at lines 5, 9 and 13.
 std::string said_of_three(const std::string &first, const std::string &second,
                           const std::string &third, Module *module) {
   const std::string options[] = {first, second, third};
@@ -201,7 +202,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
   }
 }
 
-// Each option that a complaint lists stands in the documentation's table and in the header.
+// Each option that an error message lists is in the documentation's table and in the header.
 TEST(Registration, EveryOptionIsDocumented) {
   Module module;
   Diagnostics diagnostics;
@@ -221,7 +222,8 @@ TEST(Registration, EveryOptionIsDocumented) {
   EXPECT_EQ(count, 16);
 }
 
-// A failure left out is a function without the parameter; a doc may stand once for all.
+// A function without a failure option lacks the parameter; one doc option can apply to all
+// registrations.
 TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   Module module;
   for (const char *key : {"doc", "failure"}) {

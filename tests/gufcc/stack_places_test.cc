@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which loops use the stack, from clang's intermediate code; and what gufcc makes of them.
+// Detects loops that use the stack in clang's intermediate code, and tests how gufcc compiles them.
 #include "stack_places.h"
 
 #include <gmock/gmock.h>
@@ -81,7 +81,7 @@ TEST_F(Gufcc, AnOldCompilerIsToldSo) {
                               " is too old: kernels need clang 17 or later, best clang 19\n");
 }
 
-// A compiler that does not write down its code would leave wrong loops undiscovered.
+// Without the compiler's intermediate code, incorrect loops would not be detected.
 TEST_F(Gufcc, ACompilerMustShowItsCode) {
   const std::string compiler =
       write("compiler",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Installs, moves the prefix, and builds a stranger's project by find_package and by pkg-config."""
+"""Installs the project, moves the prefix, and builds an external project with find_package and
+pkg-config."""
 
 import argparse
 import os
@@ -15,7 +16,7 @@ ROOT = HERE.parents[1]
 SUM = "0.1.0: 11 22 33\n"
 TWICE_THE_SUM = "0.1.0: 22 44 66\n"
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
-# Sources and headers of the library and its tools, of which an installation has none.
+# Sources and headers of the library and its tools, which an installation lacks.
 PRIVATE = re.compile(r"\b(?:core|backends|abi/src|tools)/[\w/*-]+\.(?:h|hpp|cc)\b")
 
 
@@ -35,7 +36,7 @@ def expect(what, found, wanted):
 
 
 def install_and_move(args, folder):
-    """Gives the prefix, moved after the installation, and checks that no text names the old one."""
+    """Returns the prefix after moving it, and checks that no text contains the old path."""
     first, prefix = folder / "first", folder / "moved here"
     run(args.cmake, "--install", args.build, "--prefix", first, stdout=subprocess.DEVNULL)
     first.rename(prefix)
@@ -54,7 +55,7 @@ def headers_complete(prefix):
 
 
 def documentation_complete(prefix):
-    """Each link leads to a file, and no page names what is not installed."""
+    """Each link must lead to a file, and no page may refer to a file that is not installed."""
     docs = next(prefix.rglob("README.md")).parent
     expect("licence, pages, examples",
            [(docs / name).is_file() for name in ("LICENSE", "docs/kernels.md",
@@ -72,7 +73,7 @@ def documentation_complete(prefix):
 
 
 def pages_complete(prefix):
-    """What the shells and man look for below share."""
+    """Checks the files that the shell and man tests below need."""
     expect("manual pages, completions",
            [name for name in ("man/man1/gufunc.1", "man/man1/gufcc.1",
                               "bash-completion/completions/gufunc", "zsh/site-functions/_gufunc",
@@ -81,7 +82,7 @@ def pages_complete(prefix):
 
 
 def components_alone(args, folder):
-    """A component of a plugin installs that plugin and nothing else."""
+    """The component of a plugin must install that plugin and nothing else."""
     for plugin in sorted((pathlib.Path(args.build) / "lib/gufunc/1").glob("*.so")):
         prefix = folder / plugin.stem
         run(args.cmake, "--install", args.build, "--prefix", prefix, "--component",
@@ -136,7 +137,7 @@ def by_pkg_config(args, prefix, folder):
 
 
 def as_the_readme_says(args, folder):
-    """Runs README.md's own lines; only the build folder, the compiler and its home are ours."""
+    """Runs the commands of README.md; only the build folder, the compiler and its home differ."""
     shell = re.search(r"<!-- run by tests/install/install_test.py[^\n]* -->\n```sh\n(.*?)```",
                       (ROOT / "README.md").read_text(), re.DOTALL)[1]
     sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""

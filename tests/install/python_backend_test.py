@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What bindings/python/build_backend.py makes of settings, with a cmake that only records its
-arguments, and what a terminal shows meanwhile."""
+"""Tests how bindings/python/build_backend.py handles settings, with a cmake that only records its
+arguments, and its output on a terminal."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ class Backend(unittest.TestCase):
         cmake.chmod(0o755)
 
     def build(self, settings=None, environment=None):
-        """The calls of cmake for a wheel."""
+        """Returns the cmake calls for a wheel."""
         settings = {"build-dir": str(self.folder / "tree"), **(settings or {})}
         path = f"{self.folder}:{os.environ['PATH']}"
         with mock.patch.dict(os.environ, {**(environment or {}), "PATH": path}), \

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command blocks of README.md and of the bindings' READMEs, and their marks.
 
-A comment before a block of commands says what becomes of it:
+A comment before a block of commands states how it is tested:
 
     <!-- run -->                        it is run, in order, in one shell per page
     <!-- run by tests/x_test.py -->     the same; that test runs it too
     <!-- run, prints FILE -->           the page's output has to contain the file
-    <!-- run, needs PROGRAM -->         the rest of the page is skipped where there is no PROGRAM
+    <!-- run, needs PROGRAM -->         the rest of the page is skipped if PROGRAM is missing
     <!-- not run: REASON -->            it is not run
 """
 
@@ -25,25 +25,25 @@ COMMANDS = {"sh", "bash", "console", "shell"}
 
 @dataclasses.dataclass
 class Block:
-    page: pathlib.Path  # from the root
+    page: pathlib.Path  # relative to the root
     line: int
     mark: str
     text: str
 
     @property
     def run(self):
-        """The match of a block that is run, or None."""
+        """Returns the match if the block is run, otherwise None."""
         return RUN.match(self.mark)
 
 
 def pages(root=ROOT):
-    """README.md first: the bindings build on what it installs."""
+    """README.md comes first, because the bindings need its installation."""
     return [pathlib.Path("README.md"),
             *sorted(p.relative_to(root) for p in root.glob("bindings/*/README.md"))]
 
 
 def blocks(page, root=ROOT):
-    """The blocks of commands of a page."""
+    """Returns the command blocks of a page."""
     text = (root / page).read_text()
     for match in FENCE.finditer(text):
         if match["language"] in COMMANDS:
@@ -52,7 +52,7 @@ def blocks(page, root=ROOT):
 
 
 def unmarked(root=ROOT):
-    """Faults of the marks, as text."""
+    """Yields errors in the marks as text."""
     for page in pages(root):
         for block in blocks(page, root):
             if not block.run and not NOT_RUN.match(block.mark):

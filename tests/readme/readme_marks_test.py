@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every block of commands in a README is run or says why not; seeded faults are seen."""
+"""Checks that every command block in a README is run or states why not, and that seeded faults are
+detected."""
 
 import pathlib
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""README.md lists every option of the CMake files, with its default, and no other; wrong values of
-the lists of backends and targets are refused by name; the preset for distribution has machine code
-for every GPU. Argument: cmake."""
+"""Checks that README.md lists exactly the options of the CMake files with their defaults, that
+invalid values in the lists of backends and targets are rejected by name, and that the distribution
+preset has machine code for every GPU. Argument: cmake."""
 
 import json
 import pathlib
@@ -34,7 +34,8 @@ ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TA
 
 
 def defined():
-    """Names and defaults of the CMake files; of what is found, unless it is marked as advanced."""
+    """Returns names and defaults from the CMake files. Results of find commands count unless they
+    are marked as advanced."""
     options, advanced = {}, set()
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout.splitlines()
@@ -81,7 +82,7 @@ def check_values(cmake):
 
 
 def cache_variables(presets, name):
-    """Those of a preset and of what it inherits, nearest first."""
+    """Returns the cache variables of a preset and its parents, nearest first."""
     found = dict(presets[name].get("cacheVariables", {}))
     inherited = presets[name].get("inherits", [])
     for other in [inherited] if isinstance(inherited, str) else inherited:

@@ -3,10 +3,10 @@
 """Runs the commands of README.md and of the bindings' READMEs in order, in a copy of the tree.
 
     walk_readmes.py here         on this machine, in a new home folder with an empty prefix
-    walk_readmes.py clean-root   in a clone in a minimal Debian, made by debootstrap; takes root
-    walk_readmes.py ... --page bindings/go/README.md   that page after README.md, not the others
+    walk_readmes.py clean-root   in a clone in a minimal Debian, made by debootstrap; needs root
+    walk_readmes.py ... --page bindings/go/README.md   only that page after README.md
 
-A page ends at its first command that fails. A language that is missing is reported and skipped."""
+A page ends at its first failing command. A missing language is reported and skipped."""
 
 import argparse
 import os
@@ -24,11 +24,12 @@ import readme_blocks
 ROOT = readme_blocks.ROOT
 WORK = ROOT / "build/readme"
 SKIPPED = 77
-# README's commands for the cpu backend alone, from nothing to numbers: four minutes of two cores.
+# README's commands for the cpu backend only, from the clone to the first result: four minutes on
+# two cores.
 MOST_CPU_SECONDS = 480
 GPU_FILES = ("/dev/nvidiactl", "/dev/kfd")
 SUITE = "bookworm"
-# What a machine needs to reach its package indexes: proxies, certificates, mirrors.
+# The variables that a machine needs to reach its package indexes: proxies, certificates, mirrors.
 NETWORK = re.compile(r"(SSL_CERT_|PIP_|CARGO_(NET|HTTP|REGISTR)|GOPROXY|GOSUMDB|GOFLAGS|CURL_CA|"
                      r"REQUESTS_CA|\w+_proxy$|\w+_PROXY$)", re.ASCII)
 NETWORK_FILES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/apt.conf.d", "/etc/ssl",
@@ -41,7 +42,7 @@ def network_variables():
 
 
 def copy_tree(target):
-    """The files that git tracks or would track."""
+    """Returns the files that git tracks or would track."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -51,12 +52,13 @@ def copy_tree(target):
 
 
 def clone_tree(target):
-    """The last commit, as a stranger gets it: without what was never added or is ignored."""
+    """Clones the last commit, as a new user gets it: without untracked and ignored files."""
     subprocess.run(["git", "clone", "--quiet", "--no-local", ROOT, target], check=True)
 
 
 def page_script(page, clone, state):
-    """The page's blocks as one script, which starts with the variables of the page before."""
+    """Returns the page's blocks as one script, which starts with the variables of the previous
+    page."""
     lines = ["set -eu", "set -a", f"[ ! -e {state} ] || . {state}", f"cd {shlex.quote(clone)}"]
     for block in readme_blocks.blocks(page):
         if not block.run:
@@ -70,7 +72,7 @@ def page_script(page, clone, state):
 
 
 class Here:
-    """A copy of the tree on this machine. What setup would download again is linked."""
+    """A copy of the tree on this machine. Files that setup would download again are linked."""
 
     is_new = False
 
@@ -107,7 +109,7 @@ class Here:
 
 
 class CleanRoot:
-    """A minimal Debian with a clone of the tree, entered by chroot in a mount namespace."""
+    """A minimal Debian with a clone of the tree, entered with chroot in a mount namespace."""
 
     is_new = True
     ENTER = ('mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && '
@@ -115,7 +117,7 @@ class CleanRoot:
 
     @staticmethod
     def lacks():
-        """Why there cannot be one, or an empty text."""
+        """Returns why the minimal Debian cannot be made, or an empty text."""
         if os.geteuid() != 0:
             return "it takes root"
         for program in ("debootstrap", "unshare", "chroot"):
@@ -162,7 +164,7 @@ class CleanRoot:
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def copy_from_host(self, source, target):
-        """Copies what links lead to; a link in the root, which leads to the host, is replaced."""
+        """Copies link targets. A link in the root that leads to the host is replaced."""
         target = self.root / str(target)[1:]
         if source.is_dir():
             target.mkdir(parents=True, exist_ok=True)
@@ -170,7 +172,7 @@ class CleanRoot:
         elif not source.is_file():
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Links that lead nowhere are reported by cp, and left out.
+        # cp reports dangling links and skips them.
         subprocess.run(["cp", "-aL", "--remove-destination", source, target], check=False)
 
     def command(self):
@@ -188,7 +190,7 @@ def cpu_seconds():
 
 
 def walk(page, place):
-    """Runs a page: "run", "skipped", or what is wrong."""
+    """Runs a page. Returns "run", "skipped", or an error message."""
     command, environment = place.command()
     started, used = time.monotonic(), cpu_seconds()
     output = []
@@ -205,7 +207,8 @@ def walk(page, place):
         return "skipped"
     if process.returncode != 0:
         return f"exit status {process.returncode}"
-    cpu_alone = place.is_new and not any(map(os.path.exists, GPU_FILES))  # as script/demo decides
+    # The same decision as in script/demo.
+    cpu_alone = place.is_new and not any(map(os.path.exists, GPU_FILES))
     if cpu_alone and page == pathlib.Path("README.md") and used > MOST_CPU_SECONDS:
         return f"took {used:.0f} s of processors, expected at most {MOST_CPU_SECONDS}"
     for block in readme_blocks.blocks(page):
@@ -232,7 +235,7 @@ def main():
                 continue
             results[page] = walk(page, place)
             if page == pathlib.Path("README.md") and results[page] != "run":
-                break  # the others need what it installs
+                break  # the other pages need its installation
     finally:
         place.close()
     for page, result in results.items():

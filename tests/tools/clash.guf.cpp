@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of the command line: a ufunc with the name of one of the library.
+// For the command line tests: a ufunc with the name of a library function.
 #include <gufunc/kernel.hpp>
 
 GUF_DEVICE guf::f64 add(guf::f64 x, guf::f64 y) {

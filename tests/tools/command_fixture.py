@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command in a folder of its own, for the tests beside this file."""
+"""Runs the gufunc command in a separate folder, for the tests in this folder."""
 
 import os
 import pathlib
@@ -40,7 +40,7 @@ class CommandTest(unittest.TestCase):
         return out
 
     def fails(self, code, text, *arguments):
-        """Nothing on stdout, one prefix on stderr, and every file as it was."""
+        """Expects no output on stdout, one prefix on stderr, and unchanged files."""
         before = self.contents()
         found, out, err = self.run_tool(*arguments)
         self.assertEqual((found, out), (code, ''), f'{arguments}: {err}')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command, run as a user would: files in, files and text out, exit codes, nothing
-half done.
+"""The gufunc command as a user runs it: input files, output files and text, exit codes, no partial
+results.
 
 command_line_test.py GUFUNC MODULE_FOLDER"""
 
@@ -183,7 +183,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('elements/s', err)
         self.assertIn(', 1 thread)', err)
-        for keywords in ([], ['--threads', '1'], ['--threads', '2']):  # time and explain agree
+        for keywords in ([], ['--threads', '1'], ['--threads', '2']):  # time and explain must agree
             told = self.ok('explain', 'exp', a, *keywords)
             most = re.search(r'^threads: (?:up to )?(\d+)', told, re.MULTILINE)[1]
             code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', *keywords)

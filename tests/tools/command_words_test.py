@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stranger types at the gufunc command: reductions with several results, calls without
-inputs, questions about large results, literals, words that are nearly right.
+"""Input of new users of the gufunc command: reductions with several results, calls without inputs,
+queries about large results, literals, misspelt words.
 
 command_words_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
 
@@ -93,7 +93,7 @@ class CommandWords(command_fixture.CommandTest):
         self.assertIn('300000,', self.ok('outer', 'add', column, row, '--explain'))
         told = json.loads(self.ok('explain', 'add', column, row, '--json'))
         self.assertEqual(told['operands'][2]['shape'], [300000, 300000])
-        # Neither a working copy nor a file, though the folder could have one.
+        # Neither a temporary copy nor a file, although the folder has space for one.
         one = self.save('one.npy', np.zeros(1))
         before = self.contents()
         self.assertIn('the same view', self.ok('explain', 'negative', column, '--inplace'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of fatal signals: kernels that end the process.
+// Kernels that end the process, for the tests of fatal signals.
 #include <gufunc/kernel.hpp>
 
 template <class T>
@@ -8,7 +8,7 @@ GUF_DEVICE T quotient(T x, T y) {
 }
 GUF_UFUNC(quotient, "qq->q", "doc=Divides, and traps where y is 0");
 
-// A call that needs 1.6 MiB of stack, in frames smaller than a guard page.
+// A call that needs 1.6 MiB of stack in frames that are smaller than a guard page.
 template <int kLevel>
 struct Deep {
   static GUF_DEVICE __attribute__((noinline)) guf::f64 call(guf::f64 x) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What signals that end the gufunc command leave behind: no file, and a line on standard error
-where the program itself is the cause.
+"""The state after a signal ends the gufunc command: no file remains, and stderr has a line if the
+program itself is the cause.
 
 fatal_signals_test.py GUFUNC CRASH_MODULE [FAULT_SHIM]"""
 
@@ -14,7 +14,7 @@ import time
 import command_fixture
 import numpy as np
 
-# A sanitizer that reports crashes itself would end the process in its own way.
+# Options that keep a sanitizer from handling the crash itself.
 LEAVE = ':handle_sigbus=0:handle_segv=0:handle_sigfpe=0:handle_abort=0:handle_sigill=0'
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
@@ -46,7 +46,8 @@ class FatalSignals(command_fixture.CommandTest):
         process.stderr.close()
 
     def dies(self, number, text, process):
-        """Of that signal, with one line that has the text, and every file as it was."""
+        """Expects that the signal ended the process, with one line that contains the text, and
+        unchanged files."""
         with process:
             err = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, -number, err)
@@ -61,7 +62,7 @@ class FatalSignals(command_fixture.CommandTest):
         self.dies(number, text, self.start(*arguments, *self.module, '-o', self.out, **more))
 
     def writing(self, *options, values=None, **more):
-        """A process in the middle of a call whose result has its file."""
+        """Returns a process in the middle of a call whose output file exists."""
         a = self.save('a.npy', np.full(4096, 1e12) if values is None else values)
         self.before = self.contents()
         process = self.start('run', 'busy', a, *self.module, '--threads', '1', *options, **more)
@@ -87,8 +88,8 @@ class FatalSignals(command_fixture.CommandTest):
         self.crash(signal.SIGFPE, text, 'run', 'quotient', a, b)
 
     def test_integer_division_on_a_pool_thread(self):
-        # Whichever part of the array the caller's thread computes, the other part traps in one of
-        # the two calls, while its own thread is busy.
+        # In one of the two calls the other part of the array traps on a pool thread while the
+        # caller's thread is busy.
         for first in (0, -1):
             divisors = np.ones(1 << 20, np.int64)
             divisors[first] = 0
@@ -118,7 +119,7 @@ class FatalSignals(command_fixture.CommandTest):
         text = 'the stack overflowed'
         a = self.save('a.npy', np.ones(4))
         self.crash(signal.SIGSEGV, text, 'run', 'deep', a, limit=1 << 20)
-        # Each part of the array may be a pool thread's, whose stack is never so large.
+        # A pool thread, whose stack is smaller, may compute either part of the array.
         for part in (slice(0, 8), slice(-8, None)):
             values = np.zeros(1 << 20)
             values[part] = 1
@@ -126,7 +127,7 @@ class FatalSignals(command_fixture.CommandTest):
             self.crash(signal.SIGSEGV, text, 'run', 'deep', a, '--threads', '2', limit=1 << 20)
 
     def test_truncated_input(self):
-        # The first element keeps the loop busy while the file behind it is cut.
+        # The first element keeps the loop busy while the file is truncated after it.
         values, count = np.zeros(1 << 20), 1e8
         while True:
             values[0] = count
@@ -138,7 +139,7 @@ class FatalSignals(command_fixture.CommandTest):
             err = process.communicate(timeout=60)[1]
             if process.returncode != 0:
                 break
-            count *= 4  # it was too fast
+            count *= 4  # the call was too short
             self.out.unlink()
         self.assertEqual(process.returncode, -signal.SIGBUS, err)
         text = 'became shorter while it was read'
@@ -148,7 +149,7 @@ class FatalSignals(command_fixture.CommandTest):
     def test_signals_in_the_middle_of_writing(self):
         for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP,
                        signal.SIGQUIT, signal.SIGXCPU):
-            if signal.getsignal(number) == signal.SIG_IGN:  # inherited, and kept by the tool
+            if signal.getsignal(number) == signal.SIG_IGN:  # inherited, and preserved by the tool
                 continue
             process = self.writing('-o', self.out)
             process.send_signal(number)
@@ -176,7 +177,7 @@ class FatalSignals(command_fixture.CommandTest):
         shim = {'LD_PRELOAD': str(self.folders[1]), 'GUFUNC_FAULTS': 'tmpfile:1+'}
         for number in (signal.SIGTERM, signal.SIGINT):
             process = self.writing('-o', self.out, **shim)
-            self.assertEqual(len(self.contents()), 2)  # the file has a name here
+            self.assertEqual(len(self.contents()), 2)  # the file has a name on this file system
             process.send_signal(number)
             self.dies(number, '', process)
         a = self.save('a.npy', np.ones(4096))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu-check and roc-check over simulated drivers: every part runs and is in the table, which is
-valid JSON; a part that fails, fails the whole; what is missing is said.
+"""gpu-check and roc-check over simulated drivers: every part runs and is in the table, the table is
+valid JSON, a failing part fails the whole run, and missing parts are reported.
 
     gpu_check_test.py TOOLS BUILD DEVICE [TEST ...]"""
 
@@ -18,7 +18,7 @@ TOOLS, BUILD, DEVICE = pathlib.Path(), pathlib.Path(), ''
 EVERY_KERNEL_FAILS = {'GUFUNC_SIM_FAULT': 'exec_kernel:0:700'}
 SUSPECTED = ('f32 division near the limits', 'complex64 sin and sqrt', 'remainder f64', 'bfloat16',
              'float to integer casts')
-# Other libraries' modules, as far as against_device.py looks at them.
+# Replacements for other libraries' modules, as far as against_device.py uses them.
 STAND_INS = {
     'cupy': '''
 class Device:
@@ -55,7 +55,8 @@ class Checks(unittest.TestCase):
         self.folder.cleanup()
 
     def check(self, *options, build=None, **environment):
-        """(exit, rows, everything printed); the table's rows are those of the JSON."""
+        """Returns (exit status, rows, complete output). The rows of the printed table must equal
+        the JSON."""
         tool = 'roc-check' if DEVICE.startswith('roc') else 'gpu-check'
         out = self.here / 'table.json'
         out.unlink(missing_ok=True)
@@ -92,7 +93,7 @@ class EveryPart(Checks):
         self.benchmarks(rows, mode)
         reasons = [row['detail'] for row in rows if row['state'] in ('skipped', 'not measured')]
         self.assertTrue(all(reasons), reasons)
-        # What differed under an emulator, to be looked at on AMD's hardware, has rows of its own.
+        # Cases that differed under an emulator have separate rows, to be checked on AMD hardware.
         self.assertEqual(set(self.states(rows, 'every_function')),
                          {'each in each type', *SUSPECTED})
         every = next(row['detail'] for row in rows if row['part'] == 'every_function')
@@ -121,7 +122,7 @@ class EveryPart(Checks):
 
 class Limit(Checks):
     def test_it_ends_in_time(self):
-        """What runs is cut, what would follow has a row each, the table is whole."""
+        """The running part is stopped, each later part has a row, and the table is complete."""
         mode = '--slow' if DEVICE.startswith('roc') else '--short'
         begun = time.monotonic()
         code, rows, text = self.check('--limit', '5', mode)
@@ -144,7 +145,7 @@ class Failures(Checks):
                      'benchmarks', 'peers'):
             self.assertIn('FAILED', self.states(rows, part).values(), part)
         fixed = self.states(rows, 'fixed_cases')
-        refused = fixed.pop('record_methods', None)  # loops over records are the host's
+        refused = fixed.pop('record_methods', None)  # loops over structured dtypes run on the host
         self.assertIn(refused, (None, 'passed'))
         self.assertLessEqual(set(fixed.values()), {'FAILED', 'skipped'}, fixed)
 
@@ -166,7 +167,7 @@ class Failures(Checks):
         self.assertIn('--limit: expected a number of seconds above 0, got 0', text)
         (self.here / 'sim').mkdir()
         code, rows, text = self.check(LD_LIBRARY_PATH=str(self.here / 'sim'))
-        if code != 0:  # where no driver of the vendor's is installed
+        if code != 0:  # no driver of the vendor is installed
             self.assertEqual((code, rows[0]['state']), (2, 'FAILED'))
             self.assertTrue(rows[0]['detail'])
 
@@ -228,7 +229,7 @@ class Failures(Checks):
 
 
 class Pack(unittest.TestCase):
-    """A folder that was packed runs without the build, and without this system's libraries."""
+    """A packed folder must run without the build tree and without this system's libraries."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -284,7 +285,7 @@ class Pack(unittest.TestCase):
 
 
 class Bars(unittest.TestCase):
-    """What becomes of given figures."""
+    """Evaluation of given figures."""
 
     def judged(self, ratio, above):
         import gpu_check_bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of docs/kernels.md that stop in a kernel under gdb.
+"""Runs the gdb commands of docs/kernels.md that stop in a kernel.
 
 kernel_breakpoints_test.py SOURCE_ROOT BIN_FOLDER"""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command's help, and its options that are NumPy's keywords for types, axes and errors.
+"""The gufunc command's help, and its options for NumPy's keywords for types, axes and errors.
 
 keywords_command_test.py GUFUNC"""
 
@@ -99,7 +99,7 @@ class Axes(command_fixture.CommandTest):
             expected = np.matmul(m, n, axes=eval(f'[{text.strip("[]")}]'))
             self.ok('run', 'matmul', *files, '--axes', text, '-o', self.out)
             np.testing.assert_array_equal(np.load(self.out), expected)
-            # As the loop takes it: core dimensions last.
+            # In the loop's order: core dimensions last.
             self.assertIn('argument 2: out, float64, shape (2,3,5)',
                           self.ok('explain', 'matmul', *files, '--axes', text))
         v = self.save('v.npy', m)
@@ -246,7 +246,8 @@ class MethodThreads(command_fixture.CommandTest):
             self.assertIn('nothing is launched',
                           self.ok('reduce', 'add', self.save('e.npy', np.ones((3, 0))),
                                   '--explain'))
-            # More axes than a block holds, which are copied first; and more kept than one holds.
+            # More axes than a block can hold, so the operand is copied first; and more kept axes
+            # than a block can hold.
             many = self.save('many.npy', np.ones((2,) * 16, np.float32))
             self.assertIn('threads: up to 2, one a piece', self.ok('reduce', 'add', many,
                                                                    '--axis=none', '--explain'))

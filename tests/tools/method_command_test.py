@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods and explain of the gufunc command, run as a user would, beside NumPy's.
+"""The methods and explain of the gufunc command as a user runs them, compared with NumPy.
 
 method_command_test.py GUFUNC"""
 
@@ -17,7 +17,7 @@ class MethodCommand(command_fixture.CommandTest):
         self.a = self.save('a.npy', self.values)
 
     def gives(self, expected, *arguments):
-        """The same array printed and in a new file, dtype and shape included."""
+        """Expects the same array on stdout and in a new file, including dtype and shape."""
         self.assertEqual(self.ok(*arguments).rstrip('\n'), str(expected))
         self.assertEqual(self.ok(*arguments, '-o', self.out), '')
         found, expected = np.load(self.out), np.asarray(expected)
@@ -46,7 +46,7 @@ class MethodCommand(command_fixture.CommandTest):
                    self.save('none.npy', np.ones(0)), '--explain')
 
     def test_reduce_without_elements(self):
-        """27 axes, several of extent 0: a file of 192 bytes, header included."""
+        """27 axes, several of extent 0: a file of 192 bytes including its header."""
         empty = self.save('empty.npy', np.zeros([0, 2, 0] * 9))
         self.gives(0.0, 'reduce', 'add', empty, '--axis', 'none')
         self.ok('reduce', 'add', empty, '--axis', 'none', '--explain')

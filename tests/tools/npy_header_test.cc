@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy headers: every version and order, every refusal by name, every truncation and every changed
-// byte.
+// .npy headers: every version and byte order, every error message, every truncation and every
+// changed byte.
 #include "npy_file.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ NpyHeader parse(const std::string &text, bool raw = false) {
   return parse_npy_header(bytes_of(text), raw, "file.npy");
 }
 
-// A file of version `major` with this dictionary and `data_size` zero bytes.
+// Builds a file of version `major` with this dictionary and `data_size` zero bytes.
 std::string file(int major, const std::string &dictionary, size_t data_size) {
   std::string text = "\x93NUMPY";
   text += static_cast<char>(major);
@@ -120,7 +120,7 @@ TEST(NpyHeader, RefusesByName) {
   for (const auto &row : rows) EXPECT_THAT(refusal(row.text), testing::HasSubstr(row.reason));
 }
 
-// Whatever the bytes, the parser answers with a header that fits the file or with a Failure.
+// For any bytes, the parser must return a header that fits the file or throw a Failure.
 void expect_sound(const std::string &text) {
   try {
     const NpyHeader header = parse(text);

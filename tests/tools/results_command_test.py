@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the gufunc command's results go: several of them, each into a file of its own, the elements
-that a mask leaves out, files in the other byte order.
+"""The outputs of the gufunc command: several outputs in separate files, masked elements,
+byte-swapped files.
 
 results_command_test.py GUFUNC MODULE_FOLDER EXAMPLE_FOLDER"""
 
@@ -62,10 +62,10 @@ class SeveralResults(command_fixture.CommandTest):
 
 
 class Masked(command_fixture.CommandTest):
-    """New results are 0 where the mask is False, whatever memory held."""
+    """Elements of new results are 0 where the mask is False, whatever the memory contained."""
 
     def gives(self, expected, *arguments):
-        # Memory that was freed before is not zero: glibc fills what it hands out.
+        # Makes freed memory nonzero: glibc fills the memory that it returns.
         os.environ['GLIBC_TUNABLES'] = 'glibc.malloc.perturb=90'
         try:
             rows = json.loads(self.ok(*arguments, '--json'))['outputs']

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of whole programs: every one is JSON, and its slices are what the program did.
+"""Traces of complete programs: each trace is valid JSON, and its slices match the program's work.
 
     trace_test.py TRACE_PROGRAM FOLDER_OF_THE_NULL_PLUGIN
 
-GUFUNC_TEST_DEVICES names the devices, cpu alone where it is not set."""
+GUFUNC_TEST_DEVICES lists the devices; the default is the cpu."""
 
 import collections
 import fcntl
@@ -61,7 +61,7 @@ class Traces(unittest.TestCase):
         self.folder.cleanup()
 
     def run_program(self, *arguments, trace=None, program=None, limit=None, **variables):
-        """Gives the exit status and what the library logged."""
+        """Returns the exit status and the library's log."""
         variables['GUFUNC_TRACE'] = str(self.path if trace is None else trace)
         done = subprocess.run(
             [program or PROGRAM, *map(str, arguments)],
@@ -78,7 +78,7 @@ class Traces(unittest.TestCase):
         return self.checked()
 
     def checked(self):
-        """The trace, its tracks in order: calls nest on a thread, work follows work on a stream."""
+        """Returns the trace. Calls of a thread must nest, work of a stream must be sequential."""
         trace = Trace(self.path)
         for events in trace.tracks(trace.streams).values():
             for before, after in zip(events, events[1:]):
@@ -94,7 +94,7 @@ class Traces(unittest.TestCase):
         return trace
 
     def find(self, slices, **wanted):
-        """The one slice with these members and arguments."""
+        """Returns the only slice with these members and arguments."""
         found = [
             event
             for event in slices
@@ -200,7 +200,7 @@ class Traces(unittest.TestCase):
                 graphs = [event for event in trace.streams if event['cat'] == 'graph']
                 self.assertEqual(len(graphs), 3)
                 self.assertEqual(len([e for e in trace.host if e['cat'] == 'graph']), 3)
-                # The captured calls ran in the graphs alone; the one before the capture by itself.
+                # Captured calls ran only in graphs; the call before the capture ran directly.
                 launches = [event for event in trace.streams if event['cat'] == 'launch']
                 self.assertEqual(len(launches), 1)
                 self.assertEqual(len([e for e in trace.host if e['cat'] == 'launch']), 3)
@@ -352,7 +352,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(list(self.here.iterdir()), [])
 
     def refused(self, trace, text):
-        """Said once; the program does its work."""
+        """The error is reported once, and the program does its work."""
         code, out, err = self.run_program('cpu', 'calls', 200, trace=trace)
         self.assertEqual((code, err), (0, ''))
         self.assertEqual(len(out.splitlines()), 1, out)
@@ -382,7 +382,7 @@ class Traces(unittest.TestCase):
         self.traced('cpu', 'calls', 1)
 
     def test_full_disk(self):
-        """What was written before the disk was full stays whole. A file's limit raises a signal."""
+        """Data written before the disk was full stays valid. A file size limit raises a signal."""
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

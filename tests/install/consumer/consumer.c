@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's program: consumer [MODULE.so]. Adds two arrays through an installed libgufunc and
-// its cpu backend; with the module, doubles the sum by the stranger's own kernel.
+// An external program: consumer [MODULE.so]. Adds two arrays through an installed libgufunc and its
+// cpu backend; with the module, doubles the sum with the project's own kernel.
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 

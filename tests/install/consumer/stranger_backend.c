@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest plugin outside the tree: it says who it is and declines to serve.
+// The smallest plugin outside the tree: it identifies itself and reports that it is unavailable.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's kernel: built by the installed gufcc, run by the stranger's program.
+// A kernel of the external project, built by the installed gufcc and run by the project's program.
 #include <gufunc/kernel.hpp>
 
 template <class T>
