@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call put together by hand, for tests of rooms below the pipeline.
+// A handwritten call view, for tests of components below the pipeline.
 #ifndef GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
 
@@ -11,10 +11,10 @@
 
 namespace gufunc::sample {
 
-// One operand of float64, or of another dtype; no memory behind it unless `address` says so.
+// One operand of float64 or another dtype. It has no memory unless `address` is set.
 struct Operand {
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty with a shape: C-contiguous
+  std::vector<int64_t> strides;  // empty: C-contiguous if there is a shape
   guf_dtype dtype = GUF_F64;
   bool missing = false;
   uint64_t address = 0x10000;
@@ -26,8 +26,8 @@ inline Operand missing() {
   return operand;
 }
 
-// Owns everything the view borrows. The signature "" with `nin` and the rest outputs is
-// elementwise.
+// Owns all data that the view borrows. The signature "" means elementwise with `nin` inputs; the
+// other operands are outputs.
 class Call {
  public:
   Call(const std::string &name, const std::string &signature, const std::string &rules, int32_t nin,
@@ -61,7 +61,7 @@ class Call {
 
   guf_call_args args = {};
   guf_error error = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
-  guf_status status = GUF_OK;  // of the signature
+  guf_status status = GUF_OK;  // result of parsing the signature
 
  private:
   static void fill(Operand *from, op::OperandView *to) {

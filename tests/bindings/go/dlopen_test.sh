@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Read by go_run.sh, in bindings/go: one program linked with the library, and opening it when it
-# runs. The second is built without pkg-config and without a library, and starts where there is none.
+# Sourced by go_run.sh in bindings/go. Builds a program that is linked with the library, and one
+# that opens the library at run time. The second is built without pkg-config and without a library,
+# and starts even if no library is installed.
 opens() { CGO_LDFLAGS="-O2 -g" PKG_CONFIG=false "$@"; }
 go build -o "$made/bin/opened_linked" ./internal/opened
 opens go build -tags gufunc_dlopen -o "$made/bin/opened" ./internal/opened
@@ -8,7 +9,7 @@ if readelf -d "$made/bin/opened" | grep -F libgufunc; then
   echo "the program is linked with the library" && exit 1
 fi
 
-# wants STATUS TEXT COMMAND...: how a program ends and what it prints.
+# wants STATUS TEXT COMMAND...: checks the exit status and the output of a program.
 wants() {
   status=0 wanted=$1 text=$2
   shift 2
@@ -32,6 +33,6 @@ wants 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgu
 wants 1 'GUFUNC_LIBRARY, or gufunc.Open, names it' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
 wants 1 'has no guf_status_name: a libgufunc of 0.1 or later is needed' "$made/bin/opened" "$alone"
 
-# The package's tests, of a program that opens the library.
+# The package's tests in a program that opens the library.
 opens go vet -tags gufunc_dlopen ./...
 GUFUNC_LIBRARY=$library opens go test -count=1 -short -tags gufunc_dlopen .

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a command of Go's in bindings/go against the library of a build folder, all products below
-# that folder. Without Go it says so and ends with 77.
+# Runs a Go command in bindings/go against the library of a build folder. All products are below
+# that folder. Without Go it prints a message and exits with 77.
 #
 #   go_run.sh BUILD_FOLDER test|soak|check|race|cgocheck|cost|dlopen   the tests of that name
-#   go_run.sh BUILD_FOLDER cost 120                                   1 where a call costs more
+#   go_run.sh BUILD_FOLDER cost 120                                   1 if a call costs more
 #   go_run.sh BUILD_FOLDER run PACKAGE ARGUMENT...                    builds a program and runs it
 set -eu
 build=$(cd "$1" && pwd) what=$2
@@ -18,7 +18,7 @@ case $go in /*) ;; *) go=$project/$go ;; esac
 PATH=$(dirname "$go"):$PATH
 made=$build/bindings/go
 mkdir -p "$made/pkgconfig" "$made/bin"
-# Several tests write it at once, the same bytes.
+# Several tests may write this file concurrently with the same content.
 cat >"$made/pkgconfig/gufunc.pc.$$" <<END
 Name: gufunc
 Description: the library of a build folder
@@ -39,7 +39,7 @@ case $what in
   soak) go test -count=1 -v -run 'LeaveNothing|Messages' . ;;
   race) go test -count=1 -short -race -skip LeaveNothing . ;;
   cgocheck) GOEXPERIMENT=cgocheck2 go test -count=1 -short -skip LeaveNothing . ;;
-  # Allocations fail it; times do only where a bar is given, 120 ns on a quiet machine.
+  # Fails on allocations. Times are checked only against a given limit: 120 ns on a quiet machine.
   cost) go run ./bench -bar "${1:-100000}" ;;
   dlopen) . "$project/tests/bindings/go/dlopen_test.sh" ;;
   check)
@@ -49,7 +49,7 @@ case $what in
     ;;
   run)
     program=$made/bin/$(basename "$1")
-    # One at a time: a program that is as its sources are stays as it is.
+    # One build at a time. An up-to-date program is not rebuilt.
     flock "$made/lock" go build -o "$program" "$1"
     shift
     cd "$here"

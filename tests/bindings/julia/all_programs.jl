@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs in one process, which compiles the package's calls once, each in a module of its own:
+# Runs programs in one process, which compiles the package's calls once. Each program has its own
+# module:
 #   all_programs.jl PROGRAMS_FOLDER MODULES INPUTS FOLDER DEVICE,… PROGRAM…
-# What a program writes on a device lies in FOLDER/<device>/ours.
+# The output of a program on a device is in FOLDER/<device>/ours.
 sources, modules, inputs, folder, devices = ARGS[1:5]
 programs = ARGS[6:end]
 

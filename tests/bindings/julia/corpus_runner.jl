@@ -10,7 +10,7 @@ include("corpus_judge.jl")
 const CASE_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices",
                    "initial", "axis", "axes", "keepdims", "dims", "casting", "order", "dtype",
                    "signature", "fp_report", "fp_fail", "expect")
-# NumPy's orders of memory seen with dimensions reversed.
+# NumPy's memory orders, seen with reversed dimensions.
 const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
 
 struct Case
@@ -22,14 +22,14 @@ end
 
 written_specs(c::Case) = [s for s in get(c.spec, "outputs", []) if s !== nothing]
 
-# Keywords by name; nothing is compiled for the types of their values.
+# Keywords by name. Nothing is compiled for the types of their values.
 struct Words
     values::Dict{Symbol,Vector{Any}}
 end
 Base.setindex!(w::Words, @nospecialize(value), name) = w.values[name] = Any[value]
 Base.get(w::Words, name, otherwise) = get(w.values, name, Any[otherwise])[1]
 
-# Keywords that all methods have.
+# Keywords of all methods.
 function common(c::Case)
     words = Words(Dict{Symbol,Vector{Any}}())
     haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
@@ -39,11 +39,11 @@ function common(c::Case)
     return words
 end
 
-# What is to be allocated keeps its strides in a GufArray, which all-GufArray inputs give.
+# Keeps the strides of allocated results: a call with only GufArray inputs returns a GufArray.
 lent(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
 
-# Keywords as `f(inputs…; keywords(c, words)...)` takes them. Their types are Any: calls are
-# compiled for each set of names only. Without other keywords the cpu goes without saying.
+# Keywords for `f(inputs…; keywords(c, words)...)`. Their types are Any, so that calls are compiled
+# only for each set of names. Without other keywords the device cpu is implied.
 function keywords(c::Case, words)
     get(words, :out, 0) === nothing && delete!(words.values, :out)
     bare = isempty(words.values) || collect(keys(words.values)) == [:out]
@@ -53,7 +53,7 @@ function keywords(c::Case, words)
                                                                       for n in names]))
 end
 
-# A call as programs write it: with keywords, into outputs that exist, or with dots.
+# Makes a call as programs write it: with keywords, into existing outputs, or with dots.
 function called(c::Case, f, inputs, words)
     named = keywords(c, words)
     placed = get(words, :out, nothing)
@@ -72,7 +72,7 @@ function called(c::Case, f, inputs, words)
     return c.device == "cpu" ? f!(target, inputs...) : f!(target, inputs...; device=c.device)
 end
 
-# Cases that ask for no more than a result and its events: dots have to give that result too.
+# Cases that check only a result and its flags must also give this result with dots.
 const DOTS_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "fp_report", "expect", "data")
 const SPELLED = Dict(g.name => f for (f, g) in Gufunc.MEANINGS)
 SPELLED["negative"] = -
@@ -85,7 +85,8 @@ function judge_dots(c::Case, f, inputs, results)
            "with dots: $dotted, without: $results")
 end
 
-# Julia's function that the ufunc stands for. Those of two differ from NumPy's for some types.
+# Returns Julia's function for the ufunc. Julia's functions for two ufuncs differ from NumPy's for
+# some types.
 function spelled(f, given)
     T = eltype(given[1])
     any(x -> x isa GufArray, given) || return f
@@ -100,7 +101,7 @@ function same_result(@nospecialize(x), @nospecialize(y))
     return typeof(a) === typeof(b) && size(a) == size(b) && all(map(same_bits, a, b))
 end
 
-# Outputs that exist, for the method with a `!`, and the other keywords.
+# Existing outputs for the method with `!`, and the other keywords.
 function places_given(c::Case, words)
     out = get(words, :out, nothing)
     out isa Tuple && any(isnothing, out) && return nothing, keywords(c, words)
@@ -122,7 +123,7 @@ allocating(c::Case) = !haskey(c.spec, "outputs") || any(isnothing, c.spec["outpu
 mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
     (words[:where] = lent(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
 
-# Core dimensions that each operand of this call has.
+# Returns the core dimensions of each operand of this call.
 function core_counts(f, specs)
     isempty(f.core) && return zeros(Int, f.nin + f.nout)
     ranks = Tuple(rank_of(s) for s in specs)
@@ -244,7 +245,7 @@ end
 const METHODS = Dict("call" => run_call, "reduce" => run_reduce, "accumulate" => run_along,
                      "reduceat" => run_along, "outer" => run_outer, "at" => run_at)
 
-# A result in NumPy's terms.
+# Converts a result to NumPy's terms.
 function found(@nospecialize(result), spec, c, places, core)
     if spec !== nothing
         T = Gufunc.element_type(spec["dtype"])
@@ -277,11 +278,11 @@ function judge(c::Case, f, results, places, core)
     return filter(s -> s !== nothing, specs)
 end
 
-# This text has core dimensions in the order of memory, which is Julia's.
+# This message lists core dimensions in memory order, which is Julia's order.
 same_but_core_order(text, wanted) = contains(wanted, "[original->remapped]") &&
                                     sort(collect(text)) == sort(collect(wanted))
 
-# The dimension of Julia's operands that NumPy's axis of a failure is: these were made by `places`.
+# Returns the dimension of Julia's operands for NumPy's axis of a failure. `places` mapped the axes.
 function failed_dimension(c::Case, expect, text)
     found = match(r"dimension (-?\d+) is out of bounds for an array", text)
     found === nothing || return something(tryparse(Int, found.captures[1]), -1)

@@ -7,7 +7,7 @@ mutable struct Reader
     at::Int
 end
 
-"""Reads one value, which is all that the text holds."""
+"""Reads the only value of the text."""
 function parse_json(text::AbstractString)
     r = Reader(Vector{UInt8}(text), 1)
     value = read_value(r)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The package without its library, with something else, and with one that is too old: an error that
-# says so when it is loaded. loading_test.jl COMPILER FOLDER
+# Loads the package without its library, with another file, and with a library that is too old. Each
+# must raise an error that states the cause. loading_test.jl COMPILER FOLDER
 compiler, folder = ARGS
 
 function message(library)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory that nobody frees by hand: 10^6 objects made and dropped, and far more than a device has.
-# pressure_test.jl [objects]
+# Memory that only the garbage collector frees: 10^6 objects are made and dropped, and far more
+# memory is allocated than a device has. pressure_test.jl [objects]
 using Gufunc
 using Gufunc.Standard: add, add!
 
@@ -25,7 +25,8 @@ function flat_memory(count)
     return grown < 16 << 20
 end
 
-# What makes an array of 1 MiB out of one, each dropped at once. `host` is as large.
+# Calls that make an array of 1 MiB from another one and drop it immediately. `host` is equally
+# large.
 const COUNT = 131072
 steps(host, result, work, d) = (
     "calls" => x -> add(x, 1), "copies" => copy, "casts" => x -> Gufunc.astype(x, Int64),
@@ -33,12 +34,13 @@ steps(host, result, work, d) = (
     "allocations" => x -> GufArray{Float64}(undef, COUNT; device=d),
     "partial sums" => x -> accumulate(add, x), "pairs" => x -> outer(add, x[1:512], x[1:256]),
     "reversals" => x -> permutedims(reshape(x, 512, 256)),
-    # These need room themselves, beside what was dropped.
+    # These calls allocate memory themselves, in addition to the dropped arrays.
     "calls in place" => x -> (copy(x); add!(view(work, 2:COUNT), view(work, 1:COUNT-1), 0)),
     "calls on the host's" => x -> (copy(x); call!(add, result, host, host; device=d)),
 )
 
-# The device has room for 64 of them, by its size or by a limit: without collections the 65th fails.
+# The device holds 64 arrays, by its size or by a limit. Without collections the 65th allocation
+# fails.
 function pressed(name)
     d = device(name)
     room = 64 << 20
