@@ -70,7 +70,7 @@ TEST_P(ChunkedResults, BroadcastOperands) {
   expect_same({"add", {f8({40, 1}, 1), f8({1, 5}, 2)}, {f8({40, 5}, 3)}});
   expect_same({"add", {f8({}, 1), f8({40}, 2)}, {f8({40}, 3)}});
   expect_same({"add", {f8({40}, 1, 1).strided({0}), f8({40}, 2)}, {f8({40}, 3)}});
-  // outputs can be larger than inputs
+  // Outputs can be larger than inputs.
   expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});
 }
 

@@ -243,7 +243,7 @@ TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
   sim().clear_faults();
   sim().clear_calls();
   gpu.graph_destroy(graph);
-  // one for the run, one for the status checks
+  // One for the run, one for the status checks.
   EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   plugin().stream_close(stream);

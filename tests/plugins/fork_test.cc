@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork() while another thread of the library is inside the dynamic loader. The library must be
+// fork() while another thread is inside the dynamic loader for the library. The library must be
 // usable in the child and not half initialized.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>

@@ -87,7 +87,7 @@ def check_lifetimes():
     assert sys.getrefcount(array) == before + 1
     back = np.from_dlpack(Lent(handle, True))
     release(handle)
-    assert sys.getrefcount(array) == before + 1  # NumPy keeps its owner alive
+    assert sys.getrefcount(array) == before + 1  # `back` keeps the array alive
     back[3] = 77
     assert array[3] == 77
     del back

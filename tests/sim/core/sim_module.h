@@ -16,7 +16,7 @@ struct Kernel {
   Context *context = nullptr;
   void *module = nullptr;
   ImageKernel said;  // properties from the image
-  // the entry that runs; if null, why_not is the reason
+  // The entry that runs. If it is null, why_not is the reason.
   const guf::device::items_kernel *items = nullptr;
   std::string why_not;
   uint32_t max_dynamic_shared = 0;  // as set by the program

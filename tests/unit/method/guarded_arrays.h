@@ -123,7 +123,7 @@ class GuardedArray {
       : shape_(std::move(shape)), strides_(shape_.size()) {
     constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
     constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
-    // longer axes must stay inside the address space
+    // Longer axes must stay inside the address space.
     constexpr size_t kBounded = std::size(kWild) - 2;
     const bool empty = is_empty(shape_);
     std::vector<size_t> order(shape_.size());

@@ -281,7 +281,7 @@ TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
   Reduce reduce("add", view(GUF_F64, data));
   reduce.into({GUF_F64, &result, {}, {}, 0});
   reduce.args.threads = 1;
-  // looks up the kernel once, before the measured call
+  // Looks up the kernel once, before the measured call.
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   const long before = allocations.load();
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;

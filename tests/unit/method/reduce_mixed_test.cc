@@ -49,7 +49,7 @@ guf_ufunc make_ufunc(const char *name, int32_t identity, const guf_loop_desc &lo
   desc.nin = 2;
   desc.nout = 1;
   desc.identity = identity;
-  // the flag is wrong for every mixed loop
+  // These flags are wrong for every mixed loop.
   desc.flags = GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE;
   desc.name = name;
   guf_ufunc ufunc = nullptr;

@@ -112,7 +112,7 @@ TEST(NamedTypes, OfLogicalFunctions) {
     TypedCall call("logical_and", operands, casting);
     return call.signature(signature).choose() == GUF_OK ? call.loop() : call.error().message;
   };
-  // converted to bool under every casting rule
+  // Converted to bool under every casting rule.
   EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
