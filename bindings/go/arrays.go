@@ -11,15 +11,15 @@ import (
 	"unsafe"
 )
 
-// Shapes and axes are lent to C as they are.
+// Go passes shapes and axes to C without conversion, so int must have the size of int64.
 var _ [unsafe.Sizeof(int64(0))]byte = [unsafe.Sizeof(int(0))]byte{}
 
-// Order is a layout of elements.
+// Order is the layout of elements in memory.
 type Order int32
 
-// NumPy's orders.
+// Orders, as in NumPy.
 const (
-	KeepOrder Order = cGUF_ORDER_KEEP // as the source lies ('K')
+	KeepOrder Order = cGUF_ORDER_KEEP // keep the layout of the source ('K')
 	COrder    Order = cGUF_ORDER_C    // last axis fastest
 	FOrder    Order = cGUF_ORDER_F    // first axis fastest
 	AnyOrder  Order = cGUF_ORDER_ANY  // F when the source is F- and not C-contiguous ('A')
@@ -28,21 +28,21 @@ const (
 // HostMemory is a kind of host memory that a device copies or reads directly.
 type HostMemory int32
 
-// Kinds of host memory. On the cpu all are ordinary memory.
+// Kinds of host memory. On the cpu every kind is ordinary memory.
 const (
 	Pinned  HostMemory = cGUF_HOST_PINNED  // page-locked: copies need no staging
 	Mapped  HostMemory = cGUF_HOST_MAPPED  // page-locked, used by the device in place
-	Managed HostMemory = cGUF_HOST_MANAGED // moves to whoever touches it
+	Managed HostMemory = cGUF_HOST_MANAGED // migrates to the processor that accesses it
 )
 
-// AnyArray is an array whose type of elements is known when the program runs: a counted view of
-// host or device memory. [Array] is the same with the type known to the compiler.
+// AnyArray is an array whose dtype is known only at run time: a reference-counted view of host or
+// device memory. [Array] is an array whose element type is known at compile time.
 //
-// Arrays may be used from any goroutine, as long as none writes one that another uses. Close gives
-// the memory back early; without it the collector does.
+// Arrays may be used from any goroutine, as long as no goroutine writes an array that another one
+// uses. Close frees the memory early; otherwise the garbage collector frees it.
 type AnyArray struct {
 	ref  handle[C.guf_array]
-	held int64 // bytes, where this object made the memory
+	held int64 // bytes that the library allocated for this object; 0 for a view or wrapped memory
 }
 
 // ArrayInfo describes an array. Strides are bytes and may be negative.
@@ -50,26 +50,26 @@ type ArrayInfo struct {
 	DType          DType
 	Shape, Strides []int
 	Size, NBytes   int
-	Device         Device  // the zero Device: memory that was wrapped without one
-	Address        uintptr // of element (0, ..., 0)
+	Device         Device  // the zero Device for memory that was wrapped without a device
+	Address        uintptr // address of element (0, ..., 0)
 	ReadOnly       bool
 	CContiguous    bool
 	FContiguous    bool
 	Aligned        bool
-	SwappedBytes   bool // elements in the other byte order
+	SwappedBytes   bool // the elements have the other byte order
 	OwnsData       bool // not a view
 }
 
-// AllocOptions says how an array is laid out and what its memory is.
+// AllocOptions selects the layout and the kind of memory of a new array.
 type AllocOptions struct {
-	Strides []int      // nil: by Order. In bytes; may be negative or leave gaps
+	Strides []int      // in bytes, may be negative or leave gaps; nil: determined by Order
 	Order   Order      // COrder or FOrder
-	Host    HostMemory // not 0: host memory for use with the device, an array of the host
+	Host    HostMemory // not 0: host memory that Device can use; the array is a host array
 }
 
-// AllocAny allocates an array of a type known at run time; its values are unspecified. Errors:
-// ErrShape, ErrDType, ErrNoMemory, ErrDeviceMemory. When memory is out, arrays that the program
-// dropped without closing them are collected and it is tried once more.
+// AllocAny allocates an array whose dtype is known at run time. The values are unspecified. Errors:
+// ErrShape, ErrDType, ErrNoMemory, ErrDeviceMemory. When memory runs out, AllocAny runs the garbage
+// collector to free arrays that the program dropped without closing, and tries once more.
 func AllocAny(d Device, dtype DType, options *AllocOptions, shape ...int) (*AnyArray, error) {
 	var chosen AllocOptions
 	if options != nil {
@@ -112,7 +112,7 @@ func allocInto(a *AnyArray, d Device, dtype DType, o *AllocOptions, shape []int)
 
 func ownAnyArray(c C.guf_array) *AnyArray { return owner[AnyArray](c, cArrayRelease) }
 
-// ownArray makes a the owner of a reference, and of so many bytes.
+// ownArray makes a the owner of a reference and counts bytes as memory that a holds.
 func ownArray(a *AnyArray, made C.guf_array, bytes int64) {
 	a.held = bytes
 	if bytes == 0 {
@@ -126,7 +126,7 @@ func ownArray(a *AnyArray, made C.guf_array, bytes int64) {
 	})
 }
 
-// madeArray is an array that the library made.
+// madeArray wraps an array that the library allocated, or returns the error of the call.
 func madeArray(made C.guf_array, err error) (*AnyArray, error) {
 	if err != nil {
 		return nil, err
@@ -151,27 +151,29 @@ func (a *AnyArray) reference() *handle[C.guf_array] {
 
 func (a *AnyArray) handle() C.guf_array { return a.reference().value() }
 
-// Any is the array itself, whatever the type of its elements.
+// Any returns the array itself as an AnyArray.
 func (a *AnyArray) Any() *AnyArray { return a }
 
-// Clone is another reference to the same memory, to be closed on its own.
+// Clone returns another reference to the same memory. The caller closes it separately.
 func (a *AnyArray) Clone() (*AnyArray, error) {
 	return another(a, cArrayRetain, ownAnyArray)
 }
 
-// Close gives the reference back; the memory goes with the last array or view of it and with the
-// work that uses it. A second time it does nothing. Used afterwards, the array gives ErrHandle.
+// Close releases the reference. The memory is freed when no array or view refers to it and no
+// pending work uses it. Further calls of Close do nothing. Any other use of a closed array fails
+// with ErrHandle.
 func (a *AnyArray) Close() error { return a.reference().close() }
 
-// Synchronize waits for all that the library was given to do with the array's memory, on streams
-// and without one: then the program may go on with a slice of [Array.Data]. It returns ctx's error
-// when that ends first. A failure of the work stays with its stream or device.
+// Synchronize waits for all work on the array's memory that was submitted to the library, with or
+// without a stream. Afterwards the program may use a slice of [Array.Data]. If ctx ends first,
+// Synchronize returns ctx's error. It does not report failures of the work: the stream or device
+// reports them.
 func (a *AnyArray) Synchronize(ctx context.Context) error {
 	defer runtime.KeepAlive(a)
 	return wait(ctx, func(limit C.uint64_t) error { return cArraySynchronize(a.handle(), limit) })
 }
 
-// Info describes the array.
+// Info returns a description of the array.
 func (a *AnyArray) Info() (ArrayInfo, error) {
 	defer runtime.KeepAlive(a)
 	var info C.guf_array_info
@@ -191,38 +193,38 @@ func (a *AnyArray) Info() (ArrayInfo, error) {
 		has(cGUF_ARRAY_SWAPPED), has(cGUF_ARRAY_OWNS_DATA)}, nil
 }
 
-// Shape is the array's extents; nil for a closed array.
+// Shape returns the extents of the array, or nil if the array is closed.
 func (a *AnyArray) Shape() []int {
 	info, _ := a.Info()
 	return info.Shape
 }
 
-// Strides is the array's strides in bytes; nil for a closed array.
+// Strides returns the strides in bytes, or nil if the array is closed.
 func (a *AnyArray) Strides() []int {
 	info, _ := a.Info()
 	return info.Strides
 }
 
-// DType is the type of the elements; 0 for a closed array.
+// DType returns the dtype, or 0 if the array is closed.
 func (a *AnyArray) DType() DType {
 	info, _ := a.Info()
 	return info.DType
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (a *AnyArray) Size() int {
 	info, _ := a.Info()
 	return info.Size
 }
 
-// Device is where the array lies: the cpu for host memory.
+// Device returns the device whose memory the array uses. It is the cpu for host memory.
 func (a *AnyArray) Device() Device {
 	info, _ := a.Info()
 	return info.Device
 }
 
-// String is the array as NumPy prints it, then shape, dtype and device. It waits for the work with
-// the array.
+// String formats the array as NumPy does, followed by shape, dtype and device. It waits for pending
+// work on the array.
 func (a *AnyArray) String() string {
 	if a == nil {
 		return "no array"
@@ -237,7 +239,8 @@ func (a *AnyArray) String() string {
 	return text
 }
 
-// told calls a function that writes a text, with as much memory as it asks for.
+// told calls a C function that writes a text, with a buffer of the length that the function
+// requests.
 func told(write func(text *C.char, length *C.uint64_t) error) (string, error) {
 	length := C.uint64_t(1024)
 	for {
@@ -254,7 +257,7 @@ func told(write func(text *C.char, length *C.uint64_t) error) (string, error) {
 	}
 }
 
-// int64s lends numbers to C; nil for none.
+// int64s passes a slice to C without a copy. It returns NULL for an empty slice.
 func int64s(numbers []int) *C.int64_t {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(numbers)))
 }

@@ -13,12 +13,12 @@ import (
 	"unsafe"
 )
 
-// block is memory of C's for the arguments of one call. Blocks are used again: a call allocates
-// nothing once there is one.
+// block is C memory for the arguments of one call. Blocks are pooled, so a call that reuses a block
+// allocates nothing.
 type block struct {
 	c     *C.gufgo_block
-	used  uintptr          // bytes of the arena
-	extra []unsafe.Pointer // what did not fit there
+	used  uintptr          // bytes of the arena in use
+	extra []unsafe.Pointer // separate allocations for what did not fit into the arena
 }
 
 var blocks = sync.Pool{New: func() any {
@@ -37,7 +37,7 @@ func (b *block) back() {
 	blocks.Put(b)
 }
 
-// take gives memory until back, not zeroed.
+// take returns memory that is valid until back is called. It is not zeroed.
 func (b *block) take(bytes uintptr) unsafe.Pointer {
 	bytes = (bytes + 15) &^ 15
 	if b.used+bytes > C.GUFGO_ARENA {
@@ -50,12 +50,12 @@ func (b *block) take(bytes uintptr) unsafe.Pointer {
 	return memory
 }
 
-// taken gives room for so many values.
+// taken returns a slice of count values in the block. The values are not initialized.
 func taken[T any](b *block, count int) []T {
 	return unsafe.Slice((*T)(b.take(uintptr(count)*unsafe.Sizeof(*new(T)))), count)
 }
 
-// operands gives operands, all of them GUF_OPERAND_NONE.
+// operands returns count operands, each initialized to GUF_OPERAND_NONE.
 func (b *block) operands(count int) []C.guf_operand {
 	made := taken[C.guf_operand](b, count)
 	clear(made)
@@ -63,14 +63,14 @@ func (b *block) operands(count int) []C.guf_operand {
 }
 
 func (b *block) numbers(values []int) *C.int64_t {
-	made := taken[C.int64_t](b, max(len(values), 1)) // of no axes not NULL
+	made := taken[C.int64_t](b, max(len(values), 1)) // not NULL for an empty list
 	for i, value := range values {
 		made[i] = C.int64_t(value)
 	}
 	return &made[0]
 }
 
-// fits refuses numbers of an argument that C's 32 bits would cut.
+// fits returns an error if a number of an argument does not fit into C's int32_t.
 func fits(status Status, argument string, numbers ...int) error {
 	for _, number := range numbers {
 		if number != int(uint32(number)) {
@@ -88,7 +88,7 @@ func (b *block) text(value string) *C.char {
 	return (*C.char)(unsafe.Pointer(&made[0]))
 }
 
-// list fills in operands; nil ones stay GUF_OPERAND_NONE.
+// list converts operands. A nil operand stays GUF_OPERAND_NONE.
 func (b *block) list(values []Operand) []C.guf_operand {
 	made := b.operands(len(values))
 	for i, value := range values {
@@ -103,11 +103,12 @@ func (b *block) set(operand *C.guf_operand, value Operand) {
 	}
 }
 
-// isNil reports a nil interface, and a nil pointer in one. Array has its fill by embedding: the
-// quickest way, and one that is closed to nil.
+// isNil reports whether value is a nil interface or holds a nil pointer. It tests the data word of
+// the interface because a method call would panic: [Array] inherits fill by embedding, and Go
+// cannot call a promoted method through a nil pointer.
 func isNil(value Operand) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] == nil }
 
-// one gives a single operand, nil for a missing one.
+// one converts a single operand. It returns NULL for nil.
 func (b *block) one(value Operand) *C.guf_operand {
 	if isNil(value) {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"unsafe"
 )
 
-// The functions that callbacks.c calls. No panic leaves them: C's frames lie between.
+// The functions that callbacks.c calls. No panic may leave them, because the stack below them has C
+// frames.
 
 //export gufuncGoLoop
 func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t,
@@ -60,8 +61,8 @@ func gufuncGoRelease(user C.uintptr_t) {
 	ended.run()
 }
 
-// tell writes a Go function's error into the library's record and returns its status: that of an
-// [Error] or [Status] in it, else ErrLoop.
+// tell writes a Go function's error into the library's error record and returns its status: the
+// status of an [Error] or [Status] that err wraps, otherwise ErrLoop.
 func tell(record *C.guf_error, err error) C.guf_status {
 	if err == nil {
 		return cGUF_OK
@@ -77,17 +78,17 @@ func tell(record *C.guf_error, err error) C.guf_status {
 	} else if !errors.As(err, &status) {
 		status = ErrLoop
 	}
-	if status < 100 { // no failure's
+	if status < 100 { // statuses below 100 are not failures
 		status = ErrLoop
 	}
-	if text == "" { // none would be told as "a loop failed"
+	if text == "" { // an empty text would be reported as "a loop failed"
 		text = status.Error()
 	}
 	describe(record, text)
 	return C.guf_status(status)
 }
 
-// tellPanic, deferred, makes a failure of a panic.
+// tellPanic converts a panic into a failure. It must be deferred.
 func tellPanic(record *C.guf_error, status *C.guf_status) {
 	if problem := recover(); problem != nil {
 		*status = cGUF_E_LOOP
@@ -95,7 +96,7 @@ func tellPanic(record *C.guf_error, status *C.guf_status) {
 	}
 }
 
-// describe writes as many whole characters as there is room for.
+// describe copies as many whole UTF-8 characters of a text as fit into the error record.
 func describe(record *C.guf_error, text string) {
 	message := unsafe.Slice((*byte)(unsafe.Pointer(&record.message[0])), len(record.message))
 	length := min(len(text), len(message)-1)

@@ -7,12 +7,14 @@ import "C"
 
 import "runtime"
 
-// Call applies the ufunc to its inputs and returns its outputs: those of options.Out, and new
-// arrays for the others, to be closed by the caller. nil options: all defaults.
+// Call applies the ufunc to its inputs and returns its outputs: the arrays of options.Out, and a
+// new array for each output that options.Out does not provide. The caller closes the new arrays.
+// nil options select all defaults.
 //
-// It is complete on return when an operand lies in host memory and, on the cpu, without a stream;
-// else the work is queued, and the library keeps the arrays. Errors are NumPy's: ErrShape,
-// ErrNoLoop, ErrCasting, ErrOverflow, ErrAxis, ErrReadOnly and so on, with the operand at fault.
+// The call is complete on return if an operand is in host memory, or if it runs on the cpu without
+// a stream. Otherwise the work is queued, and the library keeps the arrays alive until it is done.
+// The errors are NumPy's (ErrShape, ErrNoLoop, ErrCasting, ErrOverflow, ErrAxis, ErrReadOnly and
+// others) and name the operand at fault.
 func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(u)
@@ -38,8 +40,8 @@ func (u *Ufunc) results() int {
 	return u.nout
 }
 
-// CallInto applies a ufunc of one output, without keywords, into out: the quickest call, which
-// allocates nothing in Go.
+// CallInto applies a ufunc of one output, without keywords, and writes into out. It is the fastest
+// call: it allocates nothing in Go.
 func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	b := lend()
 	operands := b.operands(len(inputs) + 1)
@@ -48,10 +50,10 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	}
 	b.set(&operands[len(inputs)], out)
 	err := failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
-	if again(err) { // in line: nothing is allocated
+	if again(err) { // inline instead of twice, because a closure would allocate
 		err = failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	}
-	if err == nil && isNil(out) { // allocated, and nobody's
+	if err == nil && isNil(out) { // the library allocated an output that the caller cannot reach
 		err = cArrayRelease(operands[len(inputs)].array)
 	}
 	b.back()
@@ -61,8 +63,8 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	return err
 }
 
-// Call applies a ufunc of one output and returns that, an array of T. ErrDType where it is of
-// another type; what was allocated is then closed.
+// Call applies a ufunc of one output and returns the output as an array of T. It fails with
+// ErrDType if the output has another dtype; it then closes an output that it allocated.
 func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[T], error) {
 	if u.results() != 1 {
 		return nil, &Error{ErrArg, "the ufunc has not exactly one output", -1, -1, 0}
@@ -82,23 +84,23 @@ func only[T Element](made *AnyArray, ours bool) (*Array[T], error) {
 	return found, err
 }
 
-// Resolution is what a call would do.
+// Resolution describes what a call would do.
 type Resolution struct {
-	Loop         int     // for Ufunc.LoopTypes
-	LoopDTypes   []DType // what the loop computes in
-	DTypes       []DType // of the operands; outputs to allocate included
+	Loop         int     // index for Ufunc.LoopTypes
+	LoopDTypes   []DType // dtypes in which the loop computes
+	DTypes       []DType // dtypes of the operands, including outputs to allocate
 	OutputShapes [][]int
 }
 
-// Resolve tells which loop a call would take and what its outputs would be, without doing it. It
-// fails as the call would.
+// Resolve returns the loop that a call would use and the dtypes and shapes of its outputs, without
+// running the call. It fails with the errors of the call.
 func (u *Ufunc) Resolve(options *CallOptions, inputs ...Operand) (*Resolution, error) {
 	return u.resolveCall(func(c C.guf_ufunc, args *C.guf_call_args, r *C.guf_resolution) error {
 		return cResolve(c, args, r)
 	}, u.results(), options, inputs)
 }
 
-// ResolveOuter is Resolve for [Ufunc.Outer].
+// ResolveOuter is like Resolve, for [Ufunc.Outer].
 func (u *Ufunc) ResolveOuter(options *CallOptions, inputs ...Operand) (*Resolution, error) {
 	return u.resolveCall(func(c C.guf_ufunc, args *C.guf_call_args, r *C.guf_resolution) error {
 		return cResolveOuter(c, args, r)
@@ -142,15 +144,15 @@ func resolution(nout int, resolve func(*C.guf_resolution) error) (*Resolution, e
 	return made, nil
 }
 
-// Explain tells as text what a call would do and why: the loop, those refused, casts, shapes,
-// copies, and where it runs. It fails as the call would.
+// Explain describes as text what a call would do and why: the selected loop, the rejected loops,
+// the casts, shapes and copies, and the device. It fails with the errors of the call.
 func (u *Ufunc) Explain(options *CallOptions, inputs ...Operand) (string, error) {
 	return u.explainCall(func(c C.guf_ufunc, a *C.guf_call_args, t *C.char, n *C.uint64_t) error {
 		return cExplain(c, a, t, n)
 	}, options, inputs)
 }
 
-// ExplainOuter is Explain for [Ufunc.Outer].
+// ExplainOuter is like Explain, for [Ufunc.Outer].
 func (u *Ufunc) ExplainOuter(options *CallOptions, inputs ...Operand) (string, error) {
 	return u.explainCall(func(c C.guf_ufunc, a *C.guf_call_args, t *C.char, n *C.uint64_t) error {
 		return cExplainOuter(c, a, t, n)

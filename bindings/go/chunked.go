@@ -12,14 +12,15 @@ import (
 	"runtime/cgo"
 )
 
-// ChunkOptions says how a chunked call is cut. What is zero is the library's choice.
+// ChunkOptions controls how a chunked call is divided. A zero field leaves the choice to the
+// library.
 type ChunkOptions struct {
-	ChunkBytes uint64 // bytes of the largest operand in a chunk; 0: 8 MiB, or less
-	Depth      int    // chunks under way at once, 1 to 16; 0: 3
-	FirstItem  int    // outer items before it are left alone: where a stopped call goes on
-	// Progress is told, on the calling goroutine, that the first done of items outer items are in
-	// the outputs; false stops the call with ErrCancelled. It may call this package, but not with
-	// operands of this call.
+	ChunkBytes uint64 // bytes of the largest operand in a chunk; 0: at most 8 MiB
+	Depth      int    // chunks in progress at the same time, 1 to 16; 0: 3
+	FirstItem  int    // outer items to skip; used to resume a stopped call
+	// Progress is called on the calling goroutine after a chunk is written: the first done of items
+	// outer items are now in the outputs. Returning false stops the call with ErrCancelled.
+	// Progress may call this package, but not with operands of this call.
 	Progress func(done, items int) bool
 }
 
@@ -29,14 +30,15 @@ type progress struct {
 	panicked any
 }
 
-// CallChunked applies the ufunc chunk by chunk of the outermost loop dimension: for arrays in host
-// memory, mapped files included, that are larger than the device's memory. All outputs are in
-// options.Out; there is no stream. It returns how many outer items are in their outputs, also when
-// it fails: the FirstItem to go on with.
+// CallChunked applies the ufunc in chunks along the outermost loop dimension. It is meant for
+// arrays in host memory, including mapped files, that are larger than the device's memory.
+// options.Out must contain all outputs, and no stream is allowed. It returns the number of outer
+// items that are in the outputs, also when it fails. Pass this number as FirstItem to resume the
+// call.
 //
-// When ctx ends the call stops behind the chunk under way; the error is then both ctx's and
-// ErrCancelled. ErrUnsupported for operands in device memory, ErrDeviceMemory where Depth chunks do
-// not fit, else as of Call.
+// When ctx ends, the call stops after the current chunk. The error then wraps both ctx's error and
+// ErrCancelled. Errors: ErrUnsupported for operands in device memory, ErrDeviceMemory if Depth
+// chunks do not fit into device memory, and the errors of Call.
 func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *ChunkOptions,
 	inputs ...Operand) (items int, err error) {
 	if ctx == nil {

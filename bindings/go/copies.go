@@ -11,8 +11,9 @@ import (
 	"unsafe"
 )
 
-// Fill sets every element to a scalar, cast to the array's type. With a stream it is queued.
-// Errors: ErrReadOnly, ErrOverflow for a weak integer that does not fit, ErrArg for no scalar.
+// Fill sets every element to a scalar, which is cast to the array's dtype. If s is not nil, the
+// operation is queued on it. Errors: ErrReadOnly, ErrOverflow for a weak integer that does not fit,
+// ErrArg if value is not a scalar.
 func (a *AnyArray) Fill(value Operand, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -24,7 +25,7 @@ func (a *AnyArray) Fill(value Operand, s *Stream) error {
 	return cArrayFill(a.handle(), &operands[0], s.handle())
 }
 
-// Copy is a new array of the same type on the same device, laid out by order.
+// Copy returns a new array of the same dtype on the same device, with the given layout.
 func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -35,8 +36,9 @@ func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
 	return madeArray(made, err)
 }
 
-// Assign copies source into the array, broadcasting and casting; overlapping memory behaves as if
-// source were copied first. Errors: ErrCasting, ErrShape, ErrReadOnly, ErrOverlap.
+// Assign copies source into the array, with broadcasting and casting. If the two overlap, the
+// result is as if source had been copied first. Errors: ErrCasting, ErrShape, ErrReadOnly,
+// ErrOverlap.
 func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -46,7 +48,8 @@ func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	})
 }
 
-// AsType is a new array of another type. Errors: ErrCasting where casting forbids it, ErrDType.
+// AsType returns a new array of another dtype. Errors: ErrCasting if casting forbids the
+// conversion, ErrDType.
 func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -59,7 +62,8 @@ func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) 
 }
 
 // ToDevice copies into a new array on the device. With a stream, or between two GPUs, the copy is
-// queued; without one it is complete on return when one side is host memory.
+// queued. Without a stream it is complete on return if the source or the destination is host
+// memory.
 func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -68,8 +72,8 @@ func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
 	return madeArray(made, err)
 }
 
-// CopyTo copies into an array that is there, of equal type and shape, on any device; queued as by
-// ToDevice. Errors: ErrDType, ErrShape, ErrReadOnly.
+// CopyTo copies into an existing array of equal dtype and shape on any device. The copy is queued
+// under the same conditions as in ToDevice. Errors: ErrDType, ErrShape, ErrReadOnly.
 func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -82,9 +86,9 @@ func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
 	return cArrayToDevice(a.handle(), to.Device().c, s.handle(), &existing)
 }
 
-// CopyBytes copies the elements into host memory, by COrder or FOrder, behind the stream's earlier
-// work, and waits for it; without a stream behind all work with the array.
-// ErrBufferTooSmall where they do not fit.
+// CopyBytes copies the elements into host memory in COrder or FOrder and waits for the copy. The
+// copy runs after earlier work of the stream or, without a stream, after all pending work on the
+// array. It fails with ErrBufferTooSmall if the elements do not fit.
 func (a *AnyArray) CopyBytes(destination []byte, order Order, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)

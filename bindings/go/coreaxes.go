@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// coreDimensions is the core dimensions of each operand of a signature, as places among the
-// distinct ones, and which of those may be missing.
+// coreDimensions returns the core dimensions of each operand of a signature, as indices into the
+// list of distinct dimensions, and which distinct dimensions are optional.
 func coreDimensions(signature string) (operands [][]int, optional []bool) {
 	known := map[string]int{}
 	for _, list := range strings.Split(signature, "(")[1:] {
 		list, _, _ = strings.Cut(list, ")")
 		places := []int{}
 		for _, name := range strings.Split(list, ",") {
-			// "n?" may be missing, "n|1" may be 1: both are n.
+			// "n?" marks an optional dimension and "n|1" one that may be 1. Both are named n.
 			name = strings.TrimSpace(name)
 			marks := ""
 			if end := strings.IndexAny(name, "?| "); end >= 0 {
@@ -41,9 +41,9 @@ func coreDimensions(signature string) (operands [][]int, optional []bool) {
 	return operands, optional
 }
 
-// coreCounts is how many core dimensions each operand of a signature has in a call, inputs first;
-// nil where an operand has not enough, or is closed. Optional ones are missing from all operands
-// where one has too few dimensions.
+// coreCounts returns the number of core dimensions of each operand of a signature in a call, inputs
+// first. It returns nil if an operand has too few dimensions or is closed. If an operand has too
+// few dimensions for an optional core dimension, that dimension is absent from all operands.
 func coreCounts(signature string, operands []Operand) []int {
 	core, optional := coreDimensions(signature)
 	counts := make([]int, len(core))
@@ -84,15 +84,16 @@ func coreCounts(signature string, operands []Operand) []int {
 	return counts
 }
 
-// prepareAxes makes C's flat list, in which nobody could see any more whose an axis was. What else
-// may be wrong with it the library tells.
+// prepareAxes flattens Axes into the list that the C function expects. The flat list does not show
+// where the axes of one operand end, so prepareAxes checks the length of each operand's list first.
+// The library makes all other checks.
 func (o *CallOptions) prepareAxes(b *block, u *Ufunc, inputs []Operand) error {
 	info, err := u.Info()
 	if err != nil {
 		return err
 	}
 	var counts []int
-	size := len(info.Signature) // 0: elementwise; a long one may be cut
+	size := len(info.Signature) // "" for an elementwise ufunc; the field cuts a long signature
 	if size > 0 && size < len(C.guf_ufunc_info{}.signature)-1 && len(inputs) == info.NIn {
 		counts = coreCounts(info.Signature, append(append([]Operand{}, inputs...), o.Out...))
 	}
@@ -112,7 +113,8 @@ func (o *CallOptions) prepareAxes(b *block, u *Ufunc, inputs []Operand) error {
 	return nil
 }
 
-// misdealt refuses lists that have not their operand's count, in the library's words.
+// misdealt returns an error if the length of a list is not the number of core dimensions of its
+// operand. The message is the library's.
 func misdealt(name string, counts []int, axes [][]int, found int) error {
 	if counts == nil {
 		return nil
@@ -122,7 +124,7 @@ func misdealt(name string, counts []int, axes [][]int, found int) error {
 		total += count
 	}
 	for i, list := range axes {
-		wanted := 0 // behind the last operand
+		wanted := 0 // a list after the last operand must be empty
 		if i < len(counts) {
 			wanted = counts[i]
 		}

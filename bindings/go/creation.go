@@ -10,30 +10,31 @@ import (
 	"runtime/cgo"
 )
 
-// CoreDims sees the core dimensions of every call of a generalized ufunc and may refuse it: NumPy's
-// process_core_dims_func. sizes has one size per distinct dimension in order of first use, -1 where
-// nothing says it, which the hook may fill. Its error is the call's failure. It runs on several
-// goroutines at once and must not call this package.
+// CoreDims receives the core dimensions of every call of a generalized ufunc and may reject the
+// call, like NumPy's process_core_dims_func. sizes has one size per distinct dimension in order of
+// first use. A size is -1 if no input determines it; the hook may set it. An error of the hook
+// fails the call. The hook runs on several goroutines at the same time and must not call this
+// package.
 type CoreDims func(sizes []int) error
 
-// UfuncDesc describes a ufunc to create. What is zero is not given.
+// UfuncDesc describes a ufunc to create. A zero field is not set.
 type UfuncDesc struct {
 	Name      string // [A-Za-z_][A-Za-z0-9_]*, at most 63 characters
-	NIn, NOut int    // with a signature: 0, 0 or equal to it
-	Signature string // "": elementwise. NumPy's grammar, "(m,n),(n,p)->(m,p)"; no arrow: no outputs
-	Rules     string // beside the signature: "n=value(1); p=m+1"
+	NIn, NOut int    // with a signature: 0, 0 or the counts of the signature
+	Signature string // "(m,n),(n,p)->(m,p)", no outputs without "->"; "": elementwise
+	Rules     string // additional rules for the signature: "n=value(1); p=m+1"
 	Doc       string
 	Identity  Identity
 	Flags     FunctionFlags
-	Roles     []Role // none, or one per operand
+	Roles     []Role // empty, or one per operand
 	CoreDims  CoreDims
 }
 
-// Create makes a ufunc without loops and registers its name. Errors: ErrExists, ErrArg for the
-// name, ErrSignature with the place in its message.
+// Create creates a ufunc without loops and registers its name. Errors: ErrExists, ErrArg for an
+// invalid name, ErrSignature with the position in its message.
 func Create(desc UfuncDesc) (*Ufunc, error) { return (*Context)(nil).Create(desc) }
 
-// Create is the function Create in a context of its own.
+// Create is like the function [Create], for a particular context.
 func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	if err := whole(desc.Name, desc.Signature, desc.Rules, desc.Doc); err != nil {
 		return nil, err
@@ -74,20 +75,21 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// Loop computes a stretch of items. It runs on the calling goroutine unless it was added with
-// AnyThread. An error fails the call, with its text and, if it has one, its Status, else with
-// ErrLoop; so does a panic. Of an [Error] the operand, axis and code are told, too. The caller gets
-// an [Error] of its own: the loop's does not pass through the library.
+// Loop computes a run of items. It runs on the calling goroutine unless it was added with
+// AnyThread. An error or a panic fails the call. The call reports the error's text and its Status
+// if it has one, otherwise ErrLoop. If the error is an [Error], the call also reports its operand,
+// axis and code. The caller receives a new [Error], because the loop's error value does not pass
+// through the library.
 type Loop func(l *LoopArgs) error
 
-// LoopFlags says how a loop may be run.
+// LoopFlags is a set of properties of a loop.
 type LoopFlags uint32
 
-// AnyThread: the loop may run on any thread, several at once.
+// AnyThread means that the loop may run on any thread, and on several threads at the same time.
 const AnyThread LoopFlags = cGUF_LOOP_ANY_THREAD
 
-// AddLoop adds a loop of Go for these types, inputs first. Host loops run on the cpu only. Errors:
-// ErrExists for input types that have a loop, ErrDType, ErrArg.
+// AddLoop adds a loop implemented in Go for these dtypes, inputs first. Such loops run on the cpu
+// only. Errors: ErrExists if a loop for the input dtypes exists, ErrDType, ErrArg.
 func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 	defer runtime.KeepAlive(u)
 	run, err := u.newLoop(types, loop)
@@ -109,9 +111,11 @@ func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 	return err
 }
 
-// SetReduction makes a generalized ufunc, the leaf, a reduction with a state: merge takes two
-// states and gives one, finish (or nil) makes results of a state. See guf_reduction_desc in
-// gufunc/ufunc.h. ErrSignature where the three do not fit, ErrExists where it is one already.
+// SetReduction makes a generalized ufunc a reduction with a user-defined accumulator. The ufunc
+// computes the accumulator of a base block. merge combines two accumulators into one. finish
+// computes the results from an accumulator and may be nil. See guf_reduction_desc in
+// gufunc/ufunc.h. Errors: ErrSignature if the signatures of the three do not match, ErrExists if
+// the ufunc is already a reduction.
 func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(merge)
@@ -121,8 +125,8 @@ func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 	return cUfuncSetReduction(u.handle(), &desc)
 }
 
-// AddModuleLoop adds a module's kernel as a loop: function's loop with exactly these types, whose
-// signature is the ufunc's. ErrNotFound, ErrSignature, ErrExists.
+// AddModuleLoop adds a kernel of a module as a loop: the loop of function with exactly these
+// dtypes, whose signature must be the ufunc's. Errors: ErrNotFound, ErrSignature, ErrExists.
 func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
 	if err := whole(function); err != nil {
 		return err

@@ -16,18 +16,18 @@ import (
 // BackendInfo describes a backend: a plugin for one kind of device.
 type BackendInfo struct {
 	Name       string
-	State      error // nil, or why it is not usable: an *Error of ErrNoDriver, say
+	State      error // nil, or why the backend is unusable: for example an *Error with ErrNoDriver
 	Devices    int   // -1: not probed yet
 	Version    string
 	Driver     string
-	Path       string // "" for the backend inside the library
-	Priority   int    // higher is preferred by "auto"
-	ABIMinor   int    // of the plugin
-	NativeCode int    // the vendor's own code behind State
+	Path       string // "" for the backend in the library
+	Priority   int    // "auto" prefers higher values
+	ABIMinor   int    // ABI version of the plugin
+	NativeCode int    // the vendor's error code for State
 }
 
-// Backends describes the backends that were found. With probe their drivers are opened, so that
-// State, Devices and Driver are final.
+// Backends returns descriptions of the available backends. With probe it opens their drivers, so
+// that State, Devices and Driver are final.
 func Backends(probe bool) ([]BackendInfo, error) {
 	var count C.uint32_t
 	if err := cBackendCount(&count); err != nil {
@@ -52,34 +52,35 @@ func Backends(probe bool) ([]BackendInfo, error) {
 	return found, nil
 }
 
-// LoadBackend adds a plugin by its absolute path, beside those of the search path.
+// LoadBackend loads a plugin by its absolute path, in addition to the plugins of the search path.
 func LoadBackend(path string) error {
 	return lent(path, cBackendLoad)
 }
 
-// Device is a device: the processor or a GPU. The zero value stands for "not said": calls run where
-// their operands lie, and arrays are made on the cpu. Equal values are equal devices. Devices are
-// never closed.
+// Device is a device: the cpu or a GPU. The zero value means that no device is specified: calls
+// then run where their operands are, and arrays are allocated on the cpu. Two Devices are equal if
+// they are the same device. Devices need no closing.
 type Device struct{ c C.guf_device }
 
 // DeviceInfo describes a [Device].
 type DeviceInfo struct {
 	Spec        string // "cpu", "cuda:0"
 	Backend     string
-	Index       int // among the backend's devices
+	Index       int // index among the backend's devices
 	Name        string
-	Target      string // what images are chosen by: "x86-64-v4", "sm_90"
-	Units       int    // compute units; threads for cpu
-	HostMemory  bool   // the host may touch the device's memory
+	Target      string // selects the images: "x86-64-v4", "sm_90"
+	Units       int    // compute units; for the cpu, threads
+	HostMemory  bool   // the host can access the device's memory
 	MemoryBytes uint64
 }
 
-// FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1", or "auto", which leaves light
-// work on host memory to the cpu. A named backend never falls back to another one: it fails with
-// ErrNoBackend, ErrNoDriver, ErrNoDevice and the like.
+// FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1" or "auto". The automatic device
+// runs light work on host memory on the cpu. A named backend never falls back to another one: it
+// fails with ErrNoBackend, ErrNoDriver, ErrNoDevice or a similar error.
 func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice(spec) }
 
-// FindDevice is the function FindDevice with a context of its own, which decides "auto" for itself.
+// FindDevice is like the function [FindDevice], for a particular context. Each context resolves
+// "auto" separately.
 func (c *Context) FindDevice(spec string) (Device, error) {
 	defer runtime.KeepAlive(c)
 	var found Device
@@ -87,8 +88,8 @@ func (c *Context) FindDevice(spec string) (Device, error) {
 	return found, err
 }
 
-// AdoptDevice opens a device over a driver context of the program's own (a CUcontext), before
-// anything else opens that device. The context stays the program's.
+// AdoptDevice opens a device on a driver context of the program (a CUcontext). It must run before
+// anything else opens that device. The program keeps ownership of the context.
 func AdoptDevice(spec string, native uintptr) (Device, error) {
 	var found Device
 	err := lent(spec, func(text *C.char) error {
@@ -97,7 +98,7 @@ func AdoptDevice(spec string, native uintptr) (Device, error) {
 	return found, err
 }
 
-// Info describes the device; that of "auto" describes the one that was chosen.
+// Info returns a description of the device. For "auto" it describes the device that was chosen.
 func (d Device) Info() (DeviceInfo, error) {
 	var info C.guf_device_info
 	info.struct_size = C.sizeof_guf_device_info
@@ -110,7 +111,7 @@ func (d Device) Info() (DeviceInfo, error) {
 		HostMemory: info.host_memory != 0, MemoryBytes: uint64(info.memory_bytes)}, nil
 }
 
-// String is the device's spec.
+// String returns the spec of the device.
 func (d Device) String() string {
 	info, err := d.Info()
 	if err != nil {
@@ -119,22 +120,24 @@ func (d Device) String() string {
 	return info.Spec
 }
 
-// Synchronize waits for the work that the device was given without a stream and returns its first
-// failure since the last report. It returns ctx's error when that ends first; nothing is lost then.
+// Synchronize waits for the work that was submitted to the device without a stream, and returns the
+// first failure since the last report. If ctx ends first, Synchronize returns ctx's error, and a
+// later call still reports the failure.
 func (d Device) Synchronize(ctx context.Context) error {
 	return wait(ctx, func(limit C.uint64_t) error { return cDeviceSynchronize(d.c, limit) })
 }
 
-// DeviceMemory is what arrays hold on a device, in bytes.
+// DeviceMemory is the memory of arrays on a device, in bytes.
 type DeviceMemory struct {
-	Live, Peak, Cached uint64 // in use; the most there ever was; freed, and kept
-	Limit              uint64 // of Live and Cached together; math.MaxUint64: none
-	Allocations        uint64 // so far
-	DriverAllocations  uint64 // those of them that reached the driver
-	Free, Total        uint64 // of the whole device, as its driver sees it
+	Live, Peak, Cached uint64 // in use; maximum of Live so far; freed but kept by the pool
+	Limit              uint64 // limit of Live and Cached together; math.MaxUint64: none
+	Allocations        uint64 // allocations so far
+	DriverAllocations  uint64 // allocations that needed a call of the driver
+	Free, Total        uint64 // of the whole device, as reported by the driver
 }
 
-// Memory tells what is in use. ErrUnsupported: the device's backend keeps no pool (cpu).
+// Memory returns the memory statistics of the device. It fails with ErrUnsupported if the device's
+// backend has no memory pool (cpu).
 func (d Device) Memory() (DeviceMemory, error) {
 	var m C.guf_device_memory
 	m.struct_size = C.sizeof_guf_device_memory
@@ -146,20 +149,21 @@ func (d Device) Memory() (DeviceMemory, error) {
 		uint64(m.free_bytes), uint64(m.total_bytes)}, nil
 }
 
-// TrimMemory gives cached memory back to the driver until at most keep bytes are left.
+// TrimMemory returns cached memory to the driver until at most keep bytes are cached.
 func (d Device) TrimMemory(keep uint64) error {
 	return cDeviceTrimMemory(d.c, C.uint64_t(keep))
 }
 
-// NoLimit is the limit that LimitMemory lifts.
+// NoLimit is the argument with which LimitMemory removes the limit.
 const NoLimit = math.MaxUint64
 
-// LimitMemory makes allocations beyond limit bytes fail with ErrDeviceMemory.
+// LimitMemory limits the memory of the device: allocations beyond limit bytes fail with
+// ErrDeviceMemory.
 func (d Device) LimitMemory(limit uint64) error {
 	return cDeviceLimitMemory(d.c, C.uint64_t(limit))
 }
 
-// EnablePeer lets work of d address the memory of peer, a device of the same backend.
+// EnablePeer allows work on d to access the memory of peer, a device of the same backend.
 func (d Device) EnablePeer(peer Device) error { return cDeviceEnablePeer(d.c, peer.c) }
 
 // Registered is memory of the program that is page-locked for a device.
@@ -169,16 +173,17 @@ type Registered struct {
 	cleanup runtime.Cleanup
 }
 
-// registration outlives its Registered: what it pins has to be let go.
+// registration is separate from Registered because the cleanup of a collected Registered still
+// needs the address and the pinner.
 type registration struct {
 	device  Device
 	address C.uint64_t
 	pinner  runtime.Pinner
 }
 
-// RegisterHost page-locks data for a device, so that copies to and from it need no staging, until
-// Close, or until the collector finds that the Registered is not used any more. data is kept from
-// the collector meanwhile. On the cpu it does nothing.
+// RegisterHost page-locks data for a device, so that copies to and from it need no staging. The
+// memory stays page-locked, and is kept alive, until Close is called or the garbage collector frees
+// the Registered. On the cpu RegisterHost does nothing.
 func RegisterHost[T Element](d Device, data []T) (*Registered, error) {
 	m := &registration{device: d}
 	if len(data) > 0 {
@@ -195,7 +200,7 @@ func RegisterHost[T Element](d Device, data []T) (*Registered, error) {
 	return r, nil
 }
 
-// Close gives the memory back; a second time it does nothing.
+// Close unlocks the memory. Further calls do nothing.
 func (r *Registered) Close() error {
 	if r == nil || r.closed.Swap(true) {
 		return nil

@@ -10,26 +10,27 @@ import (
 	"unsafe"
 )
 
-// ForeignStream is a stream without a handle that another library works on.
+// ForeignStream is a vendor's default stream, which has no handle, on which another library works.
 type ForeignStream uint32
 
-// The vendor's streams without a handle. A stream with one is a [Stream], by Device.AdoptStream.
+// The vendor's default streams. For a stream with a handle, use Device.AdoptStream and [Stream].
 const (
 	LegacyStream    ForeignStream = cGUF_DLPACK_LEGACY_STREAM     // the default stream
 	PerThreadStream ForeignStream = cGUF_DLPACK_PER_THREAD_STREAM // that of the calling thread
 )
 
-// DLPackOptions says of which kind a tensor is, and who waits for whom. One of Stream and Foreign
-// may be set, and neither for host memory, which has no order.
+// DLPackOptions selects the structure of a tensor and the stream that is synchronized with. At most
+// one of Stream and Foreign may be set. For host memory neither may be set.
 type DLPackOptions struct {
-	// Unversioned: a DLManagedTensor, of DLPack 0.x, and not a DLManagedTensorVersioned.
+	// Unversioned selects a DLManagedTensor (DLPack 0.x) instead of a DLManagedTensorVersioned.
 	Unversioned bool
-	// Stream is, for FromDLPack, the one that fills the memory: what the device is given without a
-	// stream later comes behind it. For ToDLPack it is the one that will read the memory: it waits
-	// for what the device was given without a stream so far. Nobody waits on the host.
+	// Stream is, for FromDLPack, the stream that produces the values: work that is queued on the
+	// device without a stream later runs after the work on Stream. For ToDLPack it is the stream
+	// that will read the memory: it waits for the work that is queued on the device without a
+	// stream so far. Neither function blocks the host.
 	Stream  *Stream
 	Foreign ForeignStream
-	Copied  bool // ToDLPack: says that nobody else sees the memory
+	Copied  bool // ToDLPack: marks the tensor as a copy that nobody else uses
 }
 
 func (o *DLPackOptions) orDefault() *DLPackOptions {
@@ -39,15 +40,17 @@ func (o *DLPackOptions) orDefault() *DLPackOptions {
 	return o
 }
 
-// FromDLPack makes an array of another library's tensor, without a copy. managed points to a
-// DLManagedTensorVersioned or, by the options, to a DLManagedTensor, in memory that is not Go's.
+// FromDLPack makes an array from another library's tensor, without a copy. managed points to a
+// DLManagedTensorVersioned or, with Unversioned, to a DLManagedTensor. The structure must not be in
+// Go memory.
 //
-// The tensor is taken in every case, also when this fails: its deleter runs once, when the last
-// array or view is gone and what the device was given without a stream is done, on any thread that
-// calls the library. Host memory of all kinds becomes an array of the cpu.
+// FromDLPack takes ownership of the tensor in every case, also when it fails. The deleter runs
+// once, when the last array or view is gone and the work on the device without a stream is
+// complete, on any thread that calls the library. Host memory of every kind becomes an array of the
+// cpu.
 //
-// Errors: ErrABI for another major version, ErrDType, ErrShape, ErrUnsupported for the kind of
-// device, ErrDeviceMismatch, ErrArg, and what the device's driver fails with. See
+// Errors: ErrABI for another major version, ErrDType, ErrShape, ErrUnsupported for an unknown kind
+// of device, ErrDeviceMismatch, ErrArg, and the errors of the device's driver. See
 // guf_array_from_dlpack in gufunc/dlpack.h.
 func FromDLPack(managed unsafe.Pointer, options *DLPackOptions) (*AnyArray, error) {
 	o := options.orDefault()
@@ -69,14 +72,16 @@ func FromDLPack(managed unsafe.Pointer, options *DLPackOptions) (*AnyArray, erro
 	return a, nil
 }
 
-// ToDLPack makes a tensor over the array's memory, for another library: a pointer to a
-// DLManagedTensorVersioned or, by the options, to a DLManagedTensor. It is the caller's until it is
-// given away, or deleted by [DeleteDLPack] with the same options; the memory lives that long, and
-// until what the stream has queued by then is done. The array may be closed.
+// ToDLPack exports the array's memory as a tensor for another library, and returns a pointer to a
+// DLManagedTensorVersioned or, with Unversioned, to a DLManagedTensor. The caller owns the tensor
+// until another library takes it or [DeleteDLPack] deletes it with the same options. The memory
+// lives until the tensor is deleted and the work that the stream has queued by then is complete.
+// The array may be closed earlier.
 //
-// Errors: ErrDType for times, records and elements in the other byte order, ErrUnsupported for
-// strides that are no multiples of the item's size, ErrReadOnly for a read-only array without a
-// version, which could not tell, ErrDeviceMismatch and ErrArg for the stream.
+// Errors: ErrDType for datetime types, structured dtypes and elements in the other byte order;
+// ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a read-only array
+// with Unversioned, whose structure has no flag for it; ErrDeviceMismatch and ErrArg for the
+// stream.
 func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(a)
@@ -95,7 +100,7 @@ func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	return unsafe.Pointer(made), err
 }
 
-// DeleteDLPack calls the deleter of a tensor that nobody has taken. nil does nothing.
+// DeleteDLPack calls the deleter of a tensor that no library has taken. It does nothing for nil.
 func DeleteDLPack(managed unsafe.Pointer, options *DLPackOptions) {
 	C.gufgo_delete_dlpack(managed, truth(options.orDefault().Unversioned))
 }

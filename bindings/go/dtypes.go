@@ -11,11 +11,11 @@ import (
 	"unsafe"
 )
 
-// DType is the type of an array's elements. Equal values are equal types.
+// DType is the type of an array's elements. Two DTypes are the same type if they are equal.
 type DType uint32
 
-// The types that need no more than their name. Times with a unit come from [DType.WithUnit] or
-// [ParseDType], records from [RegisterRecord].
+// The predefined dtypes. [DType.WithUnit] and [ParseDType] make datetime types with a unit, and
+// [RegisterRecord] makes structured dtypes.
 const (
 	Bool         DType = cGUF_BOOL
 	Int8         DType = cGUF_I8
@@ -32,17 +32,17 @@ const (
 	Float64      DType = cGUF_F64
 	Complex64    DType = cGUF_C64
 	Complex128   DType = cGUF_C128
-	DateTime64   DType = cGUF_DATETIME64  // of any unit, where a loop's types are meant
-	TimeDelta64  DType = cGUF_TIMEDELTA64 // of any unit, where a loop's types are meant
+	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: of any unit
+	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: of any unit
 )
 
-// NaT is the datetime64 or timedelta64 that is no time.
+// NaT is the datetime64 or timedelta64 value "not a time".
 const NaT = -1 << 63
 
-// Unit is what a step of a datetime64 or timedelta64 is.
+// Unit is the unit of a datetime64 or timedelta64.
 type Unit int32
 
-// Units, from none (the unit of the other operand) to attoseconds.
+// Units, from generic (the unit of the other operand) to attoseconds.
 const (
 	Generic     Unit = cGUF_UNIT_GENERIC
 	Year        Unit = cGUF_UNIT_YEAR
@@ -60,15 +60,16 @@ const (
 	Attosecond  Unit = cGUF_UNIT_ATTOSECOND
 )
 
-// Casting says which casts a call may make. The zero value is SameKind, as in NumPy.
+// Casting is the casting level of a call: the set of conversions that it may make. The zero value
+// means SameKind, as in NumPy.
 type Casting int32
 
-// NumPy's rules, from none to all.
+// NumPy's casting levels, from the most to the least restrictive.
 const (
 	DefaultCasting Casting = cGUF_CASTING_DEFAULT
 	NoCasting      Casting = cGUF_CASTING_NO
 	Equiv          Casting = cGUF_CASTING_EQUIV // byte order only
-	Safe           Casting = cGUF_CASTING_SAFE  // casts that keep every value
+	Safe           Casting = cGUF_CASTING_SAFE  // casts that preserve every value
 	SameKind       Casting = cGUF_CASTING_SAME_KIND
 	Unsafe         Casting = cGUF_CASTING_UNSAFE
 )
@@ -78,21 +79,21 @@ type DTypeInfo struct {
 	DType     DType
 	ItemSize  int    // bytes
 	Alignment int    // bytes
-	Kind      byte   // 'b' bool, 'i' 'u' integers, 'f', 'E' bfloat16, 'c', 'm' 'M' times, 'V' record
-	Letter    byte   // one character, as type strings of kernels spell it
+	Kind      byte   // 'b' bool, 'i', 'u', 'f', 'E' bfloat16, 'c', 'm', 'M', 'V' structured
+	Letter    byte   // the character of the dtype in type strings of kernels
 	Name      string // "float32", "datetime64[25s]"
-	ShortName string // "f4"; "bf16"; "M8" whatever the unit; "V12"
+	ShortName string // "f4"; "bf16"; "M8" for every unit; "V12"
 }
 
-// ParseDType reads NumPy's spellings of a type: "float32", "f4", "f", "bf16", "datetime64[ns]",
-// "M8[25s]", and names of records. It fails with ErrDType.
+// ParseDType parses NumPy's spellings of a dtype ("float32", "f4", "f", "bf16", "datetime64[ns]",
+// "M8[25s]") and names of structured dtypes. It fails with ErrDType.
 func ParseDType(spelling string) (DType, error) {
 	var made C.guf_dtype
 	err := lent(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
 	return DType(made), err
 }
 
-// String is the type's name, "float32".
+// String returns the name of the dtype, such as "float32".
 func (d DType) String() string {
 	if d == 0 {
 		return "unspecified"
@@ -104,7 +105,8 @@ func (d DType) String() string {
 	return C.GoString(name)
 }
 
-// Info tells the type's size, kind and names. It fails with ErrDType for a value that is no type.
+// Info returns the size, kind and names of the dtype. It fails with ErrDType if d is not a valid
+// dtype.
 func (d DType) Info() (DTypeInfo, error) {
 	var info C.guf_dtype_info
 	info.struct_size = C.sizeof_guf_dtype_info
@@ -115,7 +117,7 @@ func (d DType) Info() (DTypeInfo, error) {
 		byte(info.letter), C.GoString(&info.name[0]), C.GoString(&info.short_name[0])}, nil
 }
 
-// ItemSize is the size of an element in bytes; 0 for a value that is no type.
+// ItemSize returns the size of an element in bytes, or 0 if d is not a valid dtype.
 func (d DType) ItemSize() int {
 	info, err := d.Info()
 	if err != nil {
@@ -124,23 +126,23 @@ func (d DType) ItemSize() int {
 	return info.ItemSize
 }
 
-// CanCast is NumPy's can_cast(from, to, casting).
+// CanCast reports whether a cast is allowed, like NumPy's can_cast(from, to, casting).
 func CanCast(from, to DType, casting Casting) (bool, error) {
 	var possible C.int32_t
 	err := cDtypeCanCast(C.guf_dtype(from), C.guf_dtype(to), C.int32_t(casting), &possible)
 	return possible != 0, err
 }
 
-// PromoteTypes is NumPy's promote_types: the smallest type that both cast to safely. It fails with
-// ErrDType where there is none.
+// PromoteTypes returns the smallest dtype to which both a and b can be cast safely, like NumPy's
+// promote_types. It fails with ErrDType if there is none.
 func PromoteTypes(a, b DType) (DType, error) {
 	var made C.guf_dtype
 	err := cDtypePromote(C.guf_dtype(a), C.guf_dtype(b), &made)
 	return DType(made), err
 }
 
-// WithUnit makes of DateTime64 or TimeDelta64 one whose steps are multiple units:
-// DateTime64.WithUnit(Second, 25) is datetime64[25s].
+// WithUnit returns the datetime type d, which is DateTime64 or TimeDelta64, with the given unit and
+// multiple: DateTime64.WithUnit(Second, 25) is datetime64[25s].
 func (d DType) WithUnit(unit Unit, multiple int) (DType, error) {
 	if err := fits(ErrArg, "multiple", multiple); err != nil {
 		return 0, err
@@ -150,7 +152,8 @@ func (d DType) WithUnit(unit Unit, multiple int) (DType, error) {
 	return DType(made), err
 }
 
-// Unit is unit and multiple of a datetime64 or timedelta64; of others ErrDType.
+// Unit returns the unit and the multiple of a datetime64 or timedelta64. It fails with ErrDType for
+// other dtypes.
 func (d DType) Unit() (unit Unit, multiple int, err error) {
 	var number C.int32_t
 	var times C.uint32_t
@@ -158,9 +161,10 @@ func (d DType) Unit() (unit Unit, multiple int, err error) {
 	return Unit(number), int(times), err
 }
 
-// RegisterRecord makes a structure known to the process: elements that only loops of the program
-// look into. itemSize is a multiple of alignment. The same name with the same layout gives the same
-// type, with another one ErrExists.
+// RegisterRecord registers a structured dtype in the process. Its elements are opaque: only loops
+// of the program read their fields. itemSize must be a multiple of alignment. Registering the same
+// name with the same layout again returns the same dtype; with another layout it fails with
+// ErrExists.
 func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
 	if err := fits(ErrArg, "itemSize or alignment", itemSize, alignment); err != nil {
 		return 0, err
@@ -172,7 +176,7 @@ func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
 	return DType(made), err
 }
 
-// lent gives a function of C's a text.
+// lent calls a function with a C copy of a text.
 func lent(text string, use func(text *C.char) error) error {
 	if err := whole(text); err != nil {
 		return err
@@ -182,7 +186,7 @@ func lent(text string, use func(text *C.char) error) error {
 	return use(copied)
 }
 
-// whole refuses texts of which C would see the beginning only.
+// whole returns an error for a text with a NUL byte, because C would see only what precedes it.
 func whole(texts ...string) error {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 {

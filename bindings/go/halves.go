@@ -4,10 +4,10 @@ package gufunc
 
 import "math"
 
-// Float16 is an IEEE 754 binary16 number, by its bits.
+// Float16 is an IEEE 754 binary16 number, stored as its bits.
 type Float16 uint16
 
-// BFloat16 is the upper half of a float32, by its bits.
+// BFloat16 is the upper half of a float32, stored as its bits.
 type BFloat16 uint16
 
 // Time64 is an element of a datetime64 array: a number of units since 1970-01-01, or [NaT].
@@ -26,14 +26,14 @@ func NewFloat16(value float32) Float16 {
 		return sign | 0x7e00 | Float16(magnitude>>13&0x1ff)
 	case magnitude >= 0x477ff000:
 		return sign | 0x7c00
-	case magnitude < 0x38800000: // below the smallest normal number: counted in steps of 2^-24
+	case magnitude < 0x38800000: // below the smallest normal number: a multiple of 2^-24
 		steps := math.RoundToEven(float64(math.Float32frombits(magnitude)) * (1 << 24))
 		return sign | Float16(steps)
 	}
 	return sign | Float16((magnitude-0x38000000+0xfff+magnitude>>13&1)>>13)
 }
 
-// Float32 is the same number.
+// Float32 converts the number exactly.
 func (f Float16) Float32() float32 {
 	sign := uint32(f&0x8000) << 16
 	exponent, fraction := uint32(f>>10&31), uint32(f&0x3ff)
@@ -56,19 +56,19 @@ func NewBFloat16(value float32) BFloat16 {
 	return BFloat16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// Float32 is the same number.
+// Float32 converts the number exactly.
 func (f BFloat16) Float32() float32 { return math.Float32frombits(uint32(f) << 16) }
 
-// Element is what a typed [Array] holds.
+// Element is the set of element types of a typed [Array].
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint |
 		Float16 | BFloat16 | float32 | float64 | complex64 | complex128 | Time64 | Delta64
 }
 
-// DTypeOf is the type of a Go type's elements. Time64 and Delta64 are times without a unit.
+// DTypeOf returns the dtype of a Go type. Time64 and Delta64 have the generic unit.
 func DTypeOf[T Element]() DType { return dtypeOf((*T)(nil)) }
 
-// dtypeOf is DTypeOf for a pointer to the Go type; 0 for a type that is no [Element].
+// dtypeOf is DTypeOf for a pointer to the Go type. It returns 0 if the type is not an [Element].
 func dtypeOf(pointer any) DType {
 	switch pointer.(type) {
 	case *bool:
@@ -109,8 +109,8 @@ func dtypeOf(pointer any) DType {
 	return 0
 }
 
-// holds reports whether elements of dtype are those of the Go type whose own dtype is wanted: the
-// same, or a time of any unit.
+// holds reports whether a Go type whose dtype is d can represent elements of dtype: the dtypes are
+// equal, or d is DateTime64 or TimeDelta64 and dtype is the same datetime type with any unit.
 func (d DType) holds(dtype DType) bool {
 	if d == DateTime64 || d == TimeDelta64 {
 		return dtype&0xff == d&0xff
