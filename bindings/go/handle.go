@@ -8,8 +8,9 @@ import (
 	"unsafe"
 )
 
-// handle is one reference to an object of the library. Closed, it has a value that is no handle,
-// for which the library answers ErrHandle: its own may be alive still, by other references.
+// handle is one reference to an object of the library. A closed handle passes an invalid value to
+// the library, so that every use fails with ErrHandle. It does not pass the original value, which
+// may still be valid because of other references.
 type handle[H any] struct {
 	c       H
 	closed  atomic.Bool
@@ -28,13 +29,13 @@ func (h *handle[H]) value() (none H) {
 	return h.c
 }
 
-// own makes object, which holds h, the owner of the reference c.
+// own makes object the owner of the reference c. h must be a field of object.
 func own[H, T any](object *T, h *handle[H], c H, release func(H) error) {
 	h.c, h.release = c, release
 	h.cleanup = runtime.AddCleanup(object, func(c H) { _ = release(c) }, c)
 }
 
-// close drops the reference, the first time.
+// close drops the reference. Further calls do nothing.
 func (h *handle[H]) close() error {
 	if h == nil || h.release == nil || h.closed.Swap(true) {
 		return nil
@@ -43,7 +44,7 @@ func (h *handle[H]) close() error {
 	return h.release(h.c)
 }
 
-// kind tells an object that is there from one that is closed or nil.
+// kind returns a description that distinguishes live, closed and nil objects.
 func (h *handle[H]) kind(name string) string {
 	if h == nil || h.closed.Load() {
 		return "no " + name
@@ -51,20 +52,21 @@ func (h *handle[H]) kind(name string) string {
 	return name
 }
 
-// counted is a pointer to a kind of object that holds a handle.
+// counted is a pointer to a type that contains a handle.
 type counted[T, H any] interface {
 	*T
 	reference() *handle[H]
 }
 
-// owner is a new object, of the reference c.
+// owner returns a new object that owns the reference c.
 func owner[T, H any, P counted[T, H]](c H, release func(H) error) P {
 	object := P(new(T))
 	own((*T)(object), object.reference(), c, release)
 	return object
 }
 
-// another is a new object of one more reference to the same; of nil it is nil.
+// another returns a new object that owns another reference to the same library object, or nil if of
+// is nil.
 func another[T, H any, P counted[T, H]](of P, retain func(H) error, owner func(H) P) (P, error) {
 	if of == nil {
 		return nil, nil

@@ -7,11 +7,11 @@ import "C"
 
 import "runtime"
 
-// What a method would do, as Resolve and Explain tell it of a call. The operands of a reduction,
-// Accumulate and Reduceat are three: the result, the input, the result again; those of At the
-// array, the operand of a binary ufunc, the array.
+// Resolve and Explain for methods. Reduce, Accumulate and Reduceat have three operands: the result,
+// the input, and the result again. At has the array, the operand of a binary ufunc, and the array
+// again.
 
-// ResolveReduce is Resolve for [Ufunc.Reduce].
+// ResolveReduce is like Resolve, for [Ufunc.Reduce].
 func (u *Ufunc) ResolveReduce(options *ReduceOptions, input Operand) (*Resolution, error) {
 	return resolveMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
 		o.prepare(b, input, 0)
@@ -20,7 +20,7 @@ func (u *Ufunc) ResolveReduce(options *ReduceOptions, input Operand) (*Resolutio
 	})
 }
 
-// ResolveAccumulate is Resolve for [Ufunc.Accumulate].
+// ResolveAccumulate is like Resolve, for [Ufunc.Accumulate].
 func (u *Ufunc) ResolveAccumulate(options *AccumulateOptions, input Operand) (*Resolution, error) {
 	return resolveMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
 		o.prepare(b, input, nil)
@@ -29,7 +29,7 @@ func (u *Ufunc) ResolveAccumulate(options *AccumulateOptions, input Operand) (*R
 	})
 }
 
-// ResolveReduceat is Resolve for [Ufunc.Reduceat].
+// ResolveReduceat is like Resolve, for [Ufunc.Reduceat].
 func (u *Ufunc) ResolveReduceat(options *AccumulateOptions,
 	input, indices Operand) (*Resolution, error) {
 	return resolveMethod(u, options, []Operand{input, indices},
@@ -40,7 +40,7 @@ func (u *Ufunc) ResolveReduceat(options *AccumulateOptions,
 		})
 }
 
-// ResolveAt is Resolve for [Ufunc.At].
+// ResolveAt is like Resolve, for [Ufunc.At].
 func (u *Ufunc) ResolveAt(options *AtOptions, array AnyOperand, indices []Operand,
 	operand Operand) (*Resolution, error) {
 	defer runtime.KeepAlive(array)
@@ -62,7 +62,7 @@ func resolveMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o
 	return made, err
 }
 
-// ExplainReduce is Explain for [Ufunc.Reduce].
+// ExplainReduce is like Explain, for [Ufunc.Reduce].
 func (u *Ufunc) ExplainReduce(options *ReduceOptions, input Operand) (string, error) {
 	return explainMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
 		o.prepare(b, input, 0)
@@ -71,7 +71,7 @@ func (u *Ufunc) ExplainReduce(options *ReduceOptions, input Operand) (string, er
 	})
 }
 
-// ExplainAccumulate is Explain for [Ufunc.Accumulate].
+// ExplainAccumulate is like Explain, for [Ufunc.Accumulate].
 func (u *Ufunc) ExplainAccumulate(options *AccumulateOptions, input Operand) (string, error) {
 	return explainMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
 		o.prepare(b, input, nil)
@@ -80,7 +80,7 @@ func (u *Ufunc) ExplainAccumulate(options *AccumulateOptions, input Operand) (st
 	})
 }
 
-// ExplainReduceat is Explain for [Ufunc.Reduceat].
+// ExplainReduceat is like Explain, for [Ufunc.Reduceat].
 func (u *Ufunc) ExplainReduceat(options *AccumulateOptions,
 	input, indices Operand) (string, error) {
 	return explainMethod(u, options, []Operand{input, indices},
@@ -91,7 +91,7 @@ func (u *Ufunc) ExplainReduceat(options *AccumulateOptions,
 		})
 }
 
-// ExplainAt is Explain for [Ufunc.At].
+// ExplainAt is like Explain, for [Ufunc.At].
 func (u *Ufunc) ExplainAt(options *AtOptions, array AnyOperand, indices []Operand,
 	operand Operand) (string, error) {
 	defer runtime.KeepAlive(array)

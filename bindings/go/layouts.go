@@ -11,21 +11,22 @@ import (
 	"sync"
 )
 
-// layout is how an operand of a plan lay when it was made. A scalar has none.
+// layout describes an operand of a plan at the time when the plan was made. Scalars have no layout.
 type layout struct {
 	dtype          C.guf_dtype
 	swapped        bool
 	written        bool
 	shape, strides []int
 	device         C.guf_device // nil: host memory
-	only           *AnyArray    // of host memory that another device uses in place
+	only           *AnyArray    // the only accepted array: host memory that a GPU uses in place
 }
 
-// prepared is what a plan knows of its operands: a launch has addresses only.
+// prepared describes the operands of a plan. The library's plan keeps no operands and a launch
+// receives addresses only, so this package checks the operands of each launch against it.
 type prepared struct {
-	layouts []*layout    // of inputs, outputs and the mask
-	device  C.guf_device // where it runs; nil: the cpu
-	room    C.uint64_t   // bytes of the workspace
+	layouts []*layout    // layouts of the inputs, the outputs and the mask; nil for a scalar
+	device  C.guf_device // device on which the plan runs; nil: the cpu
+	room    C.uint64_t   // size of the workspace in bytes
 }
 
 var cpu = sync.OnceValue(func() C.guf_device {
@@ -33,7 +34,7 @@ var cpu = sync.OnceValue(func() C.guf_device {
 	return found.c
 })
 
-// hosted is the device; nil for the cpu, whose memory is the host's.
+// hosted returns the device, or nil for the cpu, because the memory of the cpu is host memory.
 func hosted(device C.guf_device) C.guf_device {
 	if device == cpu() {
 		return nil
@@ -41,7 +42,7 @@ func hosted(device C.guf_device) C.guf_device {
 	return device
 }
 
-// describe notes how the operands of a plan lie, which is made by now.
+// describe records the layouts of the operands of a plan that was just created.
 func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	about, err := u.Info()
 	if err != nil {
@@ -79,7 +80,8 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	return cPlanWorkspace(p.handle(), &p.room, &alignment)
 }
 
-// place is where a plan of these operands runs; nil: on the cpu, as "auto" does with host memory.
+// place returns the device on which a plan of these operands runs, or nil for the cpu. Automatic
+// devices run operands in host memory on the cpu.
 func (o *CallOptions) place(layouts []*layout) (C.guf_device, error) {
 	for _, lay := range layouts {
 		if lay != nil && lay.device != nil {
@@ -103,7 +105,8 @@ func (o *CallOptions) place(layouts []*layout) (C.guf_device, error) {
 	return hosted(o.Device.c), nil
 }
 
-// address is where an operand of a launch lies, if it lies as that of the plan did.
+// address returns the address of an operand of a launch, after checking that its layout equals the
+// plan's.
 func (l *layout) address(place int, array *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
 	switch {
 	case l == nil && array == nil:
@@ -132,7 +135,7 @@ func mismatch(place int, difference string) error {
 	return &Error{ErrPlanMismatch, message, place, -1, 0}
 }
 
-// differs says how an array lies otherwise; "" where it does not.
+// differs describes the first difference between an array and the layout, or returns "".
 func (l *layout) differs(array *AnyArray, info *C.guf_array_info) string {
 	if info.dtype != l.dtype {
 		return fmt.Sprintf("is of %v; the plan was made for %v", DType(info.dtype), DType(l.dtype))
@@ -171,7 +174,7 @@ func same(numbers []C.int64_t, wanted []int) bool {
 	return true
 }
 
-// workspace is where the scratch memory of a launch lies, if it is large enough.
+// workspace returns the address of the workspace of a launch, after checking its size and layout.
 func (p *prepared) workspace(room *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
 	if room == nil || p.room == 0 {
 		return 0, nil

@@ -11,13 +11,15 @@ import (
 	"time"
 )
 
-// Open opens the library at path, in a program that is built with the tag gufunc_dlopen: it is not
-// linked with libgufunc, and starts where there is none. It is opened once, before anything else is
-// used; later calls tell how that went. With "", and when the first function is called without
-// Open, the file that the environment's GUFUNC_LIBRARY names is opened, else what the system's
-// loader finds. Without a library Open and every call fail with ErrIO and say what was not found.
+// Open opens the library at path in a program that is built with the tag gufunc_dlopen. Such a
+// program is not linked with libgufunc and starts without it. Open must be called before anything
+// else is used. The library is opened once; later calls return the result of the first. If path is
+// "", or if another function is called before Open, the file named by the environment variable
+// GUFUNC_LIBRARY is opened, or else the library that the system's loader finds. Without a library,
+// Open and every other call fail with ErrIO, and the message says what was not found.
 //
-// In a program that is linked with the library Open("") does nothing, and a path is ErrUnsupported.
+// In a program that is linked with the library, Open("") does nothing, and Open with a path fails
+// with ErrUnsupported.
 func Open(path string) error {
 	if path == "" {
 		return failure(C.gufgo_open(nil))
@@ -25,18 +27,18 @@ func Open(path string) error {
 	return lent(path, func(text *C.char) error { return failure(C.gufgo_open(text)) })
 }
 
-// Version is the loaded library's version, "0.1.0".
+// Version returns the version of the loaded library, such as "0.1.0".
 func Version() string { return C.GoString(cVersionString()) }
 
-// VersionNumber is the version as major << 22 | minor << 12 | patch.
+// VersionNumber returns the version as major << 22 | minor << 12 | patch.
 func VersionNumber() uint32 { return uint32(cVersion()) }
 
-// Context is a registry of ufuncs and modules over the standard library.
-// nil is the process's own one, which most programs use; it needs no making and no closing.
+// Context is a registry of ufuncs and modules on top of the standard library. nil is the context of
+// the process, which most programs use and which needs neither NewContext nor Close.
 type Context struct{ ref handle[C.guf_context] }
 
-// NewContext makes a context beside the process's own. Close it when it is done with; what was
-// found in it stays usable.
+// NewContext makes a context that is separate from the context of the process. Close it when it is
+// no longer needed. Objects found in it stay usable.
 func NewContext() (*Context, error) {
 	var made C.guf_context
 	if err := cContextCreate(0, &made); err != nil {
@@ -47,12 +49,12 @@ func NewContext() (*Context, error) {
 
 func ownContext(c C.guf_context) *Context { return owner[Context](c, cContextRelease) }
 
-// Clone is another reference to the same context, to be closed on its own.
+// Clone returns another reference to the same context. The caller closes it separately.
 func (c *Context) Clone() (*Context, error) {
 	return another(c, cContextRetain, ownContext)
 }
 
-// Close gives the reference back; a second time it does nothing.
+// Close releases the reference. Further calls do nothing.
 func (c *Context) Close() error { return c.reference().close() }
 
 func (c *Context) reference() *handle[C.guf_context] {
@@ -64,26 +66,27 @@ func (c *Context) reference() *handle[C.guf_context] {
 
 func (c *Context) handle() C.guf_context { return c.reference().value() }
 
-// Poll frees what closed objects left behind and runs at most limit queued release callbacks (0:
-// all), on this thread. It tells how many ran. Programs that go on making calls need none of it.
+// Poll frees the objects that were closed and runs at most limit queued release callbacks (0: all)
+// on this thread. It returns the number of callbacks that ran. A program that continues to make
+// calls does not need Poll.
 func Poll(limit int) (ran int, err error) {
 	var count C.uint32_t
 	err = cPoll(C.uint32_t(limit), &count)
 	return int(count), err
 }
 
-// LogLevel is how grave a line of the log is.
+// LogLevel is the severity of a line of the log.
 type LogLevel int32
 
-// Levels of the log.
+// Levels of the log, most severe first.
 const (
 	LogError LogLevel = iota
 	LogWarning
 	LogInformation
 )
 
-// ReadLog takes the oldest line of the library's log; ok is false when there is none. The library
-// prints nothing itself.
+// ReadLog removes and returns the oldest line of the library's log. ok is false if the log is
+// empty. The library itself prints nothing.
 func ReadLog() (line string, level LogLevel, ok bool) {
 	var text [1024]C.char
 	var number C.int32_t
@@ -93,17 +96,18 @@ func ReadLog() (line string, level LogLevel, ok bool) {
 	return C.GoString(&text[0]), LogLevel(number), true
 }
 
-// Shutdown waits for all work, stops the library's threads and frees its caches. Nothing needs it
-// at the end of a program. After it objects can be closed and little else be done. When ctx ends
-// first, its error is returned and the library stays usable.
+// Shutdown waits for all work, stops the library's threads and frees its caches. A program need not
+// call it before it exits. After Shutdown almost only Close works. If ctx ends first, Shutdown
+// returns ctx's error and the library stays usable.
 func Shutdown(ctx context.Context) error {
 	return wait(ctx, func(nanoseconds C.uint64_t) error { return cShutdown(nanoseconds) })
 }
 
 const longestWait = 2 * time.Millisecond
 
-// wait calls a function that waits for at most so long until it is done or ctx is: a wait that runs
-// out loses nothing. A context that cannot end costs one call; nil is such a one.
+// wait calls a function that waits for a limited time, until the function is done or ctx ends. A
+// function whose time limit expires loses nothing and can be called again. A context that cannot
+// end, or a nil context, needs a single call without a limit.
 func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return waiting(math.MaxUint64)
@@ -118,7 +122,7 @@ func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error
 	}
 }
 
-// done makes an answer of what a query brought.
+// done converts the result of a query.
 func done(err error) (bool, error) {
 	if err == statusNotReady {
 		return false, nil

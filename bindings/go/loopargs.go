@@ -12,56 +12,56 @@ import (
 	"unsafe"
 )
 
-// LoopArgs is what a loop of Go is called with: a stretch of items. It is the loop's until that
-// returns. An index that there is not makes its methods, and [Item], panic, as a slice's does: the
-// call then fails with ErrLoop and the panic's text.
+// LoopArgs contains the arguments of a Go loop for one run of items. It is valid only until the
+// loop returns. Its methods and [Item] panic for an index out of range, like a slice. The panic
+// fails the call with ErrLoop and the panic's text.
 type LoopArgs struct {
 	run         *hostLoop
 	items       int
 	args        []unsafe.Pointer
 	dims, steps []int
 	views       []view
-	few         [4]view // what views has, mostly
+	few         [4]view // storage of views for up to four operands
 }
 
-// view is an operand in one run of a loop, with the word of a Go type that its elements may be
-// taken for. Elements of an item lie from first to last bytes into
-// it; of an operand without elements last is below first.
+// view is an operand in one run of a loop. element identifies the Go type that accesses to the
+// elements were last checked for. The elements of an item are at byte offsets first to last from
+// the item's address. For an operand without elements, last is less than first.
 type view struct {
 	start             unsafe.Pointer
 	element           unsafe.Pointer
 	step, first, last int
 }
 
-// hostLoop is a loop of Go and what is known of its operands.
+// hostLoop is a loop implemented in Go, with the properties of its operands.
 type hostLoop struct {
 	function Loop
 	operands []loopOperand
-	sizes    int // distinct core dimensions
-	strides  int // of all core dimensions of the operands
+	sizes    int // number of distinct core dimensions
+	strides  int // number of core strides of all operands
 }
 
 type loopOperand struct {
 	dtype    DType
 	itemSize int
 	element  any   // a pointer to the Go type of the elements; nil for records
-	core     []int // its core dimensions, as places among the distinct ones
+	core     []int // core dimensions, as indices into the distinct dimensions
 }
 
-// The Go types of elements, as pointers to them.
+// Pointers to the Go types of elements.
 var elementTypes = []any{(*bool)(nil), (*int8)(nil), (*int16)(nil), (*int32)(nil), (*int64)(nil),
 	(*uint8)(nil), (*uint16)(nil), (*uint32)(nil), (*uint64)(nil), (*Float16)(nil),
 	(*BFloat16)(nil), (*float32)(nil), (*float64)(nil), (*complex64)(nil), (*complex128)(nil),
 	(*Time64)(nil), (*Delta64)(nil)}
 
-// newLoop looks up what accesses are checked against. Types that are none, and a wrong number of
-// them, the library refuses.
+// newLoop collects what the checks of [Item] need. Invalid dtypes and a wrong number of dtypes are
+// left to the library, which rejects them.
 func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 	info, err := u.Info()
 	if err != nil {
 		return nil, err
 	}
-	if len(info.Signature) >= len(C.guf_ufunc_info{}.signature)-1 { // it may be cut
+	if len(info.Signature) >= len(C.guf_ufunc_info{}.signature)-1 { // info.Signature may be cut
 		return nil, &Error{ErrUnsupported, "the signature is too long for loops of Go", -1, -1, 0}
 	}
 	core, optional := coreDimensions(info.Signature)
@@ -105,24 +105,24 @@ func (h *hostLoop) begin(args **C.char, dims, steps *C.int64_t) *LoopArgs {
 		}
 		if v.step = l.steps[i]; empty {
 			v.first, v.last = 1, 0
-			continue // there may be no memory at the address: the collector shall not see it
+			continue // the address may be unmapped; hide it from the collector
 		}
 		v.start, v.element = l.args[i], word(h.operands[i].element)
 	}
 	return l
 }
 
-// end takes from l what is the library's.
+// end clears l, because the library's memory is not valid after the run.
 func (l *LoopArgs) end() { *l = LoopArgs{} }
 
-// word is the type's word of an interface value.
+// word returns the type word of an interface value.
 func word(pointer any) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&pointer))[0] }
 
-// Items is the number of items.
+// Items returns the number of items.
 func (l *LoopArgs) Items() int { return l.items }
 
-// Dim is, for 0, the number of items; for 1 and on the sizes of distinct core dimensions in order
-// of first use.
+// Dim returns the number of items for index 0, and the sizes of the distinct core dimensions, in
+// order of first use, for index 1 and higher.
 func (l *LoopArgs) Dim(index int) int {
 	if uint(index) >= uint(len(l.dims)) {
 		panic(fmt.Sprintf("LoopArgs.Dim(%d): there are %d", index, len(l.dims)))
@@ -130,8 +130,8 @@ func (l *LoopArgs) Dim(index int) int {
 	return l.dims[index]
 }
 
-// Step is the byte stride of an operand from item to item and, for indices behind the operands, the
-// core strides of each operand in turn.
+// Step returns the byte stride between items of the operand with this index. Higher indices select
+// the core strides of each operand in turn.
 func (l *LoopArgs) Step(index int) int {
 	if uint(index) >= uint(len(l.steps)) {
 		panic(fmt.Sprintf("LoopArgs.Step(%d): there are %d", index, len(l.steps)))
@@ -139,8 +139,8 @@ func (l *LoopArgs) Step(index int) int {
 	return l.steps[index]
 }
 
-// Operand is the address of an operand's first item, inputs first. What is done with it nothing
-// checks; see [Item].
+// Operand returns the address of an operand's first item, inputs first. Accesses through it are not
+// checked; [Item] checks them.
 func (l *LoopArgs) Operand(index int) unsafe.Pointer {
 	if uint(index) >= uint(len(l.args)) {
 		panic(fmt.Sprintf("LoopArgs.Operand(%d): there are %d", index, len(l.args)))
@@ -148,12 +148,13 @@ func (l *LoopArgs) Operand(index int) unsafe.Pointer {
 	return l.args[index]
 }
 
-// Item is an element of a loop's operand: of item i, and, for generalized ufuncs, so many bytes
-// into it (core indices times core strides). An input's is only read.
+// Item returns a pointer to an element of an operand. i is the index of the item. bytes is the
+// offset of the element in the item: 0, or for generalized ufuncs core indices times core strides.
+// Elements of an input must not be written.
 //
-// T is the Go type of the operand's type, or one made of it (type Metres float64); of records any
-// type of their size without pointers. It panics for another one, and for an operand, an item or
-// bytes that lie outside of what the loop was given.
+// T is the Go type of the operand's dtype or a type defined from it (type Metres float64). For
+// structured dtypes T is any type of the same size without pointers. Item panics for another type
+// and for an operand, item or offset out of range.
 func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 	if uint(operand) < uint(len(l.views)) && uint(i) < uint(l.items) {
 		v := &l.views[operand]
@@ -164,7 +165,8 @@ func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 	return (*T)(l.item((*T)(nil), operand, i, bytes))
 }
 
-// item is Item for the other types, and says what is wrong.
+// item is the part of Item for types that were not checked before. It panics with a message that
+// names the fault.
 func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 	if uint(operand) >= uint(len(l.views)) {
 		panic(fmt.Sprintf("gufunc.Item: operand %d of %d", operand, len(l.views)))
@@ -174,7 +176,7 @@ func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 		panic(fmt.Sprintf("gufunc.Item: operand %d has elements of %v, not %v", operand, given.dtype,
 			element))
 	}
-	atomic.StorePointer(&v.element, word(pointer)) // no need to look again
+	atomic.StorePointer(&v.element, word(pointer)) // lets Item skip this check next time
 	if uint(i) >= uint(l.items) {
 		panic(fmt.Sprintf("gufunc.Item: item %d of %d", i, l.items))
 	}
@@ -185,7 +187,7 @@ func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 	return unsafe.Add(v.start, i*v.step+bytes)
 }
 
-// holds reports whether the operand's elements are of a Go type.
+// holds reports whether a Go type can represent the operand's elements.
 func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	if own := dtypeOf(pointer); own != 0 || o.element == nil {
 		return own.holds(o.dtype) || o.element == nil && recordOf(element, o.dtype) == nil
@@ -193,7 +195,7 @@ func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	return element.Kind() == reflect.TypeOf(o.element).Elem().Kind()
 }
 
-// elementwise is AddLoop for a loop that looks at elements without core dimensions.
+// elementwise is AddLoop for loops that do not support core dimensions.
 func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 	info, err := u.Info()
 	if err != nil {
@@ -206,11 +208,11 @@ func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 	return u.AddLoop(types, AnyThread, loop)
 }
 
-// place is Item of an operand that is known to be of T and to have the item.
+// place is Item without checks: T must be the operand's type, and the item must exist.
 func place[T Element](v *view, i int) *T { return (*T)(unsafe.Add(v.start, i*v.step)) }
 
-// AddFunc1 adds an elementwise loop R = f(A). f runs on any thread. ErrSignature for a ufunc with
-// core dimensions; else as [Ufunc.AddLoop].
+// AddFunc1 adds an elementwise loop R = f(A). f may run on any thread. It fails with ErrSignature
+// for a ufunc with core dimensions, and otherwise with the errors of [Ufunc.AddLoop].
 func AddFunc1[R, A Element](u *Ufunc, f func(A) R) error {
 	return u.elementwise(func(l *LoopArgs) error {
 		a, r := &l.views[0], &l.views[1]
@@ -221,7 +223,7 @@ func AddFunc1[R, A Element](u *Ufunc, f func(A) R) error {
 	}, DTypeOf[A](), DTypeOf[R]())
 }
 
-// AddFunc2 adds an elementwise loop R = f(A, B), see [AddFunc1].
+// AddFunc2 adds an elementwise loop R = f(A, B); see [AddFunc1].
 func AddFunc2[R, A, B Element](u *Ufunc, f func(A, B) R) error {
 	return u.elementwise(func(l *LoopArgs) error {
 		a, b, r := &l.views[0], &l.views[1], &l.views[2]
@@ -232,7 +234,7 @@ func AddFunc2[R, A, B Element](u *Ufunc, f func(A, B) R) error {
 	}, DTypeOf[A](), DTypeOf[B](), DTypeOf[R]())
 }
 
-// AddFunc3 adds an elementwise loop R = f(A, B, C), see [AddFunc1].
+// AddFunc3 adds an elementwise loop R = f(A, B, C); see [AddFunc1].
 func AddFunc3[R, A, B, C Element](u *Ufunc, f func(A, B, C) R) error {
 	return u.elementwise(func(l *LoopArgs) error {
 		a, b, c, r := &l.views[0], &l.views[1], &l.views[2], &l.views[3]

@@ -7,15 +7,15 @@ import "C"
 
 import "runtime"
 
-// ReduceOptions is the keywords of a reduction. What is zero is not given.
+// ReduceOptions contains the keywords of a reduction. A zero field is not set.
 type ReduceOptions struct {
 	Out      AnyOperand   // nil: allocated
-	Outs     []AnyOperand // of ReduceState: nil, or one per result; a nil one is allocated
-	Axes     []int        // nil: axis 0; empty and not nil: none is folded
+	Outs     []AnyOperand // for ReduceState: nil, or one per result; a nil entry is allocated
+	Axes     []int        // nil: axis 0; empty but not nil: no axis is reduced
 	AllAxes  bool         // NumPy's axis=None
-	Initial  Operand      // the left operand of every result; None() for no value at all
-	Where    Operand      // a mask (bool): elements that take part
-	DType    DType        // of the loop
+	Initial  Operand      // initial value of every result; None() for no initial value
+	Where    Operand      // a mask (bool) that selects the elements to reduce
+	DType    DType        // dtype of the loop
 	Order    Order        // layout of an allocated output
 	KeepDims bool
 	Device   Device
@@ -26,7 +26,7 @@ type ReduceOptions struct {
 	Fail     FPEvent
 }
 
-// AccumulateOptions is the keywords of Accumulate and Reduceat. What is zero is not given.
+// AccumulateOptions contains the keywords of Accumulate and Reduceat. A zero field is not set.
 type AccumulateOptions struct {
 	Out     AnyOperand // nil: allocated
 	Axis    int
@@ -40,7 +40,7 @@ type AccumulateOptions struct {
 	Fail    FPEvent
 }
 
-// AtOptions is the keywords of At. What is zero is not given.
+// AtOptions contains the keywords of At. A zero field is not set.
 type AtOptions struct {
 	Device  Device
 	Stream  *Stream
@@ -50,7 +50,7 @@ type AtOptions struct {
 	Fail    FPEvent
 }
 
-// prepare fills in the block's reduction; results is 0 for a plain one.
+// prepare fills in the reduction arguments of the block. results is 0 for a plain reduction.
 func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_operand {
 	outputs := b.operands(max(results, 1))
 	operand := b.operands(1)
@@ -107,7 +107,7 @@ func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, opera
 		fp_fail: C.uint32_t(o.Fail)}
 }
 
-// with runs a call with a block, and keeps what the call uses.
+// with runs a call with a block, and keeps the objects that the call uses alive.
 func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block) error) error {
 	if options == nil {
 		options = new(O)
@@ -132,7 +132,7 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	return run(options, b)
 }
 
-// method is with for what returns arrays; it tries again when memory is out.
+// method is with for calls that return arrays. It retries once when memory runs out.
 func method[O any](u *Ufunc, options *O, inputs []Operand,
 	prepare func(o *O, b *block) (outputs []C.guf_operand, given []AnyOperand),
 	call func(b *block) error) (made []*AnyArray, err error) {
@@ -160,9 +160,9 @@ func first(made []*AnyArray, err error) (*AnyArray, error) {
 	return made[0], nil
 }
 
-// Reduce folds elements along axes, as NumPy's ufunc.reduce: the result is options.Out or a new
-// array. Errors: ErrAxis, ErrValue (no identity and no elements, several axes of an operation whose
-// order counts), ErrShape, and those of Call.
+// Reduce reduces elements along axes, like NumPy's ufunc.reduce, and returns options.Out or a new
+// array. Errors: ErrAxis; ErrValue if there is no identity and no elements, or if several axes are
+// given and the order of the elements matters; ErrShape; and the errors of Call.
 func (u *Ufunc) Reduce(options *ReduceOptions, input Operand) (*AnyArray, error) {
 	return first(method(u, options, []Operand{input},
 		func(o *ReduceOptions, b *block) ([]C.guf_operand, []AnyOperand) {
@@ -170,8 +170,8 @@ func (u *Ufunc) Reduce(options *ReduceOptions, input Operand) (*AnyArray, error)
 		}, func(b *block) error { return cReduce(u.handle(), &b.c.reduce) }))
 }
 
-// ReduceState is Reduce for a reduction with a state ([Ufunc.SetReduction]), which has one or more
-// results; options.Outs are theirs.
+// ReduceState is Reduce for a reduction with a user-defined accumulator ([Ufunc.SetReduction]),
+// which has one or more results. options.Outs provides the arrays for them.
 func (u *Ufunc) ReduceState(options *ReduceOptions, input Operand) ([]*AnyArray, error) {
 	info, err := u.Info()
 	if err != nil {
@@ -187,7 +187,7 @@ func (u *Ufunc) ReduceState(options *ReduceOptions, input Operand) ([]*AnyArray,
 		}, func(b *block) error { return cReduce(u.handle(), &b.c.reduce) })
 }
 
-// Accumulate is all partial results along an axis, as NumPy's ufunc.accumulate.
+// Accumulate returns all partial results along an axis, like NumPy's ufunc.accumulate.
 func (u *Ufunc) Accumulate(options *AccumulateOptions, input Operand) (*AnyArray, error) {
 	return first(method(u, options, []Operand{input},
 		func(o *AccumulateOptions, b *block) ([]C.guf_operand, []AnyOperand) {
@@ -195,8 +195,9 @@ func (u *Ufunc) Accumulate(options *AccumulateOptions, input Operand) (*AnyArray
 		}, func(b *block) error { return cAccumulate(u.handle(), &b.c.accumulate) }))
 }
 
-// Reduceat folds the stretches of an axis that indices begin, as NumPy's ufunc.reduceat. indices is
-// of one dimension and lies in host memory. ErrIndex for one out of range.
+// Reduceat reduces the slices of an axis that begin at indices, like NumPy's ufunc.reduceat.
+// indices must have one dimension and be in host memory. It fails with ErrIndex for an index out of
+// range.
 func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*AnyArray, error) {
 	return first(method(u, options, []Operand{input, indices},
 		func(o *AccumulateOptions, b *block) ([]C.guf_operand, []AnyOperand) {
@@ -204,8 +205,9 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 		}, func(b *block) error { return cReduceat(u.handle(), &b.c.accumulate) }))
 }
 
-// Outer applies a binary ufunc to all pairs of its two inputs, as NumPy's ufunc.outer: the result
-// has the first one's axes, then the second's. Options as of Call, without Axes, Axis and Dims.
+// Outer applies a binary ufunc to all pairs of elements of its two inputs, like NumPy's
+// ufunc.outer. The result has the axes of the first input, then those of the second. The options
+// are those of Call, except Axes, Axis and Dims.
 func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
@@ -223,9 +225,10 @@ func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, err
 	return made, err
 }
 
-// At is array[indices] = op(array[indices], operand), unbuffered: every occurrence of an index
-// counts, as in NumPy's ufunc.at. operand is nil for a unary ufunc. Indices lie in host memory and
-// index the first axes. ErrIndex, ErrShape, ErrReadOnly; the array is untouched after these.
+// At computes array[indices] = op(array[indices], operand) without buffering, like NumPy's
+// ufunc.at: an index that occurs several times is applied each time. operand is nil for a unary
+// ufunc. The indices are in host memory and index the first axes. Errors: ErrIndex, ErrShape,
+// ErrReadOnly. The array is unchanged after an error.
 func (u *Ufunc) At(options *AtOptions, array AnyOperand, indices []Operand, operand Operand) error {
 	defer runtime.KeepAlive(array)
 	defer runtime.KeepAlive(indices)

@@ -7,24 +7,24 @@ import "C"
 
 import "runtime"
 
-// Module is a file of kernels that gufcc compiled. It stays loaded, and its names are found, until
-// it is closed: no collector ends it.
+// Module is a file of kernels that gufcc compiled. It stays loaded, and its ufuncs can be found,
+// until it is closed. The garbage collector does not close modules.
 type Module struct{ ref handle[C.guf_module] }
 
 // ModuleInfo describes a [Module].
 type ModuleInfo struct {
 	Name, Path                 string
 	Functions, Images, Kernels int
-	DataOnly                   bool // no code of the file runs on the host: device images only
+	DataOnly                   bool // device images only; no code runs on the host
 }
 
-// LoadModule loads a module and registers its ufuncs as "module:name". Nothing of the file runs
-// before its digest holds. Loading the same file again gives the same module. Errors: ErrIO,
-// ErrBadFile, ErrABI, ErrExists where another module of that name is loaded.
+// LoadModule loads a module and registers its ufuncs as "module:name". No code of the file runs
+// before its digest is verified. Loading the same file again returns the same module. Errors:
+// ErrIO, ErrBadFile, ErrABI, ErrExists if another module of that name is loaded.
 func LoadModule(path string) (*Module, error) { return (*Context)(nil).LoadModule(path, false) }
 
-// LoadModule is the function LoadModule in a context of its own. With dataOnly no code of the file
-// runs: there are no loops for the cpu then.
+// LoadModule is like the function [LoadModule], for a particular context. With dataOnly no code of
+// the file runs on the host, and its ufuncs have no loops for the cpu.
 func (c *Context) LoadModule(path string, dataOnly bool) (*Module, error) {
 	defer runtime.KeepAlive(c)
 	flags := C.uint32_t(0)
@@ -56,7 +56,7 @@ func (m *Module) reference() *handle[C.guf_module] {
 
 func (m *Module) handle() C.guf_module { return m.reference().value() }
 
-// Info describes the module.
+// Info returns a description of the module.
 func (m *Module) Info() (ModuleInfo, error) {
 	defer runtime.KeepAlive(m)
 	var info C.guf_module_info
@@ -68,7 +68,7 @@ func (m *Module) Info() (ModuleInfo, error) {
 		int(info.nimages), int(info.nkernels), info.flags&cGUF_MODULE_DATA_ONLY != 0}, nil
 }
 
-// Functions lists the full names of the module's ufuncs, for [Find].
+// Functions returns the full names of the module's ufuncs, for [Find].
 func (m *Module) Functions() ([]string, error) {
 	info, err := m.Info()
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *Module) Functions() ([]string, error) {
 	return m.names(info.Functions, cModuleFunctionAt)
 }
 
-// Kernels lists the short names of the module's raw kernels, for Kernel.
+// Kernels returns the short names of the module's raw kernels, for [Module.Kernel].
 func (m *Module) Kernels() ([]string, error) {
 	info, err := m.Info()
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Module) names(count int,
 	return found, nil
 }
 
-// String is the module's name.
+// String returns the name of the module.
 func (m *Module) String() string {
 	info, err := m.Info()
 	if err != nil {
@@ -109,11 +109,11 @@ func (m *Module) String() string {
 	return info.Name
 }
 
-// Clone is another reference to the same module, to be closed on its own.
+// Clone returns another reference to the same module. The caller closes it separately.
 func (m *Module) Clone() (*Module, error) {
 	return another(m, cModuleRetain, ownModule)
 }
 
-// Close gives the reference back; a second time it does nothing. The file stays mapped while
-// ufuncs, plans or kernels of it are held.
+// Close releases the reference. Further calls do nothing. The file stays mapped while ufuncs, plans
+// or kernels of the module exist.
 func (m *Module) Close() error { return m.reference().close() }

@@ -12,9 +12,8 @@ import (
 	"unsafe"
 )
 
-// Operand is what calls take: an [Array], an [AnyArray] or a scalar. nil, and an array that is nil,
-// is none. Arrays that wrap memory of the
-// program ([Of]) are the way to give slices, without a copy.
+// Operand is an operand of a call: an [Array], an [AnyArray] or a scalar. nil, or a nil array,
+// means no operand. To pass a slice, wrap it in an array without a copy ([Of]).
 type Operand interface {
 	fill(operand *C.guf_operand)
 }
@@ -25,7 +24,7 @@ type AnyOperand interface {
 	Any() *AnyArray
 }
 
-// anyOf is the array that an operand is; nil where none is given.
+// anyOf returns the array of an operand, or nil if there is none.
 func anyOf(operand AnyOperand) *AnyArray {
 	if operand == nil {
 		return nil
@@ -38,7 +37,7 @@ func (a *AnyArray) fill(operand *C.guf_operand) {
 	operand.array = a.ref.value()
 }
 
-// scalar is one element of a type, or a number that takes the type of the other operands.
+// scalar is one element of a dtype, or a number that adopts the dtype of the other operands.
 type scalar struct {
 	kind  C.int32_t
 	dtype DType
@@ -51,15 +50,16 @@ func (s *scalar) fill(operand *C.guf_operand) {
 	operand.value[0], operand.value[1] = C.uint64_t(s.value[0]), C.uint64_t(s.value[1])
 }
 
-// Scalar is one element, of exactly the type T.
+// Scalar returns a scalar operand of exactly the type T.
 func Scalar[T Element](value T) Operand {
 	made := &scalar{kind: cGUF_OPERAND_SCALAR, dtype: DTypeOf[T]()}
 	*(*T)(unsafe.Pointer(&made.value)) = value
 	return made
 }
 
-// ScalarOf is one element of a type known at run time, of at most 16 bytes, by its bytes in memory:
-// a time with a unit, for one. ErrDType where an element has not as many.
+// ScalarOf returns a scalar operand of a dtype known at run time, such as a datetime with a unit,
+// from the bytes of the element in memory. An element may have at most 16 bytes. It fails with
+// ErrDType if the number of bytes is not the item size.
 func ScalarOf(dtype DType, bytes []byte) (Operand, error) {
 	if size := dtype.ItemSize(); len(bytes) != size || size == 0 || size > 16 {
 		message := fmt.Sprintf("%d bytes for a scalar of %v, whose elements have %d; 16 are possible",
@@ -71,13 +71,13 @@ func ScalarOf(dtype DType, bytes []byte) (Operand, error) {
 	return made, nil
 }
 
-// Int is an integer that takes the type of the other operands, as an int of Python does. It fails
-// the call with ErrOverflow where it does not fit that type.
+// Int returns an integer that adopts the dtype of the other operands, like an int of Python. The
+// call fails with ErrOverflow if the integer does not fit into that dtype.
 func Int(value int64) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_INT, value: [2]uint64{uint64(value)}}
 }
 
-// BigInt is [Int] of any size; of nil it is no operand.
+// BigInt is like [Int], for integers of any size. BigInt(nil) is no operand.
 func BigInt(value *big.Int) Operand {
 	if value == nil {
 		return nil
@@ -99,20 +99,21 @@ func BigInt(value *big.Int) Operand {
 	return made
 }
 
-// Float is a number that takes the type of the other operands where that is one of floating-point
-// or complex numbers, as a float of Python does.
+// Float returns a number that adopts the dtype of the other operands if that is a floating-point or
+// complex dtype, like a float of Python.
 func Float(value float64) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_FLOAT, value: [2]uint64{math.Float64bits(value)}}
 }
 
-// Complex is a complex number that takes the type of the other operands, as one of Python does.
+// Complex returns a complex number that adopts the dtype of the other operands, like a complex of
+// Python.
 func Complex(value complex128) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_COMPLEX,
 		value: [2]uint64{math.Float64bits(real(value)), math.Float64bits(imag(value))}}
 }
 
-// None is no value where one would be used otherwise: the initial value of a reduction that shall
-// have none, NumPy's initial=None.
+// None returns the operand "no value", where leaving an operand out would select a default: the
+// initial value of a reduction that must have none, like NumPy's initial=None.
 func None() Operand { return nothing{} }
 
 type nothing struct{}

@@ -11,41 +11,42 @@ import (
 	"unsafe"
 )
 
-// HostPolicy says which operands in host memory may be copied to the device and back.
+// HostPolicy selects which operands in host memory may be copied to the device and back.
 type HostPolicy int32
 
-// Policies. A mix of host and device memory is refused (ErrDeviceMismatch) by the first.
+// Host policies. HostDefault rejects a mix of host and device memory with ErrDeviceMismatch.
 const (
 	HostDefault     HostPolicy = cGUF_HOST_DEFAULT
 	HostCopy        HostPolicy = cGUF_HOST_COPY
 	HostCopyAndWarn HostPolicy = cGUF_HOST_COPY_AND_WARN // with a line in the log (ReadLog)
 )
 
-// FPEvent is a set of floating-point events: NumPy's errstate.
+// FPEvent is a set of floating-point flags, as in NumPy's errstate.
 type FPEvent uint32
 
-// Floating-point events.
+// Floating-point flags.
 const (
 	Divide        FPEvent = cGUF_FP_DIVIDE         // 1/0, log(0)
-	Overflow      FPEvent = cGUF_FP_OVERFLOW       // an infinite result of finite operands
+	Overflow      FPEvent = cGUF_FP_OVERFLOW       // any other infinite result of finite operands
 	Underflow     FPEvent = cGUF_FP_UNDERFLOW      // a result below the smallest normal number
 	Invalid       FPEvent = cGUF_FP_INVALID        // 0/0, sqrt(-1)
-	IntegerDivide FPEvent = cGUF_FP_INTEGER_DIVIDE // an integer divided by zero
+	IntegerDivide FPEvent = cGUF_FP_INTEGER_DIVIDE // division of an integer by zero
 	AllEvents     FPEvent = Divide | Overflow | Underflow | Invalid | IntegerDivide
 )
 
-// Events collects the floating-point events that calls find. Of a call on a stream they are there
-// when its work is done; keep the Events until then. One that NewEvents did not make collects none.
+// Events accumulates the floating-point flags that calls raise. The flags of a call on a stream are
+// set when its work is complete; keep the Events alive until then. The zero Events accumulates
+// nothing; use NewEvents.
 type Events struct{ word *C.uint32_t }
 
-// NewEvents makes an empty set.
+// NewEvents returns an empty set of flags.
 func NewEvents() *Events {
 	e := &Events{(*C.uint32_t)(C.calloc(1, C.sizeof_uint32_t))}
 	runtime.AddCleanup(e, func(word *C.uint32_t) { C.free(unsafe.Pointer(word)) }, e.word)
 	return e
 }
 
-// Found is what was found so far.
+// Found returns the flags that were raised so far.
 func (e *Events) Found() FPEvent {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
@@ -54,7 +55,7 @@ func (e *Events) Found() FPEvent {
 	return FPEvent(atomic.LoadUint32((*uint32)(e.word)))
 }
 
-// Clear empties the set, of which no work may be under way.
+// Clear removes all flags. Work that adds flags must not be pending.
 func (e *Events) Clear() {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
@@ -76,33 +77,35 @@ type Dim struct {
 	Size int
 }
 
-// Axis is an axis as an option: CallOptions{Axis: gufunc.Axis(-1)}.
+// Axis returns a pointer to axis, for an option: CallOptions{Axis: gufunc.Axis(-1)}.
 func Axis(axis int) *int { return &axis }
 
-// CallOptions is NumPy's keywords of a call. What is zero is not given.
+// CallOptions contains NumPy's keywords of a call. A zero field is not set.
 type CallOptions struct {
-	// Out is nil, or one operand per output; a nil one is allocated. An output may be larger than
-	// the broadcast inputs, overlap them in any way, and be of another type that Casting allows.
+	// Out is nil, or has one operand per output; a nil entry is allocated. An output may be larger
+	// than the broadcast inputs, overlap them in any way, and have another dtype if Casting allows
+	// it.
 	Out       []Operand
-	Where     Operand // a mask (bool) that broadcasts: where false, outputs keep their values
+	Where     Operand // a mask (bool) that broadcasts; where it is false, outputs keep their values
 	Casting   Casting
 	Order     Order   // layout of allocated outputs
-	DType     DType   // the type of the outputs that the loop must have
+	DType     DType   // required output dtype of the loop
 	Signature []DType // one per operand, 0 for any
-	// Axes has, per operand, as many axes as that has core dimensions; with KeepDims outputs have the
-	// first input's. Lists at the end may be left out when empty. ErrArg otherwise.
+	// Axes has one list per operand, with as many axes as the operand has core dimensions. With
+	// KeepDims, outputs have the axes of the first input. Empty lists at the end may be omitted.
+	// Other lengths fail with ErrArg.
 	Axes     [][]int
-	Axis     *int  // one axis, for a signature whose only core dimension is shared
-	KeepDims bool  // reduced core dimensions stay, with extent 1
+	Axis     *int  // one axis, for a signature with a single, shared core dimension
+	KeepDims bool  // keep reduced core dimensions, with extent 1
 	Dims     []Dim // sizes of core dimensions that only outputs have
-	// Device is where the call runs; the zero Device: where the operands lie.
+	// Device is the device on which the call runs. The zero Device selects the operands' device.
 	Device     Device
-	Stream     *Stream // nil: complete on return on the cpu, else in the device's own order
+	Stream     *Stream // nil: on the cpu complete on return, else in order with the device's work
 	HostPolicy HostPolicy
-	Threads    int     // at most so many on the cpu; 0: the library's choice
-	Events     *Events // where the events of Report are added
-	Report     FPEvent // events to look for, which costs a pass over the operands
-	Fail       FPEvent // events that fail the call with ErrFloatingPoint
+	Threads    int     // limit of threads on the cpu; 0: the library's choice
+	Events     *Events // receives the flags of Report
+	Report     FPEvent // flags to detect, at the cost of a pass over the operands
+	Fail       FPEvent // flags that fail the call with ErrFloatingPoint
 }
 
 var noCallOptions CallOptions
@@ -114,13 +117,13 @@ func (o *CallOptions) orDefault() *CallOptions {
 	return o
 }
 
-// prepare fills in the block's call and returns its outputs.
+// prepare fills in the call arguments of the block and returns their outputs.
 func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_operand, error) {
-	if o.Threads != int(uint32(o.Threads)) { // in line: the quick way
+	if o.Threads != int(uint32(o.Threads)) { // inline instead of fits, because this path must be fast
 		return nil, fits(ErrArg, "Threads", o.Threads)
 	}
 	nout := u.results()
-	if len(o.Out) > 0 { // none given: all are allocated
+	if len(o.Out) > 0 { // without Out, all outputs are allocated
 		nout = len(o.Out)
 	}
 	operands := b.operands(len(inputs) + nout + 1)
@@ -147,7 +150,7 @@ func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_ope
 	return outputs, o.prepareRest(b)
 }
 
-// prepareRest fills in what few calls have.
+// prepareRest fills in arguments that few calls use.
 func (o *CallOptions) prepareRest(b *block) error {
 	call := &b.c.call
 	if o.KeepDims {
@@ -177,7 +180,8 @@ func (o *CallOptions) prepareRest(b *block) error {
 	return nil
 }
 
-// arrays makes the caller's list of what a call wrote: given arrays themselves, new ones owned.
+// arrays returns the outputs of a call: the arrays that the caller provided, and new objects that
+// own the arrays that the library allocated.
 func arrays(outputs []C.guf_operand, given []Operand) ([]*AnyArray, error) {
 	made := make([]*AnyArray, len(outputs))
 	var failed error

@@ -7,16 +7,17 @@ import "C"
 
 import "runtime"
 
-// Plan is a call prepared once for operands of certain types, shapes and strides, and launched many
-// times, from any number of goroutines at once.
+// Plan is a call that was prepared once for operands of certain dtypes, shapes and strides. It can
+// be launched many times, from any number of goroutines at the same time.
 type Plan struct {
 	ref handle[C.guf_plan]
 	prepared
 }
 
-// NewPlan prepares a call. All outputs are in options.Out; scalars are kept by value, arrays are
-// not, but how they lie and overlap is. Errors as of Call; ErrUnsupported for Report and Fail, and
-// for operands in host memory that the device cannot read.
+// NewPlan prepares a call. options.Out must contain all outputs. The plan stores scalars by value.
+// It does not keep arrays, but it keeps their layout and how they overlap. It fails with the errors
+// of Call, and with ErrUnsupported for Report and Fail and for operands in host memory that the
+// device cannot read.
 func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) {
 	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
@@ -48,7 +49,8 @@ func (p *Plan) reference() *handle[C.guf_plan] {
 
 func (p *Plan) handle() C.guf_plan { return p.reference().value() }
 
-// Workspace is the scratch memory that one launch needs on the plan's device; 0 bytes: none.
+// Workspace returns the size and alignment of the scratch memory that one launch needs on the
+// plan's device. 0 bytes means that no workspace is needed.
 func (p *Plan) Workspace() (bytes, alignment int, err error) {
 	defer runtime.KeepAlive(p)
 	var size, align C.uint64_t
@@ -56,20 +58,21 @@ func (p *Plan) Workspace() (bytes, alignment int, err error) {
 	return int(size), int(align), err
 }
 
-// LaunchOptions is what a launch of a plan may be given. What is zero is not given.
+// LaunchOptions contains the options of a launch. A zero field is not set.
 type LaunchOptions struct {
 	Stream    *Stream
-	Workspace *AnyArray // where the plan needs one; one for each launch under way
+	Workspace *AnyArray // required if the plan needs one; concurrent launches need separate ones
 }
 
-// Launch runs the plan on operands, in the order inputs, outputs, mask; nil stands for a scalar. It
-// waits on the cpu without a stream only. Else keep the arrays until the work is done, and on a
-// stream of a GPU synchronize that before they are read: they know nothing of it. Arrays of host
-// memory that another device uses in place are the plan's own ones.
+// Launch runs the plan on operands in the order inputs, outputs, mask; nil takes the place of a
+// scalar. On the cpu without a stream, Launch returns when the result is complete. Otherwise the
+// work is queued, and the caller must keep the arrays alive until it is complete. Arrays do not
+// track launches on a stream of a GPU, so synchronize the stream before reading them. An array in
+// host memory that another device uses in place must be the one that the plan was made with.
 //
-// ErrPlanMismatch where an operand is of another type, shape, byte order or device than the plan's,
-// or has other strides, or overlaps another one otherwise; ErrReadOnly for an output, ErrArg for
-// their number and for the workspace. Nothing has run then.
+// Errors: ErrPlanMismatch if the dtype, shape, strides, byte order or device of an operand differ
+// from the plan's, or if operands overlap differently; ErrReadOnly for an output; ErrArg for a
+// wrong number of operands and for the workspace. Nothing runs after these errors.
 func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	defer runtime.KeepAlive(p)
 	defer runtime.KeepAlive(options)
@@ -84,7 +87,7 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	var err error
 	for i, operand := range operands {
 		if len(operands) > len(p.layouts) {
-			break // the library refuses their number
+			break // the library rejects the number of operands
 		}
 		addresses[i], err = p.layouts[i].address(i, anyOf(operand), &b.c.info)
 		if err != nil {
@@ -102,7 +105,7 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	return cPlanLaunch(p.handle(), stream, C.int32_t(len(operands)), &addresses[0], workspace)
 }
 
-// Explain tells as text what the plan does and why.
+// Explain describes as text what the plan does and why.
 func (p *Plan) Explain() (string, error) {
 	defer runtime.KeepAlive(p)
 	return told(func(text *C.char, length *C.uint64_t) error {
@@ -110,10 +113,10 @@ func (p *Plan) Explain() (string, error) {
 	})
 }
 
-// String tells only what it is; Explain tells the rest.
+// String returns only the kind of the object. Explain describes the plan.
 func (p *Plan) String() string { return p.reference().kind("plan") }
 
-// Clone is another reference to the same plan, to be closed on its own.
+// Clone returns another reference to the same plan. The caller closes it separately.
 func (p *Plan) Clone() (*Plan, error) {
 	return another(p, cPlanRetain, func(c C.guf_plan) *Plan {
 		clone := ownPlan(c)
@@ -122,5 +125,5 @@ func (p *Plan) Clone() (*Plan, error) {
 	})
 }
 
-// Close gives the reference back; a second time it does nothing.
+// Close releases the reference. Further calls do nothing.
 func (p *Plan) Close() error { return p.reference().close() }

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Go's collector does not see the library's memory: what arrays hold that were not closed is
-// counted here, and a collection is asked for when it has doubled.
+// Go's garbage collector does not know the size of the library's memory. hold therefore counts the
+// memory of arrays that are not closed, and starts a collection when it has doubled since the last
+// one. leastPressure is the number of bytes that starts the first collection.
 const leastPressure = 256 << 20
 
 var held, collectAt atomic.Int64
@@ -27,10 +28,11 @@ func hold(bytes int64) {
 	}
 }
 
-// collect runs the collector and waits, shortly, until arrays that it found have been released.
+// collect runs the garbage collector and waits at most 100 ms until the cleanups of arrays that it
+// found have run.
 func collect() {
 	done := make(chan struct{})
-	marker := new([64]byte) // not a tiny object: those share their memory
+	marker := new([64]byte) // larger than a tiny object: tiny objects share memory
 	runtime.AddCleanup(marker, func(done chan struct{}) { close(done) }, done)
 	runtime.GC()
 	select {
@@ -39,8 +41,8 @@ func collect() {
 	}
 }
 
-// twice is a call that needs memory, and once more if again says so. A call that failed for memory
-// has done nothing.
+// twice makes a call that allocates memory, and repeats it if again returns true. A call that
+// failed because of memory has had no effect.
 func twice(call func() error) error {
 	err := call()
 	if again(err) {
@@ -49,8 +51,8 @@ func twice(call func() error) error {
 	return err
 }
 
-// again reports whether a call that failed is worth another try: memory was out, and arrays that
-// nobody uses any more may have held it.
+// again reports whether a failed call should be repeated: memory ran out, and unreachable arrays
+// may have held it.
 func again(err error) bool {
 	if err == nil || !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrNoMemory) {
 		return false

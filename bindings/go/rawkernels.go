@@ -7,7 +7,7 @@ import "C"
 
 import "runtime"
 
-// Kernel is a raw kernel of a module: a function that is launched with a grid of blocks of threads.
+// Kernel is a raw kernel of a module: a function that is launched on a grid of blocks of threads.
 type Kernel struct{ ref handle[C.guf_kernel] }
 
 // KernelInfo describes a [Kernel].
@@ -15,19 +15,19 @@ type KernelInfo struct {
 	Name         string // "module:kernel"
 	Doc          string
 	Parameters   int
-	MaxThreads   int  // of a block, as its source says
-	SharedBytes  int  // that every launch gives, besides its own
-	Synchronises bool // its threads may wait for one another
+	MaxThreads   int  // threads per block, as declared in the source
+	SharedBytes  int  // bytes per block of every launch, besides those of the options
+	Synchronises bool // the threads of a block may synchronize
 }
 
-// ParameterKind is what a parameter of a kernel is.
+// ParameterKind is the kind of a parameter of a kernel.
 type ParameterKind int32
 
 // Kinds of parameters.
 const (
 	Number  ParameterKind = cGUF_PARAMETER_NUMBER  // one element, by value
-	Pointer ParameterKind = cGUF_PARAMETER_POINTER // the first element of a C-contiguous array
-	View    ParameterKind = cGUF_PARAMETER_VIEW    // an array of NDim dimensions and any strides
+	Pointer ParameterKind = cGUF_PARAMETER_POINTER // first element of a C-contiguous array
+	View    ParameterKind = cGUF_PARAMETER_VIEW    // an array of NDim dimensions with any strides
 )
 
 // Parameter describes a parameter of a kernel.
@@ -38,28 +38,28 @@ type Parameter struct {
 	ReadOnly bool
 }
 
-// KernelDeviceInfo is what a kernel can have on one device.
+// KernelDeviceInfo describes the limits and resources of a kernel on one device.
 type KernelDeviceInfo struct {
-	MaxThreads     int // of a block
-	MaxSharedBytes int // of a block, in all
-	Registers      int // of a thread; 0: not known
-	LocalBytes     int // of a thread's own memory beside registers; 0 also: not known
+	MaxThreads     int // per block
+	MaxSharedBytes int // per block, in total
+	Registers      int // per thread; 0: unknown
+	LocalBytes     int // local memory per thread; 0 also means unknown
 	SubgroupSize   int // threads that the hardware runs together
 }
 
-// Dim3 is a number of blocks, or of threads, in three dimensions, x first.
+// Dim3 is a number of blocks or threads in three dimensions, x first.
 type Dim3 [3]int
 
-// D1, D2 and D3 are grids and blocks of one, two and three dimensions.
+// D1 returns a one-dimensional grid or block.
 func D1(x int) Dim3 { return Dim3{x, 1, 1} }
 
-// D2 is a grid or block of two dimensions.
+// D2 returns a two-dimensional grid or block.
 func D2(x, y int) Dim3 { return Dim3{x, y, 1} }
 
-// D3 is a grid or block of three dimensions.
+// D3 returns a three-dimensional grid or block.
 func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
 
-// Kernel finds a raw kernel by its short name. ErrNotFound.
+// Kernel finds a raw kernel by its short name. It fails with ErrNotFound if there is none.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	defer runtime.KeepAlive(m)
 	var made C.guf_kernel
@@ -81,7 +81,7 @@ func (k *Kernel) reference() *handle[C.guf_kernel] {
 
 func (k *Kernel) handle() C.guf_kernel { return k.reference().value() }
 
-// Info describes the kernel.
+// Info returns a description of the kernel.
 func (k *Kernel) Info() (KernelInfo, error) {
 	defer runtime.KeepAlive(k)
 	var info C.guf_kernel_info
@@ -94,7 +94,8 @@ func (k *Kernel) Info() (KernelInfo, error) {
 		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
 }
 
-// Parameter describes a parameter, counted from 0. ErrIndex.
+// Parameter returns a description of the parameter with this index, starting at 0. It fails with
+// ErrIndex for an index out of range.
 func (k *Kernel) Parameter(index int) (Parameter, error) {
 	defer runtime.KeepAlive(k)
 	if err := fits(ErrIndex, "index", index); err != nil {
@@ -106,8 +107,8 @@ func (k *Kernel) Parameter(index int) (Parameter, error) {
 		p.flags&cGUF_PARAMETER_READ_ONLY != 0}, err
 }
 
-// DeviceInfo tells what a launch on the device may ask for. It loads the kernel's code there:
-// ErrNoImage where there is none.
+// DeviceInfo returns the limits of a launch on the device. It loads the kernel's code on the
+// device, and fails with ErrNoImage if the module has no code for it.
 func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 	defer runtime.KeepAlive(k)
 	var info C.guf_kernel_device_info
@@ -119,17 +120,17 @@ func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 		int(info.local_bytes), int(info.subgroup_size)}, nil
 }
 
-// KernelOptions is what a launch may be given. What is zero is not given.
+// KernelOptions contains the options of a launch. A zero field is not set.
 type KernelOptions struct {
 	Stream      *Stream
-	SharedBytes int // of each block, beside what the kernel's source asks for
+	SharedBytes int // per block, besides those that the source declares
 }
 
-// Launch runs grid blocks of block threads on the stream's device, else where the arrays lie,
-// else on the cpu. args is one per parameter: scalars of exactly its type or weak ones, arrays of
-// exactly its type. It is complete on return on the cpu without a stream, else queued; the
-// library keeps the arrays. Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch,
-// ErrNoImage.
+// Launch runs grid blocks of block threads. It runs on the stream's device; without a stream, on
+// the device of the arrays; without arrays, on the cpu. args has one operand per parameter: scalars
+// of exactly its dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream,
+// the kernel is complete on return. Otherwise it is queued, and the library keeps the arrays alive.
+// Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch, ErrNoImage.
 func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
 	if options == nil {
 		options = &KernelOptions{}
@@ -161,7 +162,7 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 		C.uint32_t(options.SharedBytes), C.int32_t(len(args)), &operands[0])
 }
 
-// String is its name, "module:kernel".
+// String returns the name of the kernel, "module:kernel".
 func (k *Kernel) String() string {
 	info, err := k.Info()
 	if err != nil {
@@ -170,10 +171,10 @@ func (k *Kernel) String() string {
 	return info.Name
 }
 
-// Clone is another reference to the same kernel, to be closed on its own.
+// Clone returns another reference to the same kernel. The caller closes it separately.
 func (k *Kernel) Clone() (*Kernel, error) {
 	return another(k, cKernelRetain, ownKernel)
 }
 
-// Close gives the reference back; launches under way go on. A second time it does nothing.
+// Close releases the reference; pending launches complete. Further calls do nothing.
 func (k *Kernel) Close() error { return k.reference().close() }

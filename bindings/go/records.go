@@ -9,9 +9,10 @@ import (
 	"unsafe"
 )
 
-// Records is the elements of an array of records in place, as a Go structure of their size without
-// pointers. Conditions as of [Array.Data]; ErrDType where the sizes differ, T holds pointers, or
-// the elements are neither records nor of T.
+// Records returns the elements of an array of a structured dtype without a copy, as a Go struct of
+// the same size without pointers. The array must meet the conditions of [Array.Data]. It fails with
+// ErrDType if the sizes differ, if T contains pointers, or if the dtype is neither structured nor
+// that of T.
 func Records[T any](a *AnyArray) ([]T, error) {
 	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
@@ -30,8 +31,9 @@ func Records[T any](a *AnyArray) ([]T, error) {
 	return unsafe.Slice((*T)(pointer), info.Size), nil
 }
 
-// OfRecords makes an array of a slice of structures, whose type RegisterRecord made: of their size,
-// without pointers. ErrDType where the sizes differ or T holds pointers. As [Of] otherwise.
+// OfRecords makes an array from a slice of structs, without a copy. dtype is a structured dtype
+// ([RegisterRecord]) of the same size, and T must not contain pointers: otherwise it fails with
+// ErrDType. Everything else is as for [Of].
 func OfRecords[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
 	if err := recordOf(reflect.TypeOf((*T)(nil)).Elem(), dtype); err != nil {
 		return nil, err
@@ -39,7 +41,7 @@ func OfRecords[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
 	return wrapSlice(data, &Memory{DType: dtype, Shape: shape})
 }
 
-// recordOf refuses Go types that cannot be the elements of dtype.
+// recordOf returns an error if a Go type cannot represent the elements of dtype.
 func recordOf(element reflect.Type, dtype DType) error {
 	if size := dtype.ItemSize(); int(element.Size()) != size {
 		message := fmt.Sprintf("%v has elements of %d bytes, %v has %d", dtype, size, element,
@@ -53,11 +55,12 @@ func recordOf(element reflect.Type, dtype DType) error {
 	return nil
 }
 
-// What pointers found, by reflect.Type: each run of a loop over records asks.
+// Cache of pointers, by reflect.Type, because each run of a loop on a structured dtype calls
+// pointers.
 var pointerTypes sync.Map
 
-// pointers reports whether a value of the type holds pointers of Go, which the collector does not
-// see in the library's memory.
+// pointers reports whether a value of the type contains Go pointers. The garbage collector does not
+// see pointers in the library's memory.
 func pointers(t reflect.Type) bool {
 	if known, found := pointerTypes.Load(t); found {
 		return known.(bool)
@@ -71,7 +74,7 @@ func pointers(t reflect.Type) bool {
 			found = pointers(t.Field(i).Type)
 		}
 	default:
-		found = t.Kind() > reflect.Complex128 // all kinds behind the numbers do
+		found = t.Kind() > reflect.Complex128 // every kind after the numeric kinds does
 	}
 	pointerTypes.Store(t, found)
 	return found

@@ -10,9 +10,10 @@ import (
 	"runtime"
 )
 
-// Stream is an in-order queue of a device's work. A nil *Stream stands for none: a call is then
-// complete on return on the cpu, and in the device's own order elsewhere. Streams may be used from
-// any goroutine. A stream keeps the first failure of its work until Synchronize reports it.
+// Stream is a queue of work on a device, which runs in order. A nil *Stream means no stream: on the
+// cpu a call is then complete on return, and on other devices it runs in order with the device's
+// other work. Streams may be used from any goroutine. A stream keeps the first failure of its work
+// until Synchronize reports it.
 type Stream struct{ ref handle[C.guf_stream] }
 
 // NewStream makes a stream on the device. Pending work completes even if the stream is closed.
@@ -24,8 +25,8 @@ func (d Device) NewStream() (*Stream, error) {
 	return ownStream(made), nil
 }
 
-// AdoptStream makes a stream of a CUstream or hipStream_t, which stays the program's and has to
-// outlive it.
+// AdoptStream makes a stream from a CUstream or hipStream_t. The program keeps ownership of it, and
+// it must outlive the stream.
 func (d Device) AdoptStream(native uintptr) (*Stream, error) {
 	var made C.guf_stream
 	if err := cStreamAdopt(d.c, C.uint64_t(native), 0, &made); err != nil {
@@ -45,7 +46,7 @@ func (s *Stream) reference() *handle[C.guf_stream] {
 
 func (s *Stream) handle() C.guf_stream { return s.reference().value() }
 
-// String is "stream of cuda:0".
+// String returns a text such as "stream of cuda:0".
 func (s *Stream) String() string {
 	d, err := s.Device()
 	if err != nil {
@@ -54,15 +55,15 @@ func (s *Stream) String() string {
 	return "stream of " + d.String()
 }
 
-// Clone is another reference to the same stream, to be closed on its own.
+// Clone returns another reference to the same stream. The caller closes it separately.
 func (s *Stream) Clone() (*Stream, error) {
 	return another(s, cStreamRetain, ownStream)
 }
 
-// Close gives the reference back; a second time it does nothing. It waits for nothing.
+// Close releases the reference and does not wait for the work. Further calls do nothing.
 func (s *Stream) Close() error { return s.reference().close() }
 
-// Device is the stream's device.
+// Device returns the device of the stream.
 func (s *Stream) Device() (Device, error) {
 	defer runtime.KeepAlive(s)
 	var d Device
@@ -70,8 +71,9 @@ func (s *Stream) Device() (Device, error) {
 	return d, err
 }
 
-// Native is the vendor's handle (CUstream, hipStream_t), borrowed; of a nil *Stream that of the
-// device's own order. ErrUnsupported on the cpu.
+// Native returns the vendor's handle (CUstream, hipStream_t), which the stream continues to own.
+// For a nil *Stream it returns the handle of the stream on which d runs work without a stream. It
+// fails with ErrUnsupported on the cpu.
 func (s *Stream) Native(d Device) (uintptr, error) {
 	defer runtime.KeepAlive(s)
 	var native C.uint64_t
@@ -79,15 +81,15 @@ func (s *Stream) Native(d Device) (uintptr, error) {
 	return uintptr(native), err
 }
 
-// Query reports whether all queued work is done. It reports no failure of the work.
+// Query reports whether all queued work is complete. It does not report failures of the work.
 func (s *Stream) Query() (bool, error) {
 	defer runtime.KeepAlive(s)
 	return done(cStreamQuery(s.handle()))
 }
 
-// Synchronize waits until everything queued so far is done, then returns the stream's first failure
-// since the last report. It returns ctx's error when that ends first: the work goes on, and nothing
-// is reported or lost.
+// Synchronize waits until all work queued so far is complete, and returns the stream's first
+// failure since the last report. If ctx ends first, Synchronize returns ctx's error: the work
+// continues, and a later call still reports the failure.
 func (s *Stream) Synchronize(ctx context.Context) error {
 	defer runtime.KeepAlive(s)
 	return wait(ctx, func(limit C.uint64_t) error {
@@ -95,16 +97,17 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	})
 }
 
-// WaitEvent makes later work of the stream wait for the event; it returns at once.
+// WaitEvent makes later work of the stream wait for the event. It returns immediately.
 func (s *Stream) WaitEvent(e *Event) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(e)
 	return cStreamWaitEvent(s.handle(), e.handle())
 }
 
-// BeginCapture makes what is queued on the stream be recorded instead of run, until EndCapture:
-// launches of plans, calls and copies on the device that allocate nothing, events. Everything else
-// fails with ErrCapture, which ends nothing. ErrUnsupported on the cpu.
+// BeginCapture starts to record work that is queued on the stream instead of running it, until
+// EndCapture. Launches of plans, calls and copies on the device that allocate nothing, and events
+// can be recorded. Everything else fails with ErrCapture; such a failure does not end the capture.
+// It fails with ErrUnsupported on the cpu.
 func (s *Stream) BeginCapture() error {
 	defer runtime.KeepAlive(s)
 	return cStreamBeginCapture(s.handle())
@@ -120,7 +123,7 @@ func (s *Stream) EndCapture() (*Graph, error) {
 	return ownGraph(made), nil
 }
 
-// EndCaptureInto ends a capture and replaces the graph's work by it.
+// EndCaptureInto ends a capture and replaces the work of an existing graph.
 func (s *Stream) EndCaptureInto(g *Graph) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(g)
@@ -131,10 +134,10 @@ func (s *Stream) EndCaptureInto(g *Graph) error {
 	return cStreamEndCapture(s.handle(), &existing)
 }
 
-// Event is a mark in a stream.
+// Event is a point in a stream.
 type Event struct{ ref handle[C.guf_event] }
 
-// NewEvent makes an event of the device. It is complete until it is recorded.
+// NewEvent makes an event of the device. The event is complete until it is recorded.
 func (d Device) NewEvent() (*Event, error) {
 	var made C.guf_event
 	if err := cEventCreate(d.c, 0, &made); err != nil {
@@ -154,38 +157,39 @@ func (e *Event) reference() *handle[C.guf_event] {
 
 func (e *Event) handle() C.guf_event { return e.reference().value() }
 
-// String tells only what it is.
+// String returns the kind of the object.
 func (e *Event) String() string { return e.reference().kind("event") }
 
-// Clone is another reference to the same event, to be closed on its own.
+// Clone returns another reference to the same event. The caller closes it separately.
 func (e *Event) Clone() (*Event, error) {
 	return another(e, cEventRetain, ownEvent)
 }
 
-// Close gives the reference back; a second time it does nothing.
+// Close releases the reference. Further calls do nothing.
 func (e *Event) Close() error { return e.reference().close() }
 
-// Record marks the present end of the stream. A second record moves the mark.
+// Record records the event at the current end of the stream. Recording it again moves it.
 func (e *Event) Record(s *Stream) error {
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(s)
 	return cEventRecord(e.handle(), s.handle())
 }
 
-// Query reports whether the mark is reached; the stream's failure if it had failed before it.
+// Query reports whether the stream has reached the event. If the stream had failed before the event
+// was recorded, Query returns that failure.
 func (e *Event) Query() (bool, error) {
 	defer runtime.KeepAlive(e)
 	return done(cEventQuery(e.handle()))
 }
 
-// Wait waits for the mark, or until ctx ends, whose error it then returns.
+// Wait waits until the stream reaches the event. If ctx ends first, Wait returns ctx's error.
 func (e *Event) Wait(ctx context.Context) error {
 	defer runtime.KeepAlive(e)
 	return wait(ctx, func(limit C.uint64_t) error { return cEventWait(e.handle(), limit) })
 }
 
-// Elapsed is the time from this event to another one of the device, in milliseconds; ok is false
-// while one of them is not complete. ErrUnsupported on the cpu.
+// Elapsed returns the time from this event to another event of the device, in milliseconds. ok is
+// false while one of them is not complete. It fails with ErrUnsupported on the cpu.
 func (e *Event) Elapsed(to *Event) (milliseconds float64, ok bool, err error) {
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(to)
@@ -194,7 +198,7 @@ func (e *Event) Elapsed(to *Event) (milliseconds float64, ok bool, err error) {
 	return float64(found), ok, err
 }
 
-// Graph is work of a stream, captured once and launched many times, each time as one.
+// Graph is recorded work of a stream that can be launched many times, each time as a whole.
 type Graph struct{ ref handle[C.guf_graph] }
 
 func ownGraph(c C.guf_graph) *Graph { return owner[Graph](c, cGraphRelease) }
@@ -208,21 +212,21 @@ func (g *Graph) reference() *handle[C.guf_graph] {
 
 func (g *Graph) handle() C.guf_graph { return g.reference().value() }
 
-// Launch queues the graph's work on a stream of its device. Launches of one graph follow each
-// other.
+// Launch queues the graph's work on a stream of its device. Launches of the same graph run one
+// after another.
 func (g *Graph) Launch(s *Stream) error {
 	defer runtime.KeepAlive(g)
 	defer runtime.KeepAlive(s)
 	return cGraphLaunch(g.handle(), s.handle())
 }
 
-// String tells only what it is.
+// String returns the kind of the object.
 func (g *Graph) String() string { return g.reference().kind("graph") }
 
-// Clone is another reference to the same graph, to be closed on its own.
+// Clone returns another reference to the same graph. The caller closes it separately.
 func (g *Graph) Clone() (*Graph, error) {
 	return another(g, cGraphRetain, ownGraph)
 }
 
-// Close gives the reference back; launches under way go on. A second time it does nothing.
+// Close releases the reference; pending launches complete. Further calls do nothing.
 func (g *Graph) Close() error { return g.reference().close() }

@@ -11,22 +11,23 @@ import (
 	"unsafe"
 )
 
-// Array is an array of elements of type T. It has all that [AnyArray] has; views and copies of it
+// Array is an array with elements of type T. It has all methods of [AnyArray]; its views and copies
 // are typed too.
 type Array[T Element] struct{ AnyArray }
 
-// Alloc allocates an array on the device; its values are unspecified. Errors as of [AllocAny].
+// Alloc allocates an array on the device. The values are unspecified. It fails with the errors of
+// [AllocAny].
 func Alloc[T Element](d Device, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), nil, shape...))
 }
 
-// AllocHost allocates host memory for use with the device: pinned, mapped or managed.
-// ErrUnsupported where the device has no such memory.
+// AllocHost allocates pinned, mapped or managed host memory for use with the device. It fails with
+// ErrUnsupported if the device has no such memory.
 func AllocHost[T Element](d Device, memory HostMemory, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), &AllocOptions{Host: memory}, shape...))
 }
 
-// Full allocates an array on the device and fills it.
+// Full allocates an array on the device and fills it with a value.
 func Full[T Element](d Device, value T, shape ...int) (*Array[T], error) {
 	a, err := Alloc[T](d, shape...)
 	if err != nil {
@@ -39,8 +40,8 @@ func Full[T Element](d Device, value T, shape ...int) (*Array[T], error) {
 	return a, nil
 }
 
-// As is the same array with the type of its elements known: no copy, one Close for both. It fails
-// with ErrDType where they are of another type.
+// As returns the same array as an array of T. It makes no copy and no new reference: closing one
+// closes both. It fails with ErrDType if the array has another dtype.
 func As[T Element](a *AnyArray) (*Array[T], error) {
 	if found := a.DType(); !DTypeOf[T]().holds(found) {
 		if _, err := a.Info(); err != nil {
@@ -52,10 +53,10 @@ func As[T Element](a *AnyArray) (*Array[T], error) {
 	return cast[T](a), nil
 }
 
-// cast changes the view of the one object: Array has nothing but its AnyArray.
+// cast converts the pointer in place, which is valid because AnyArray is the only field of Array.
 func cast[T Element](a *AnyArray) *Array[T] { return (*Array[T])(unsafe.Pointer(a)) }
 
-// typed gives an array that is known to be of T its type.
+// typed casts an array whose elements are known to be of T.
 func typed[T Element](a *AnyArray, err error) (*Array[T], error) {
 	if err != nil {
 		return nil, err
@@ -63,11 +64,12 @@ func typed[T Element](a *AnyArray, err error) (*Array[T], error) {
 	return cast[T](a), nil
 }
 
-// Data is the elements in place, without a copy. The array has to lie in host memory, C-contiguous,
-// aligned, in this machine's byte order: ErrUnsupported otherwise (Copy or CopyToHost). It waits
-// for the work that was queued with the array's memory; behind later work Synchronize, before the
-// slice is used again. The slice is of the array's memory: keep the array (runtime.KeepAlive) and
-// do not close it while the slice is used. A read-only array's must not be written.
+// Data returns the elements as a slice of the array's memory, without a copy. The array must be in
+// host memory, C-contiguous, aligned and in the byte order of the machine. Otherwise Data fails
+// with ErrUnsupported; use Copy or CopyToHost then. Data waits for the queued work on the array's
+// memory. Before using the slice again after later work, call Synchronize. Keep the array alive
+// ([Array.KeepAlive]) and open while the slice is in use. The slice of a read-only array must not
+// be written.
 func (a *Array[T]) Data() ([]T, error) {
 	pointer, info, err := a.Any().hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
@@ -99,17 +101,18 @@ func (a *AnyArray) hostMemory(align uintptr) (unsafe.Pointer, ArrayInfo, error) 
 	return *(*unsafe.Pointer)(unsafe.Pointer(&info.Address)), info, nil
 }
 
-// CopyToHost copies the elements in C order into destination, behind the stream's earlier work, and
-// waits for it; without a stream behind all work with the array.
-// ErrBufferTooSmall where they do not fit.
+// CopyToHost copies the elements in C order into destination and waits for the copy. The copy runs
+// after earlier work of the stream or, without a stream, after all pending work on the array. It
+// fails with ErrBufferTooSmall if the elements do not fit.
 func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 	bytes := uintptr(len(destination)) * unsafe.Sizeof(*new(T))
 	start := (*byte)(unsafe.Pointer(unsafe.SliceData(destination)))
 	return a.CopyBytes(unsafe.Slice(start, bytes), COrder, s)
 }
 
-// Values is a copy of the elements in C order, from wherever they lie, behind all work with the
-// array. ErrNoMemory where they are more than the memory that is free: those of a broadcast array.
+// Values returns a copy of the elements in C order, from any device, after all pending work on the
+// array. It fails with ErrNoMemory if the elements need more memory than is free, as those of a
+// broadcast array may.
 func (a *Array[T]) Values() ([]T, error) {
 	info, err := a.Info()
 	if err != nil {
@@ -122,10 +125,11 @@ func (a *Array[T]) Values() ([]T, error) {
 	return made, a.CopyToHost(made, nil)
 }
 
-// Go ends the program where it gets no memory: from so many bytes on C's allocator is asked first.
+// Size in bytes from which room tests whether C's allocator can provide the memory. Go itself ends
+// the program when an allocation fails.
 const asked = 1 << 30
 
-// room reports, as an error, that there is no memory for a copy.
+// room returns an error if there is no memory for a copy.
 func room(bytes int) error {
 	if bytes >= 0 && bytes < asked {
 		return nil
@@ -139,63 +143,63 @@ func room(bytes int) error {
 	return &Error{ErrNoMemory, message, -1, -1, 0}
 }
 
-// Slice is NumPy's a[ranges..., ...], see [AnyArray.Slice].
+// Slice returns the view a[ranges..., ...]; see [AnyArray.Slice].
 func (a *Array[T]) Slice(ranges ...Range) (*Array[T], error) {
 	return typed[T](a.Any().Slice(ranges...))
 }
 
-// Reshape is a view of the same elements, see [AnyArray.Reshape].
+// Reshape returns a view of the same elements with another shape; see [AnyArray.Reshape].
 func (a *Array[T]) Reshape(shape ...int) (*Array[T], error) {
 	return typed[T](a.Any().Reshape(shape...))
 }
 
-// ReshapeOrder is Reshape by an order, see [AnyArray.ReshapeOrder].
+// ReshapeOrder is Reshape with an order of the elements; see [AnyArray.ReshapeOrder].
 func (a *Array[T]) ReshapeOrder(order Order, shape ...int) (*Array[T], error) {
 	return typed[T](a.Any().ReshapeOrder(order, shape...))
 }
 
-// Ravel is a view of one dimension, see [AnyArray.Ravel].
+// Ravel returns a one-dimensional view; see [AnyArray.Ravel].
 func (a *Array[T]) Ravel(order Order) (*Array[T], error) {
 	return typed[T](a.Any().Ravel(order))
 }
 
-// Transpose is a view with other axes first, see [AnyArray.Transpose].
+// Transpose returns a view with permuted axes; see [AnyArray.Transpose].
 func (a *Array[T]) Transpose(axes ...int) (*Array[T], error) {
 	return typed[T](a.Any().Transpose(axes...))
 }
 
-// BroadcastTo is a read-only view of the shape, see [AnyArray.BroadcastTo].
+// BroadcastTo returns a read-only view of the given shape; see [AnyArray.BroadcastTo].
 func (a *Array[T]) BroadcastTo(shape ...int) (*Array[T], error) {
 	return typed[T](a.Any().BroadcastTo(shape...))
 }
 
-// Squeeze is a view without axes of extent 1, see [AnyArray.Squeeze].
+// Squeeze returns a view without axes of extent 1; see [AnyArray.Squeeze].
 func (a *Array[T]) Squeeze(axes ...int) (*Array[T], error) {
 	return typed[T](a.Any().Squeeze(axes...))
 }
 
-// ExpandDims is a view with axes of extent 1, see [AnyArray.ExpandDims].
+// ExpandDims returns a view with new axes of extent 1; see [AnyArray.ExpandDims].
 func (a *Array[T]) ExpandDims(axes ...int) (*Array[T], error) {
 	return typed[T](a.Any().ExpandDims(axes...))
 }
 
-// SlidingWindowView is NumPy's, see [AnyArray.SlidingWindowView].
+// SlidingWindowView returns a view of sliding windows; see [AnyArray.SlidingWindowView].
 func (a *Array[T]) SlidingWindowView(axes, windows []int) (*Array[T], error) {
 	return typed[T](a.Any().SlidingWindowView(axes, windows))
 }
 
-// Clone is another reference to the same memory, see [AnyArray.Clone].
+// Clone returns another reference to the same memory; see [AnyArray.Clone].
 func (a *Array[T]) Clone() (*Array[T], error) { return typed[T](a.Any().Clone()) }
 
-// Copy is a new array on the same device, see [AnyArray.Copy].
+// Copy returns a new array on the same device; see [AnyArray.Copy].
 func (a *Array[T]) Copy(order Order, s *Stream) (*Array[T], error) {
 	return typed[T](a.Any().Copy(order, s))
 }
 
-// ToDevice copies into a new array on the device, see [AnyArray.ToDevice].
+// ToDevice copies into a new array on the device; see [AnyArray.ToDevice].
 func (a *Array[T]) ToDevice(d Device, s *Stream) (*Array[T], error) {
 	return typed[T](a.Any().ToDevice(d, s))
 }
 
-// KeepAlive keeps the array's memory up to this point of the program, for slices of Data.
+// KeepAlive keeps the array's memory alive up to this point of the program, for slices of Data.
 func (a *AnyArray) KeepAlive() { runtime.KeepAlive(a) }

@@ -7,27 +7,27 @@ import "C"
 
 import "runtime"
 
-// Ufunc is a universal function: one of the standard library, of a module, or of this program. It
-// may be called from any number of goroutines.
+// Ufunc is a universal function of the standard library, of a module or of this program. It may be
+// called from any number of goroutines.
 type Ufunc struct {
 	ref       handle[C.guf_ufunc]
 	nin, nout int
 }
 
-// Identity is what a reduction over no elements gives.
+// Identity is the result of a reduction over no elements.
 type Identity int32
 
 // Identities.
 const (
-	NoIdentity  Identity = cGUF_IDENTITY_NONE        // none, and the order matters
-	Reorderable Identity = cGUF_IDENTITY_REORDERABLE // none, but axes go in any order
+	NoIdentity  Identity = cGUF_IDENTITY_NONE        // no identity; the order of elements matters
+	Reorderable Identity = cGUF_IDENTITY_REORDERABLE // no identity; axes may be reduced in any order
 	Zero        Identity = cGUF_IDENTITY_ZERO
 	One         Identity = cGUF_IDENTITY_ONE
 	MinusOne    Identity = cGUF_IDENTITY_MINUS_ONE
 	MinusInf    Identity = cGUF_IDENTITY_MINUS_INF
 )
 
-// Role is what a function does with an operand.
+// Role is the use of an operand by a ufunc.
 type Role int32
 
 // Roles.
@@ -37,24 +37,24 @@ const (
 	InOut Role = cGUF_ROLE_INOUT
 )
 
-// FunctionFlags says what a ufunc promises.
+// FunctionFlags is a set of properties of a ufunc.
 type FunctionFlags uint32
 
-// Flags of functions.
+// Properties of ufuncs.
 const (
-	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write the view that it reads
+	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view that it reads
 	Commutative FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
 	Associative FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
-	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction
-	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is one that was rounded
+	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
+	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded one
 	Divides     FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
-	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // the leaf of a reduction: of no element
+	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts no elements
 )
 
 // UfuncInfo describes a [Ufunc].
 type UfuncInfo struct {
-	Name          string // with the module's name and ':' for a module's
-	Signature     string // "" for an elementwise one
+	Name          string // a module's ufunc has the module's name and ':' in front
+	Signature     string // "" for an elementwise ufunc
 	Rules         string
 	Doc           string
 	NIn, NOut     int
@@ -62,15 +62,15 @@ type UfuncInfo struct {
 	Identity      Identity
 	Flags         FunctionFlags
 	Roles         []Role // of NIn + NOut operands
-	Results       int    // of Reduce, for a reduction with a state; 0 for others
-	Merge, Finish string // its parts; "" where there is none
+	Results       int    // results of a reduction with a user-defined accumulator, else 0
+	Merge, Finish string // names of its parts; "" if absent
 }
 
-// Find finds a ufunc by name: "add", "module:name", or a module's short name while it is unique.
-// ErrNotFound, with the nearest name in its message.
+// Find finds a ufunc by name: "add", "module:name", or the short name of a module's ufunc if it is
+// unique. It fails with ErrNotFound; the message contains the nearest name.
 func Find(name string) (*Ufunc, error) { return (*Context)(nil).Find(name) }
 
-// Find is the function Find in a context of its own.
+// Find is like the function [Find], for a particular context.
 func (c *Context) Find(name string) (*Ufunc, error) {
 	defer runtime.KeepAlive(c)
 	var made C.guf_ufunc
@@ -81,7 +81,7 @@ func (c *Context) Find(name string) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// MustFind is [Find] of a name that is known to be there; it panics otherwise.
+// MustFind is like [Find], for a name that must exist. It panics if Find fails.
 func MustFind(name string) *Ufunc {
 	u, err := Find(name)
 	if err != nil {
@@ -106,10 +106,10 @@ func (u *Ufunc) reference() *handle[C.guf_ufunc] {
 
 func (u *Ufunc) handle() C.guf_ufunc { return u.reference().value() }
 
-// Names lists the full names of all ufuncs, sorted.
+// Names returns the full names of all ufuncs, sorted.
 func Names() ([]string, error) { return (*Context)(nil).Names() }
 
-// Names is the function Names of a context of its own.
+// Names is like the function [Names], for a particular context.
 func (c *Context) Names() ([]string, error) {
 	defer runtime.KeepAlive(c)
 	var count C.uint32_t
@@ -128,7 +128,7 @@ func (c *Context) Names() ([]string, error) {
 	return found, nil
 }
 
-// Info describes the ufunc.
+// Info returns a description of the ufunc.
 func (u *Ufunc) Info() (UfuncInfo, error) {
 	defer runtime.KeepAlive(u)
 	var info C.guf_ufunc_info
@@ -146,7 +146,8 @@ func (u *Ufunc) Info() (UfuncInfo, error) {
 		int(info.nresults), C.GoString(&info.merge[0]), C.GoString(&info.finish[0])}, nil
 }
 
-// LoopTypes is the types of a loop, inputs first, in the order in which loops are tried. ErrIndex.
+// LoopTypes returns the dtypes of a loop, inputs first. Loops are numbered in the order in which
+// they are tried. It fails with ErrIndex for an index out of range.
 func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 	defer runtime.KeepAlive(u)
 	if err := fits(ErrIndex, "index", index); err != nil {
@@ -164,7 +165,7 @@ func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 	return made, nil
 }
 
-// String is the ufunc's name, with its signature if it has one.
+// String returns the name of the ufunc, followed by its signature if it has one.
 func (u *Ufunc) String() string {
 	info, err := u.Info()
 	if err != nil {
@@ -173,7 +174,7 @@ func (u *Ufunc) String() string {
 	return info.Name + info.Signature
 }
 
-// Clone is another reference to the same ufunc, to be closed on its own.
+// Clone returns another reference to the same ufunc. The caller closes it separately.
 func (u *Ufunc) Clone() (*Ufunc, error) {
 	return another(u, cUfuncRetain, func(c C.guf_ufunc) *Ufunc {
 		clone := owner[Ufunc](c, cUfuncRelease)
@@ -182,5 +183,6 @@ func (u *Ufunc) Clone() (*Ufunc, error) {
 	})
 }
 
-// Close gives the reference back; a second time it does nothing. A registered name stays findable.
+// Close releases the reference. Further calls do nothing. A registered ufunc can still be found by
+// name.
 func (u *Ufunc) Close() error { return u.reference().close() }

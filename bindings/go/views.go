@@ -10,30 +10,30 @@ import (
 	"runtime"
 )
 
-// Range is one axis of a slice: NumPy's start:stop:step. Negative bounds count from the end, and
-// both are clipped.
+// Range selects elements of one axis: NumPy's start:stop:step. Negative bounds count from the end,
+// and both bounds are clipped.
 type Range struct{ Start, Stop, Step int }
 
-// Omitted is a bound of a [Range] that is left out.
+// Omitted is the value of a bound of a [Range] that is left out.
 const Omitted = math.MinInt64
 
-// All is the range ":".
+// All returns the range ":".
 func All() Range { return Range{Omitted, Omitted, 1} }
 
-// From is the range "start:".
+// From returns the range "start:".
 func From(start int) Range { return Range{start, Omitted, 1} }
 
-// Until is the range ":stop".
+// Until returns the range ":stop".
 func Until(stop int) Range { return Range{Omitted, stop, 1} }
 
-// Between is the range "start:stop".
+// Between returns the range "start:stop".
 func Between(start, stop int) Range { return Range{start, stop, 1} }
 
-// By is the range with another step, which may be negative.
+// By returns the range with another step, which may be negative.
 func (r Range) By(step int) Range { return Range{r.Start, r.Stop, step} }
 
-// Slice is NumPy's a[ranges..., ...]: a view, of one range per axis; later axes are kept whole.
-// Errors: ErrIndex for more ranges than axes, ErrValue for a step of 0.
+// Slice returns the view a[ranges..., ...] as in NumPy, with one range per axis. Axes without a
+// range are kept whole. Errors: ErrIndex for more ranges than axes, ErrValue for a step of 0.
 func (a *AnyArray) Slice(ranges ...Range) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	numbers := make([]int, 3*len(ranges))
@@ -54,13 +54,13 @@ func viewOf(made *C.guf_array, err error) (*AnyArray, error) {
 	return ownAnyArray(*made), nil
 }
 
-// Reshape is a view of the same elements in C order; one extent may be -1. Where NumPy would copy
-// it fails with ErrUnsupported (Copy first), and with ErrShape where sizes differ.
+// Reshape returns a view of the same elements in C order. One extent may be -1. Errors:
+// ErrUnsupported where NumPy would make a copy (use Copy first), ErrShape if the sizes differ.
 func (a *AnyArray) Reshape(shape ...int) (*AnyArray, error) {
 	return a.ReshapeOrder(COrder, shape...)
 }
 
-// ReshapeOrder is Reshape that reads and writes elements in COrder, FOrder or AnyOrder.
+// ReshapeOrder is like Reshape, and reads and writes the elements in COrder, FOrder or AnyOrder.
 func (a *AnyArray) ReshapeOrder(order Order, shape ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -68,21 +68,23 @@ func (a *AnyArray) ReshapeOrder(order Order, shape ...int) (*AnyArray, error) {
 		C.int32_t(order), &made))
 }
 
-// Ravel is a view of one dimension, by order; errors as of Reshape.
+// Ravel returns a one-dimensional view in the given order. It fails with the errors of Reshape.
 func (a *AnyArray) Ravel(order Order) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
 	return viewOf(&made, cArrayRavel(a.handle(), C.int32_t(order), &made))
 }
 
-// Transpose is a view whose axis i is axis axes[i]; no axes reverse them. ErrAxis, ErrValue.
+// Transpose returns a view whose axis i is axis axes[i] of the array. Without axes it reverses
+// them. Errors: ErrAxis, ErrValue.
 func (a *AnyArray) Transpose(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
 	return viewOf(&made, cArrayTranspose(a.handle(), C.int32_t(len(axes)), some(axes), &made))
 }
 
-// BroadcastTo is a read-only view of the shape, in which axes of extent 1 are repeated. ErrShape.
+// BroadcastTo returns a read-only view of the given shape, in which axes of extent 1 are repeated.
+// It fails with ErrShape if the shapes are incompatible.
 func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -90,22 +92,25 @@ func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
 		&made))
 }
 
-// Squeeze is a view without axes of extent 1: those named, or all of them. ErrAxis, ErrShape.
+// Squeeze returns a view without axes of extent 1: without the given axes or, if none are given,
+// without all of them. Errors: ErrAxis, ErrShape.
 func (a *AnyArray) Squeeze(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
 	return viewOf(&made, cArraySqueeze(a.handle(), C.int32_t(len(axes)), some(axes), &made))
 }
 
-// ExpandDims is a view with axes of extent 1 at these places of the result. ErrAxis, ErrShape.
+// ExpandDims returns a view with new axes of extent 1 at these positions of the result. Errors:
+// ErrAxis, ErrShape.
 func (a *AnyArray) ExpandDims(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
 	return viewOf(&made, cArrayExpandDims(a.handle(), C.int32_t(len(axes)), int64s(axes), &made))
 }
 
-// SlidingWindowView is NumPy's: each named axis shrinks to extent - window + 1, and a last axis of
-// the window's extent appears for it. The view is read-only. ErrAxis, ErrShape.
+// SlidingWindowView returns a read-only view of sliding windows, like NumPy's. Each given axis
+// shrinks to extent - window + 1, and a new last axis has the extent of the window. Errors:
+// ErrAxis, ErrShape.
 func (a *AnyArray) SlidingWindowView(axes, windows []int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	if len(axes) != len(windows) {
@@ -116,7 +121,7 @@ func (a *AnyArray) SlidingWindowView(axes, windows []int) (*AnyArray, error) {
 		int64s(windows), &made))
 }
 
-// some lends axes to C; none is NULL there: "all", "reversed".
+// some passes axes to C. It returns NULL for an empty list, which means "all axes" or "reverse".
 func some(axes []int) *C.int64_t {
 	if len(axes) == 0 {
 		return nil

@@ -11,17 +11,17 @@ import (
 	"unsafe"
 )
 
-// Memory is memory that the program owns, as an array sees it.
+// Memory describes memory of the program that an array wraps.
 type Memory struct {
 	DType    DType
 	Shape    []int
 	Strides  []int  // in bytes; nil: C-contiguous
-	Device   Device // where it lies; the zero Device: host memory
-	ReadOnly bool   // refused as an output
-	Swapped  bool   // elements in the other byte order
+	Device   Device // device of the memory; the zero Device: host memory
+	ReadOnly bool   // the array is refused as an output
+	Swapped  bool   // the elements have the other byte order
 }
 
-// released is what ends with wrapped memory.
+// released is the work to do when wrapped memory is no longer used.
 type released struct {
 	pinner runtime.Pinner
 	then   func()
@@ -34,21 +34,21 @@ func (r *released) run() {
 	}
 }
 
-// Of makes an array of a slice, without a copy: what calls write is in data. No shape means one
-// dimension. data is kept, by the library too, until no array and no queued work uses it; closing
-// the array does not end that earlier. Append to data, and the array keeps seeing the old memory.
-// ErrShape where the shape has not exactly len(data) elements.
+// Of makes an array from a slice, without a copy: calls write into data. Without a shape the array
+// has one dimension. data is kept alive until no array and no queued work uses it, even if the
+// array is closed earlier. If append reallocates data, the array still uses the old memory. It
+// fails with ErrShape if the shape does not have exactly len(data) elements.
 func Of[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, &Memory{DType: DTypeOf[T](), Shape: shape}))
 }
 
-// ReadOnly is [Of] for data that no call may write.
+// ReadOnly is like [Of], for data that no call may write.
 func ReadOnly[T Element](data []T, shape ...int) (*Array[T], error) {
 	m := &Memory{DType: DTypeOf[T](), Shape: shape, ReadOnly: true}
 	return typed[T](wrapSlice(data, m))
 }
 
-// Scalars and records of Go alike: wrapSlice looks at sizes only.
+// wrapSlice serves [Of] and [OfRecords]: T may be a scalar or a struct.
 func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	if m.Shape == nil {
 		m.Shape = []int{len(data)}
@@ -69,8 +69,8 @@ func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	return wrap(address, m, r)
 }
 
-// OfBytes makes an array that lies in data from offset on, of any type, strides and byte order. No
-// element may lie outside of data: ErrShape. As [Of] otherwise.
+// OfBytes makes an array from data, starting at offset, with any dtype, strides and byte order. It
+// fails with ErrShape if an element would be outside of data. Everything else is as for [Of].
 func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	if !m.within(len(data), offset) {
 		return nil, &Error{ErrShape, "elements lie outside of the memory", -1, -1, 0}
@@ -84,11 +84,11 @@ func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	return wrap(address, &m, r)
 }
 
-// within reports whether all elements lie in so many bytes. No sum here can overflow: each is made
-// only where it lies within them.
+// within reports whether all elements are inside a buffer of this many bytes. No sum overflows,
+// because each is computed only after a check that it stays within bytes.
 func (m *Memory) within(bytes, offset int) bool {
 	for _, extent := range m.Shape {
-		if extent <= 0 { // no elements, or what the library refuses
+		if extent <= 0 { // no elements, or an extent that the library rejects
 			return true
 		}
 	}
@@ -116,9 +116,9 @@ func (m *Memory) within(bytes, offset int) bool {
 	return true
 }
 
-// OfAddress makes an array of memory that Go does not manage: C's, or a device's. It has to stay
-// until release runs, which it does once, on any thread, when no array and no queued work uses the
-// memory any more. release may be nil, and must not call this package.
+// OfAddress makes an array from memory that Go does not manage, such as memory of C or of a device.
+// The memory must stay valid until release runs. release runs once, on any thread, when no array
+// and no queued work uses the memory. It may be nil and must not call this package.
 func OfAddress(address uintptr, m Memory, release func()) (*AnyArray, error) {
 	return wrap(address, &m, &released{then: release})
 }
