@@ -13,14 +13,14 @@ import (
 	"example.org/gufunc/internal/tensors"
 )
 
-// placed gives a tensor over an array of the test.
+// placed returns a tensor over an array of the test.
 func placed(t *testing.T, a *gufunc.AnyArray) tensors.Tensor {
 	managed := must(a.ToDLPack(nil))(t)
 	defer gufunc.DeleteDLPack(managed, nil)
 	return tensors.Look(managed, false)
 }
 
-// deleted is how often, once the device is idle.
+// deleted returns how often the deleter has run, once the device is idle.
 func deleted(t *testing.T, d gufunc.Device, p tensors.Producer) int {
 	check(t, d.Synchronize(context.Background()))
 	must(gufunc.Poll(0))(t)
@@ -34,7 +34,7 @@ func wantDeleted(t *testing.T, d gufunc.Device, p tensors.Producer, wanted int) 
 	}
 }
 
-// onEach runs a test with both forms of tensors over 1..6 on every device.
+// onEach runs a test on every device with both tensor structures, over the elements 1 to 6.
 func onEach(t *testing.T, run func(d gufunc.Device, memory *gufunc.Array[float64],
 	from tensors.Tensor, options *gufunc.DLPackOptions)) {
 	for _, d := range devices(t) {
@@ -76,7 +76,7 @@ func TestTensorsAreTakenOnFailure(t *testing.T) {
 		closed := must(d.NewStream())(t)
 		check(t, closed.Close())
 		pairs, ours := from, from
-		pairs.DType = 0x00024002 // two float64 in an element
+		pairs.DType = 0x00024002 // a dtype with two float64 per element
 		for _, wrong := range []struct {
 			status  gufunc.Status
 			from    tensors.Tensor
@@ -88,7 +88,7 @@ func TestTensorsAreTakenOnFailure(t *testing.T) {
 			{gufunc.ErrABI, ours, 2, nil, 0},
 			{gufunc.ErrArg, ours, 1, nil, 3},
 			{gufunc.ErrHandle, ours, 1, closed, 0},
-			{gufunc.ErrArg, ours, 1, nil, gufunc.LegacyStream}, // of host memory
+			{gufunc.ErrArg, ours, 1, nil, gufunc.LegacyStream}, // no stream is allowed for host memory
 		} {
 			if options.Unversioned && wrong.major != 1 ||
 				wrong.foreign == gufunc.LegacyStream && from.DeviceType != tensors.CPU {
@@ -148,7 +148,7 @@ func TestTensorsOfArrays(t *testing.T) {
 	gufunc.DeleteDLPack(nil, nil)
 }
 
-// A slice of Go lives as long as its tensor.
+// A Go slice stays alive as long as a tensor over it.
 func TestTensorsKeepSlices(t *testing.T) {
 	managed := func() unsafe.Pointer {
 		data := make([]int32, 1<<16)
@@ -185,7 +185,7 @@ func TestReadOnlyTensors(t *testing.T) {
 	data.KeepAlive()
 }
 
-// What fills the memory, and what reads it.
+// Tensors are ordered with the stream that fills the memory and the stream that reads it.
 func TestStreamsOfTensors(t *testing.T) {
 	add := gufunc.MustFind("add")
 	onEach(t, func(d gufunc.Device, memory *gufunc.Array[float64], from tensors.Tensor,

@@ -15,7 +15,7 @@ import (
 	"example.org/gufunc"
 )
 
-// must fails the test at once for an error.
+// must returns a function that returns value, or stops the test if there is an error.
 func must[T any](value T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -52,7 +52,7 @@ func equal[T comparable](t *testing.T, got, want []T) {
 	}
 }
 
-// devices is the cpu, and what GUFUNC_TEST_DEVICES names.
+// devices returns the cpu and the devices that GUFUNC_TEST_DEVICES lists.
 func devices(t *testing.T) []gufunc.Device {
 	specs := "cpu"
 	if named := os.Getenv("GUFUNC_TEST_DEVICES"); named != "" {
@@ -143,7 +143,7 @@ func TestKeywords(t *testing.T) {
 	if made[0] != given.Any() {
 		t.Fatal("a given output is not the one returned")
 	}
-	none := &gufunc.CallOptions{Out: []gufunc.Operand{}} // as nil
+	none := &gufunc.CallOptions{Out: []gufunc.Operand{}} // an empty Out is like nil
 	equal(t, must(must(gufunc.Call[int32](add, none, a, a))(t).Values())(t), []int32{2, 4, 6})
 	_, err := add.Call(&gufunc.CallOptions{Casting: gufunc.NoCasting, DType: gufunc.Float64}, a, a)
 	wantStatus(t, err, gufunc.ErrCasting)
@@ -163,7 +163,7 @@ func TestKeywords(t *testing.T) {
 	equal(t, made[0].Strides(), []int{8, 16})
 }
 
-// Every operand's axes are its own, whatever the other lists are.
+// The axes of each operand are checked separately, whatever the other lists contain.
 func TestAxesAreOfTheirOperands(t *testing.T) {
 	m, v := must(gufunc.Of(count(9), 3, 3))(t), must(gufunc.Of(count(3)))(t)
 	inner, product := gufunc.MustFind("vecdot"), gufunc.MustFind("matmul")

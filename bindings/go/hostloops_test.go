@@ -54,7 +54,7 @@ func TestElementwiseFunctionsOfGo(t *testing.T) {
 		[]complex64{1i, 4})
 }
 
-// rowSums is a loop of (n)->() over float64.
+// rowSums is a loop of (n)->() for float64.
 func rowSums(l *gufunc.LoopArgs) error {
 	for i := range l.Items() {
 		sum := 0.0
@@ -121,7 +121,7 @@ func TestLoopsThatFail(t *testing.T) {
 	whole := &gufunc.Error{Status: gufunc.ErrValue, Message: "whole", Argument: 1, Axis: 2,
 		NativeCode: 3}
 	for i, wanted := range []struct {
-		failure  error // nil: a panic
+		failure  error // nil: the loop panics
 		status   gufunc.Status
 		text     string
 		argument int
@@ -159,7 +159,7 @@ type badError struct{}
 
 func (badError) Error() string { panic("no text") }
 
-// Of many threads each call tells its own loop's error.
+// When several threads call at the same time, each call reports the error of its own loop.
 func TestTextsOfLoopsBelongToTheirCalls(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
@@ -185,7 +185,7 @@ func TestTextsOfLoopsBelongToTheirCalls(t *testing.T) {
 	group.Wait()
 }
 
-// What a ufunc's loops refer to goes with the ufunc.
+// What a ufunc's loops refer to is freed with the ufunc.
 func TestLoopsAreLetGo(t *testing.T) {
 	var collected atomic.Bool
 	func() {
@@ -213,7 +213,8 @@ type extreme struct {
 	Index int64
 }
 
-// The greatest element and where it is: a state of a record, in Go throughout.
+// The maximum and its index, computed by a user-defined accumulator of a structured dtype, whose
+// functions are all written in Go.
 func TestReductionsWithAState(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()

@@ -18,7 +18,7 @@ import (
 	"example.org/gufunc"
 )
 
-// residentMiB is what the process has in memory.
+// residentMiB returns the resident memory of the process.
 func residentMiB(t *testing.T) float64 {
 	text := must(os.ReadFile("/proc/self/statm"))(t)
 	var all, resident int
@@ -28,7 +28,7 @@ func residentMiB(t *testing.T) float64 {
 	return float64(resident*os.Getpagesize()) / (1 << 20)
 }
 
-// flat runs cycle 10^6 times and wants the memory that the process has to stay, once it is warm.
+// flat runs cycle 10^6 times and checks that the resident memory does not grow after a warm-up.
 func flat(t *testing.T, cycle func()) {
 	cycles := 1_000_000
 	if testing.Short() {
@@ -38,7 +38,7 @@ func flat(t *testing.T, cycle func()) {
 		for range count {
 			cycle()
 		}
-		for range 5 { // what was dropped is released, freed and given back
+		for range 5 { // release and free what was dropped, and return it to the system
 			debug.FreeOSMemory()
 			time.Sleep(2 * time.Millisecond)
 			must(gufunc.Poll(0))(t)
@@ -48,7 +48,7 @@ func flat(t *testing.T, cycle func()) {
 	before := residentMiB(t)
 	run(cycles)
 	grown := residentMiB(t) - before
-	// The garbage collector runs finalizers on a goroutine of its own, later on a busy machine.
+	// The garbage collector runs finalizers on a separate goroutine, later on a busy machine.
 	for end := time.Now().Add(10 * time.Second); grown > 24 && time.Now().Before(end); {
 		run(0)
 		grown = residentMiB(t) - before
@@ -117,7 +117,8 @@ func TestOtherObjectsLeaveNothing(t *testing.T) {
 	})
 }
 
-// waysToUseMemory is what makes arrays of 4 MiB, and what needs as much beside those.
+// waysToUseMemory returns functions that make arrays of 4 MiB, and functions that need as much
+// temporary memory.
 func waysToUseMemory(t *testing.T, d gufunc.Device) map[string]func() error {
 	const count = 1 << 20
 	host := must(gufunc.Full[float32](gufunc.Device{}, 1, count))(t)
@@ -153,8 +154,8 @@ func waysToUseMemory(t *testing.T, d gufunc.Device) map[string]func() error {
 	}
 }
 
-// Nothing closes these: only the collector gives memory back, from its own goroutine, while calls
-// go on. The device has room for a few of them at a time.
+// Nothing closes these arrays: only the garbage collector frees them, on its own goroutine, during
+// the calls. The device has memory for a few of them at a time.
 func TestCollectorReleasesDeviceMemory(t *testing.T) {
 	for _, d := range devices(t) {
 		if _, err := d.Memory(); errors.Is(err, gufunc.ErrUnsupported) {
@@ -192,7 +193,7 @@ func TestReleaseFromAnyGoroutine(t *testing.T) {
 	for i := range 5000 {
 		sum := must(gufunc.Call[float64](add, nil, ones, ones))(t)
 		if i%2 == 0 {
-			arrays <- sum // the others are the collector's
+			arrays <- sum // leave the other arrays to the garbage collector
 		}
 		if i%500 == 0 {
 			runtime.GC()
@@ -202,7 +203,7 @@ func TestReleaseFromAnyGoroutine(t *testing.T) {
 	group.Wait()
 }
 
-// Each goroutine fails in its own way; a message of another one's call would show.
+// Each goroutine makes calls that fail differently, so that a message of another call is detected.
 func TestMessagesBelongToTheirCalls(t *testing.T) {
 	const goroutines, calls = 8, 12_500
 	add := gufunc.MustFind("add")
@@ -232,7 +233,7 @@ func TestMessagesBelongToTheirCalls(t *testing.T) {
 	}
 }
 
-// The slice is kept while an array sees it, and let go behind the last one.
+// A slice is kept alive while an array uses it, and released after the last array.
 func TestWrappedSlicesAreKeptAndLetGo(t *testing.T) {
 	var collected atomic.Bool
 	view := func() *gufunc.Array[float64] {
@@ -284,7 +285,7 @@ func TestForeignMemoryIsReleasedOnce(t *testing.T) {
 	data.Close()
 }
 
-// Nobody closes these: what they pin is let go, and is registered no more.
+// Nothing closes these registrations: the collector must unregister and unpin their memory.
 func TestDroppedRegistrationsEnd(t *testing.T) {
 	for _, d := range devices(t) {
 		var collected atomic.Int64

@@ -11,7 +11,7 @@ import (
 	"example.org/gufunc"
 )
 
-// What a loop reads and writes is checked: by type, operand, item and place in the item.
+// Accesses of a loop are checked: the type, operand, item and offset in the item.
 func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
@@ -74,7 +74,8 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	gufunc.Item[float32](kept, 2, 0, 0)
 }
 
-// Of an empty core dimension there is no element; more operands than few; records by their size.
+// An empty core dimension has no elements, more operands than `few` holds, and structured dtypes of
+// the right size.
 func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
@@ -117,7 +118,8 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	}
 }
 
-// The collector does not see what the library holds: no Go type with a pointer is a record.
+// No Go type with a pointer is accepted for a structured dtype, because the garbage collector does
+// not see the library's memory.
 func TestRecordsHoldNoPointers(t *testing.T) {
 	type hidden struct {
 		counts [2]int32
@@ -159,12 +161,12 @@ func TestRecordsHoldNoPointers(t *testing.T) {
 	wantStatus(t, err, gufunc.ErrDType)
 	must(gufunc.OfRecords(state, make([]plain, 2)))(t)
 	one := must(gufunc.Of([]complex128{1}))(t)
-	_, err = gufunc.Records[plain](one.Any()) // no array of records
+	_, err = gufunc.Records[plain](one.Any()) // not an array of a structured dtype
 	wantStatus(t, err, gufunc.ErrDType)
 	equal(t, must(gufunc.Records[complex128](one.Any()))(t), []complex128{1})
 }
 
-// Numbers that C's 32 bits would cut are refused by their name.
+// Numbers that do not fit into C's 32 bits are rejected, with the name of the argument.
 func TestNumbersAreNotCut(t *testing.T) {
 	const cut = 1<<32 + 1
 	refused := func(err error, status gufunc.Status, name string) {

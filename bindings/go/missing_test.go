@@ -12,8 +12,8 @@ import (
 	"example.org/gufunc"
 )
 
-// Every method of an object that is nil, with nothing but nil and zero, answers: with an error or a
-// zero value, not with a panic.
+// Every method of a nil object, called with nil and zero arguments, returns an error or a zero
+// value and does not panic.
 func TestNilObjectsAnswer(t *testing.T) {
 	for _, object := range []any{(*gufunc.Array[float64])(nil), (*gufunc.AnyArray)(nil),
 		(*gufunc.Context)(nil), (*gufunc.Event)(nil), (*gufunc.Events)(nil), (*gufunc.Graph)(nil),
@@ -44,7 +44,7 @@ func TestNilObjectsAnswer(t *testing.T) {
 	}
 }
 
-// A nil array is no operand, whatever its type: an output is allocated for it and returned.
+// A nil array of any type means no operand: as an output it is allocated and returned.
 func TestNilArraysAreMissingOperands(t *testing.T) {
 	add, a := gufunc.MustFind("add"), must(gufunc.Of([]float64{1, 2, 3}))(t)
 	var typed *gufunc.Array[float64]
@@ -60,7 +60,7 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 		check(t, add.CallInto(none, a, a))
 		_, err := add.Call(nil, none, a)
 		wantStatus(t, err, gufunc.ErrArg)
-		_, err = gufunc.Call[float32](add, &options, a, a) // closes what was allocated
+		_, err = gufunc.Call[float32](add, &options, a, a) // closes the output that was allocated
 		wantStatus(t, err, gufunc.ErrDType)
 		wantStatus(t, a.CopyTo(none, nil), gufunc.ErrHandle)
 		wantStatus(t, a.Assign(none, gufunc.SameKind, nil), gufunc.ErrHandle)
@@ -76,7 +76,7 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 	check(t, cpu.Synchronize(nil))
 }
 
-// What is allocated for a nil output is the caller's to close, and nobody else holds it.
+// The caller closes an output that was allocated for nil. Nothing else holds a reference to it.
 func TestNilOutputsDoNotLeak(t *testing.T) {
 	negative := gufunc.MustFind("negative")
 	for _, d := range devices(t) {
@@ -101,7 +101,7 @@ func TestNilOutputsDoNotLeak(t *testing.T) {
 	}
 }
 
-// A zero byte ends a text of C's: what follows must not be cut off silently.
+// A NUL byte ends a C string. The rest of the text must not be dropped silently.
 func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "whole", Signature: "(n)->(n)"}))(t)
@@ -145,7 +145,7 @@ func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 	}
 }
 
-// The bytes of a scalar are those of one element.
+// The number of bytes of a scalar must be the item size.
 func TestScalarsHaveTheirBytes(t *testing.T) {
 	record := must(gufunc.RegisterRecord("forty_bytes", 40, 8))(t)
 	for _, refused := range []struct {

@@ -15,7 +15,7 @@ import (
 	"example.org/gufunc"
 )
 
-// module is one of the examples' modules, which GUFUNC_TEST_MODULES has.
+// module returns the path of a module of the examples, in the folder GUFUNC_TEST_MODULES.
 func module(t *testing.T, name string) string {
 	folder := os.Getenv("GUFUNC_TEST_MODULES")
 	if folder == "" {
@@ -138,7 +138,7 @@ func TestPlans(t *testing.T) {
 		check(t, must(p.Clone())(t).Close())
 		check(t, p.Close())
 	}
-	// An input that overlaps the output passes through a workspace.
+	// An input that overlaps the output is staged in a workspace.
 	data := must(gufunc.Of([]float64{1, 2, 3, 4}))(t)
 	from, to := must(data.Slice(gufunc.Until(3)))(t), must(data.Slice(gufunc.From(1)))(t)
 	options := gufunc.CallOptions{Out: []gufunc.Operand{to}}

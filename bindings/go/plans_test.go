@@ -12,14 +12,14 @@ import (
 	"example.org/gufunc"
 )
 
-// bytesOf is an array over memory that is larger than it says, so that a launch which does not look
-// harms nobody else.
+// bytesOf returns an array over memory that is larger than the array, so that a launch that skips
+// the checks does not corrupt other memory.
 func bytesOf(t *testing.T, m gufunc.Memory) *gufunc.AnyArray {
 	t.Helper()
 	return must(gufunc.OfBytes(make([]byte, 4096), 1024, m))(t)
 }
 
-// What lies otherwise than the plan's operands is refused, and nothing is written.
+// Operands whose layout differs from the plan's are rejected, and nothing is written.
 func TestPlansRefuseWhatLiesOtherwise(t *testing.T) {
 	float64s := func(shape ...int) gufunc.Memory {
 		return gufunc.Memory{DType: gufunc.Float64, Shape: shape}
@@ -70,14 +70,14 @@ func TestPlansRefuseWhatLiesOtherwise(t *testing.T) {
 	wantStatus(t, p.Launch(nil, closed, nil, out), gufunc.ErrHandle)
 	wantStatus(t, (*gufunc.Plan)(nil).Launch(nil, ones, nil, out), gufunc.ErrHandle)
 
-	// A stride along one element is none, and what is read may be read-only.
+	// The stride of an axis with one element does not matter, and an input may be read-only.
 	alike := changed(func(m *gufunc.Memory) { m.Strides = []int{8, 800} })
 	check(t, p.Launch(nil, readOnly, nil, alike))
 	got := must(must(gufunc.As[float64](alike))(t).Values())(t)
 	equal(t, got, slices.Repeat([]float64{1}, 10))
 }
 
-// An operand that a function reads and writes is written: it may not be read-only.
+// An operand that a function reads and writes must not be read-only.
 func TestPlansLookAtWhatIsWritten(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "scaled", Signature: "(n)",
@@ -98,7 +98,7 @@ func TestPlansLookAtWhatIsWritten(t *testing.T) {
 	wantStatus(t, p.Launch(nil, must(gufunc.ReadOnly(kept))(t)), gufunc.ErrReadOnly)
 	equal(t, kept, []float64{7, 7})
 
-	// The mask is the last operand, and is read.
+	// The mask is the last operand, and is only read.
 	mask := must(gufunc.ReadOnly([]bool{true, false}))(t)
 	out := must(gufunc.Of(kept))(t)
 	options := gufunc.CallOptions{Where: mask, Out: []gufunc.Operand{out}}
@@ -110,7 +110,7 @@ func TestPlansLookAtWhatIsWritten(t *testing.T) {
 		gufunc.ErrPlanMismatch)
 }
 
-// A plan of a device is not launched on the memory of another one.
+// A plan of one device cannot be launched on memory of another device.
 func TestPlansLookAtTheDevice(t *testing.T) {
 	plain := must(gufunc.Alloc[float64](gufunc.Device{}, 16))(t)
 	negative := gufunc.MustFind("negative")
@@ -126,7 +126,7 @@ func TestPlansLookAtTheDevice(t *testing.T) {
 		wantStatus(t, p.Launch(nil, plain, out), gufunc.ErrPlanMismatch)
 		wantStatus(t, p.Launch(nil, a, plain), gufunc.ErrPlanMismatch)
 
-		// Host memory that the device uses in place: the plan's own, no other.
+		// Host memory that the device uses in place: only the plan's array is accepted.
 		here, err1 := gufunc.AllocHost[float64](d, gufunc.Mapped, 16)
 		there, err2 := gufunc.AllocHost[float64](d, gufunc.Mapped, 16)
 		if err := errors.Join(err1, err2); errors.Is(err, gufunc.ErrUnsupported) {
@@ -143,7 +143,7 @@ func TestPlansLookAtTheDevice(t *testing.T) {
 	}
 }
 
-// A launch writes no scratch memory that is too small, or elsewhere.
+// A launch rejects a workspace that is too small or on another device.
 func TestPlansLookAtTheWorkspace(t *testing.T) {
 	data := must(gufunc.Of(count(400)))(t)
 	from, to := must(data.Slice(gufunc.Until(399)))(t), must(data.Slice(gufunc.From(1)))(t)

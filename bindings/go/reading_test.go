@@ -11,7 +11,7 @@ import (
 	"example.org/gufunc"
 )
 
-// heldBy is a function of a value more, whose work waits for the gate that is set.
+// heldBy returns a ufunc that adds 1 and whose loop waits for the gate, if one is set.
 func heldBy(t *testing.T, gate *atomic.Pointer[chan struct{}]) *gufunc.Ufunc {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "held", NIn: 1, NOut: 1}))(t)
@@ -26,9 +26,9 @@ func heldBy(t *testing.T, gate *atomic.Pointer[chan struct{}]) *gufunc.Ufunc {
 	return u
 }
 
-// What a stream still writes is not read before it is there, whoever reads it.
+// Every function that reads an array waits for the stream that writes it.
 func TestReadingWaitsForStreams(t *testing.T) {
-	const size = 1 << 18 // less is done at once
+	const size = 1 << 18 // less work is done inside the call
 	var gate atomic.Pointer[chan struct{}]
 	u := heldBy(t, &gate)
 	cpu := must(gufunc.FindDevice("cpu"))(t)
@@ -71,7 +71,7 @@ func TestReadingWaitsForStreams(t *testing.T) {
 	}
 }
 
-// The same of devices with memory of their own, and of host memory that they use in place.
+// The same for devices with separate memory, and for host memory that they use in place.
 func TestReadingWaitsForDevices(t *testing.T) {
 	const size = 1 << 20
 	for _, d := range devices(t) {

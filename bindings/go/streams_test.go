@@ -57,7 +57,7 @@ func TestStreamsAndEvents(t *testing.T) {
 	}
 }
 
-// A loop that waits holds the stream up; contexts end the wait, and nothing is lost by it.
+// A waiting loop blocks the stream. A context ends the wait, and the work is not lost.
 func TestContextsEndWaits(t *testing.T) {
 	guard := time.AfterFunc(60*time.Second, func() { panic("a wait does not end") })
 	defer guard.Stop()
@@ -115,7 +115,7 @@ func TestContextsEndWaits(t *testing.T) {
 	}
 }
 
-// A failure of queued work is told once, by the wait, not by the one that a context ended.
+// A failure of queued work is reported once: by a wait that completes, not by one that ctx ended.
 func TestStreamsReportTheirFailureOnce(t *testing.T) {
 	cpu := must(gufunc.FindDevice("cpu"))(t)
 	s := must(cpu.NewStream())(t)

@@ -91,7 +91,7 @@ func TestCopies(t *testing.T) {
 }
 
 func TestMemoryOfAnyLayout(t *testing.T) {
-	data := make([]byte, 64) // so large that it begins at an even address
+	data := make([]byte, 64) // large enough to be allocated at an even address
 	copy(data, []byte{0, 0, 1, 0, 2, 0, 3})
 	a := must(gufunc.OfBytes(data, 1, gufunc.Memory{DType: gufunc.Int16, Shape: []int{3},
 		Swapped: true}))(t)
@@ -165,7 +165,7 @@ func TestTypes(t *testing.T) {
 }
 
 func TestHalves(t *testing.T) {
-	for bits := range 1 << 16 { // there and back, and the library's own casts agree
+	for bits := range 1 << 16 { // converts back and forth, and agrees with the library's casts
 		half, brain := gufunc.Float16(bits), gufunc.BFloat16(bits)
 		if wide := half.Float32(); wide == wide && gufunc.NewFloat16(wide) != half {
 			t.Fatalf("float16 %#x", bits)

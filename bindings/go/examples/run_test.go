@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples_test runs every example and compares what it prints with its .out file.
+// Package examples_test runs every example and compares its output with its .out file.
 package examples_test
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestStranger uses the binding from another module, as README.md says.
+// TestStranger uses the binding from another Go module, as README.md describes.
 func TestStranger(t *testing.T) {
 	folder := t.TempDir()
 	binding, err := filepath.Abs("..")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Builtin: functions of the standard library on slices and arrays.
+// Builtin applies functions of the standard library to slices and arrays.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	table, err := gufunc.Of([]float64{1, 2, 3, 4, 5, 6}, 2, 3) // no copy: a view of the slice
+	table, err := gufunc.Of([]float64{1, 2, 3, 4, 5, 6}, 2, 3) // a view of the slice, without a copy
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func main() {
 	defer sum.Close()
 	fmt.Println(sum)
 
-	// Into memory that is there: out is written.
+	// The call writes into existing memory: out receives the result.
 	out := make([]float64, 6)
 	result, err := gufunc.Of(out, 2, 3)
 	if err != nil {

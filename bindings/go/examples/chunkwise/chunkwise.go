@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chunkwise: a call in pieces, which tells how far it is, stops when it is asked to, and goes on.
+// Chunkwise runs a call in chunks that reports its progress, is stopped, and is resumed.
 package main
 
 import (

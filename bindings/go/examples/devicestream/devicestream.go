@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Devicestream: arrays that stay on a device, work that is queued, and a wait that may be ended.
+// Devicestream shows arrays that stay on a device, queued work, and a wait with a time limit.
 //
 //	devicestream [cpu, cuda:0, roc:0 ...]
 package main
@@ -46,7 +46,7 @@ func run(spec string) error {
 	}
 	defer sum.Close()
 
-	// All of it is queued so far.
+	// Nothing was waited for so far: all work is queued.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := stream.Synchronize(ctx); err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hostloop: Go functions as ufuncs, with the library's broadcasting, types and reductions.
+// Hostloop uses Go functions as ufuncs, with the library's broadcasting, dtypes and reductions.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ownmodule: a function of one's own, which gufcc compiled into a module.
+// Ownmodule calls a ufunc of a module that gufcc compiled from the program's own source.
 //
 //	ownmodule discriminant.so
 package main
@@ -33,7 +33,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A number takes the type of the arrays.
+	// The number adopts the dtype of the arrays.
 	discriminant := gufunc.MustFind("discriminant")
 	x, err := gufunc.Call[float64](discriminant, nil, a, b, gufunc.Float(.5))
 	if err != nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Smallmatrices: a generalized ufunc, (m,n),(n,p)->(m,p), of a stack of matrices and one matrix.
+// Smallmatrices applies the generalized ufunc (m,n),(n,p)->(m,p) to a stack of matrices and a
+// single matrix.
 //
 //	smallmatrices matmulcore.so
 package main

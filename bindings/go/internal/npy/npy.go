@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package npy reads and writes NumPy's files of arrays: version 1.0, C order, little-endian.
+// Package npy reads and writes .npy files of NumPy: version 1.0, C order, little-endian.
 package npy
 
 import (
@@ -22,7 +22,7 @@ const magic = "\x93NUMPY\x01\x00"
 var header = regexp.MustCompile(
 	`'descr': '([^']*)', 'fortran_order': False, 'shape': \(([^)]*)\)`)
 
-// ReadBytes reads a file's type, shape and elements.
+// ReadBytes returns the dtype string, shape and elements of a file.
 func ReadBytes(path string) (descr string, shape []int, data []byte, err error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func ReadBytes(path string) (descr string, shape []int, data []byte, err error) 
 	return found[1], shape, file[begin:], nil
 }
 
-// WriteBytes writes a file with the header that NumPy writes.
+// WriteBytes writes a file with the same header that NumPy writes.
 func WriteBytes(path, descr string, shape []int, data []byte) error {
 	extents := ""
 	for i, extent := range shape {
@@ -71,13 +71,13 @@ func WriteBytes(path, descr string, shape []int, data []byte) error {
 	return os.WriteFile(path, append(append(file, head...), data...), 0o644)
 }
 
-// Folder is where a program reads or writes its files.
+// Folder is a folder in which a program reads or writes its files.
 type Folder string
 
-// ErrType is a file whose elements are of another type than wanted.
+// ErrType means that the elements of a file have another dtype than requested.
 var ErrType = errors.New("elements of another type")
 
-// descrs is NumPy's spelling of a type in files.
+// descrOf returns the spelling of a dtype in .npy files.
 func descrOf[T gufunc.Element]() (string, error) {
 	info, err := gufunc.DTypeOf[T]().Info()
 	if err != nil {
@@ -107,7 +107,7 @@ func Read[T gufunc.Element](folder Folder, name string) (data []T, shape []int, 
 	return data, shape, nil
 }
 
-// Write writes an array of this shape.
+// Write writes an array of the given shape.
 func Write[T gufunc.Element](folder Folder, name string, data []T, shape ...int) error {
 	descr, err := descrOf[T]()
 	if err != nil {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opened opens the library at the path it is given, or where it is found, and calls a function of
-// it: a program that is built linked and with the tag gufunc_dlopen, and behaves the same.
+// Opened opens the library at the given path, or where the loader finds it, and calls one of its
+// functions. It is built both linked with the library and with the tag gufunc_dlopen, and must
+// behave the same in both cases.
 //
 //	opened [path]
 package main

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program is what the six programs of tests/bindings/programs share.
+// Package program contains the code that the six programs of tests/bindings/programs share.
 package program
 
 import (
@@ -12,19 +12,19 @@ import (
 	"example.org/gufunc/internal/npy"
 )
 
-// Setting is what a program is started with.
+// Setting contains the arguments of a program.
 type Setting struct {
 	Inputs, Outputs npy.Folder
 	Device          gufunc.Device
 }
 
-// Must ends the program for an error.
+// Must returns value, or ends the program if there is an error.
 func Must[T any](value T, err error) T {
 	Check(err)
 	return value
 }
 
-// Check ends the program for an error.
+// Check ends the program if there is an error.
 func Check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -32,8 +32,8 @@ func Check(err error) {
 	}
 }
 
-// Start reads the command line, `MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE]`, and loads
-// the module of this name.
+// Start parses the command line, `MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE]`, and loads
+// the module with this name.
 func Start(module string) Setting {
 	if len(os.Args) < 4 || len(os.Args) > 5 {
 		Check(fmt.Errorf("usage: %s MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE]",
@@ -48,14 +48,14 @@ func Start(module string) Setting {
 		Must(gufunc.FindDevice(spec))}
 }
 
-// Read is an input as an array over the slice that was read.
+// Read reads an input and returns it as a slice and as an array over the slice.
 func Read[T gufunc.Element](s Setting, name string) (*gufunc.Array[T], []T) {
 	data, shape, err := npy.Read[T](s.Inputs, name)
 	Check(err)
 	return Must(gufunc.Of(data, shape...)), data
 }
 
-// Write writes an array, from wherever it lies.
+// Write writes an array of any device to an output.
 func Write[T gufunc.Element](s Setting, name string, a *gufunc.Array[T]) {
 	Check(npy.Write(s.Outputs, name, Must(a.Values()), a.Shape()...))
 }

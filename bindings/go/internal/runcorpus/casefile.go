@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// The files of the corpus as tests/conformance/corpus/README.md tells them.
+// The types below follow the files of the corpus, which tests/conformance/corpus/README.md
+// describes.
 
 type group struct {
 	Format int               `json:"format"`
@@ -82,7 +83,7 @@ type result struct {
 	Defined *int   `json:"defined"`
 }
 
-// number is an integer that stands as a string when it is large.
+// number is an integer. Large integers are strings in the file.
 type number int
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -103,7 +104,7 @@ func ints(numbers []number) []int {
 	return made
 }
 
-// dim is a pair of a name and a size.
+// dim is a name and a size. The file stores it as a pair.
 type dim struct {
 	name string
 	size number

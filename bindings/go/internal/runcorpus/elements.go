@@ -11,10 +11,10 @@ import (
 	"example.org/gufunc"
 )
 
-// form is that of a real element.
+// form describes the format of a real element.
 type form struct {
 	size                int
-	magnitude, infinity uint64 // bits: all but the sign; those of infinity
+	magnitude, infinity uint64 // bit masks of the magnitude and of infinity
 	eps                 float64
 }
 
@@ -47,7 +47,8 @@ func (f *form) bits(element []byte) uint64 {
 
 func (f *form) nan(bits uint64) bool { return bits&f.magnitude > f.infinity }
 
-// rank is where a number stands among all of its type: 0 and -0 are one.
+// rank returns the position of a number in the ordered sequence of all numbers of its type. 0 and
+// -0 have the same rank.
 func (f *form) rank(bits uint64) int64 {
 	if bits == bits&f.magnitude {
 		return int64(bits)
@@ -76,11 +77,11 @@ func (f *form) right(found, wanted uint64, ulp int64) bool {
 	return uint64(max(a, b))-uint64(min(a, b)) <= uint64(ulp)
 }
 
-// complexRight compares part by part, in steps of the larger one's last place.
+// complexRight compares real and imaginary parts, in ulps of the larger of the two parts.
 func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
 	largest, limit := 0.0, 0.0
 	for k := range 2 {
-		// A NaN is no part to measure by.
+		// A NaN part cannot provide the scale.
 		if part := math.Abs(f.value(f.bits(wanted[k*f.size:]))); part > largest {
 			largest = part
 		}
@@ -101,7 +102,7 @@ func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
 	return true
 }
 
-// elementsRight tells of the first element, in C order, that is wrong.
+// elementsRight returns an error that describes the first wrong element in C order.
 func (g *given) elementsRight(wanted *result, dtype gufunc.DType, found []byte) error {
 	info, err := dtype.Info()
 	if err != nil {

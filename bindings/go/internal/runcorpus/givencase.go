@@ -15,13 +15,13 @@ import (
 	"example.org/gufunc"
 )
 
-// given is a case with its operands made.
+// given is a case with its operands.
 type given struct {
 	testCase
 	blob     []byte
 	memory   [][]byte
 	inputs   []gufunc.Operand
-	outputs  []gufunc.Operand // nil: none is given
+	outputs  []gufunc.Operand // nil: not given
 	indices  []gufunc.Operand
 	where    gufunc.Operand
 	initial  gufunc.Operand
@@ -39,7 +39,7 @@ func (g *given) close() {
 	}
 }
 
-// bytesAt is a part of the group's bytes, nil where it has not so many.
+// bytesAt returns a part of the group's bytes, or nil if it is out of range.
 func (g *given) bytesAt(at, count int) []byte {
 	if at < 0 || count < 0 || at+count > len(g.blob) {
 		return nil
@@ -177,7 +177,7 @@ func (g *given) makeAxis() error {
 	return err
 }
 
-// place is where a word stands in a list, which begins with "" for "not given".
+// place returns the index of a word in a list, whose first entry "" means "not given".
 func place[T ~int32](word string, words []string) (T, error) {
 	found := slices.Index(words, word)
 	if found < 0 {

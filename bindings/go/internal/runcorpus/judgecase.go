@@ -10,7 +10,7 @@ import (
 	"example.org/gufunc"
 )
 
-// judge tells what is wrong with what the case came to.
+// judge compares the outcome of the case with the expected outcome.
 func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 	status, message := "GUF_OK", ""
 	var known *gufunc.Error
@@ -115,7 +115,7 @@ func (g *given) allocatedRight(wanted *result, made *gufunc.AnyArray) error {
 	return g.elementsRight(wanted, info.DType, found)
 }
 
-// walk visits the first byte of each element of an operand, in C order, as an offset of its buffer.
+// walk visits the elements of an operand in C order, with the byte offset of each in its buffer.
 func walk(o *operand, visit func(at int)) {
 	if slices.Contains(o.Shape, 0) {
 		return
@@ -165,7 +165,7 @@ func (g *given) givenRight(wanted *result, o *operand) error {
 	return g.elementsRight(wanted, dtype, found)
 }
 
-// othersKept tells of bytes that changed and belong to no operand that was written.
+// othersKept returns an error if bytes changed that do not belong to a written operand.
 func (g *given) othersKept(written []*operand) error {
 	for number, memory := range g.memory {
 		touched := make([]bool, len(memory))

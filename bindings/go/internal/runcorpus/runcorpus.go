@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runcorpus runs the corpus of all languages (tests/conformance/corpus) through this binding:
+// Runcorpus runs the corpus that all bindings share (tests/conformance/corpus):
 //
 //	runcorpus CORPUS_FOLDER DEVICE MODULE.so...
 package main
@@ -20,7 +20,7 @@ import (
 	"example.org/gufunc/internal/npy"
 )
 
-// run makes the case's call; results are its outputs.
+// run makes the call of the case and returns its outputs.
 func (g *given) run() (results []*gufunc.AnyArray, err error) {
 	u, err := gufunc.Find(g.Ufunc)
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *given) output() gufunc.AnyOperand {
 	return g.outputs[0].(gufunc.AnyOperand)
 }
 
-// runCase tells why a case failed.
+// runCase runs a case and returns an error if its outcome is wrong.
 func runCase(text json.RawMessage, blob []byte, d gufunc.Device) (id string, err error) {
 	g := &given{blob: blob}
 	reader := json.NewDecoder(bytes.NewReader(text))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tensors stands for another library in tests: it makes DLPack tensors over memory that the
-// test has, and counts the calls of their deleters.
+// Package tensors plays the role of another library in tests: it makes DLPack tensors over memory
+// of the test and counts the calls of their deleters.
 package tensors
 
 /*
@@ -50,14 +50,14 @@ import "C"
 
 import "unsafe"
 
-// Tensor is what a test looks at of a tensor.
+// Tensor contains the fields of a tensor that tests compare.
 type Tensor struct {
 	Address        uintptr
 	DeviceType     int
 	Device         int
 	DType          uint32
 	Shape, Strides []int64
-	Flags          uint64 // 0 of an unversioned one
+	Flags          uint64 // 0 for an unversioned tensor
 }
 
 // Flags of a tensor.
@@ -67,17 +67,17 @@ const (
 	CPU      = C.GUF_DLPACK_CPU
 )
 
-// Producer made one tensor, of two rows of three elements, in both forms.
+// Producer makes one tensor of two rows and three elements, with both structures.
 type Producer struct{ c *C.produced }
 
-// New makes a tensor; its memory is never freed, so that a late deletion is seen.
+// New makes a tensor. Its memory is never freed, so that a late deletion is detected.
 func New(t Tensor, major uint32) Producer {
 	return Producer{C.produce(C.uint64_t(t.Address), C.guf_dlpack_tensor{
 		device_type: C.int32_t(t.DeviceType), device_id: C.int32_t(t.Device),
 		dtype: C.guf_dtype(t.DType)}, C.uint32_t(major), C.uint64_t(t.Flags))}
 }
 
-// Managed is the pointer that libraries exchange.
+// Managed returns the pointer that libraries exchange.
 func (p Producer) Managed(unversioned bool) unsafe.Pointer {
 	if unversioned {
 		return unsafe.Pointer(&p.c.plain)
@@ -85,10 +85,10 @@ func (p Producer) Managed(unversioned bool) unsafe.Pointer {
 	return unsafe.Pointer(&p.c.versioned)
 }
 
-// Deleted is how often a deleter was called.
+// Deleted returns how often a deleter was called.
 func (p Producer) Deleted() int { return int(C.deletions(p.c)) }
 
-// Look reads a tensor.
+// Look reads the fields of a tensor.
 func Look(managed unsafe.Pointer, unversioned bool) Tensor {
 	old, flags := C.int(0), uint64(0)
 	if unversioned {

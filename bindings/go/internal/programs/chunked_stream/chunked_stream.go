@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chunked_stream: a large call cut by the library, then by hand with a stream.
+// Chunked_stream runs a large call in chunks: divided by the library, then by the program with a
+// stream.
 package main
 
 import (
@@ -27,7 +28,7 @@ func main() {
 
 func byLibrary(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size int) {
 	out := p.Must(gufunc.Alloc[float64](gufunc.Device{}, size))
-	told := make([]int64, 2) // outer items that are done, calls
+	told := make([]int64, 2) // number of completed outer items, number of calls
 	chunks := gufunc.ChunkOptions{ChunkBytes: 65536, Progress: func(done, items int) bool {
 		told[0], told[1] = int64(done), told[1]+1
 		return true
@@ -38,7 +39,7 @@ func byLibrary(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size i
 	p.Write(s, "chunked_stream_progress", p.Must(gufunc.Of(told)))
 }
 
-// byHand queues everything: pieces go in, are computed and come out in the stream's order.
+// byHand queues all work: on the stream, chunks are copied in, computed and copied out.
 func byHand(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size int) {
 	stream := p.Must(s.Device.NewStream())
 	defer stream.Close()

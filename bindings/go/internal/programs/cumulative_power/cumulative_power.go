@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cumulative_power: a gufunc that writes its input, with an output of its own, and along an axis.
+// Cumulative_power calls a gufunc that writes its input: with a separate output, and along an axis.
 package main
 
 import (
@@ -14,7 +14,7 @@ func main() {
 	columns, _ := p.Read[float64](s, "cumulative_power_columns")
 	u := p.Must(gufunc.Find("cumulative_power"))
 
-	// The output is written first: the call in place changes the rows.
+	// The call with a separate output runs first, because the call in place changes the rows.
 	reversed := p.Must(gufunc.Full[float32](gufunc.Device{}, 0, rows.Shape()...))
 	fromTheEnd := p.Must(reversed.Slice(gufunc.All(), gufunc.All().By(-1)))
 	p.Must(u.Call(&gufunc.CallOptions{Device: s.Device, Out: []gufunc.Operand{fromTheEnd}}, rows))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device_function: x ** y / z of a column, a row and a number, then reductions of what it gave.
+// Device_function computes x ** y / z of a column, a row and a number, then reduces the result.
 package main
 
 import (

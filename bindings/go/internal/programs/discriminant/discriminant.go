@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Discriminant: a ufunc of three arrays, of numbers, and under a mask.
+// Discriminant calls a ufunc on three arrays, on numbers, and with a mask.
 package main
 
 import (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hermite: a gufunc that reads what it writes, with an output of its own and in place, on a stream.
+// Hermite calls a gufunc that reads what it writes: with a separate output, in place, and on a
+// stream.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	inPlace(s, u, "hermite_long", long)
 }
 
-// inPlace computes on the device and brings the result back.
+// inPlace computes on the device and copies the result back.
 func inPlace[T gufunc.Element](s p.Setting, u *gufunc.Ufunc, name string, rows *gufunc.Array[T]) {
 	stream := p.Must(s.Device.NewStream())
 	defer stream.Close()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Matmulcore: a gufunc of stacks of matrices, and with exchanged axes.
+// Matmulcore calls a gufunc on stacks of matrices, also with swapped axes.
 package main
 
 import (
