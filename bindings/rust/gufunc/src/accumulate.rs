@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ufunc.accumulate and ufunc.reduceat.
+//! The methods `ufunc.accumulate` and `ufunc.reduceat`.
 
 use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
@@ -11,8 +11,8 @@ static ACCUMULATE: Entries<sys::guf_accumulate_args> =
 static REDUCEAT: Entries<sys::guf_accumulate_args> =
     entries!(guf_reduceat, guf_resolve_reduceat, guf_explain_reduceat);
 
-/// A fold along one axis that keeps what is on the way; [`Ufunc::accumulate`] and
-/// [`Ufunc::reduceat`] make one.
+/// A prepared [`Ufunc::accumulate`] or [`Ufunc::reduceat`]: a reduction along one axis that keeps
+/// partial results.
 ///
 /// ```
 /// use gufunc::ufunc;
@@ -32,7 +32,7 @@ pub struct Accumulate<'a> {
 }
 
 impl Ufunc {
-    /// All partial results along an axis, by default axis 0.
+    /// Prepares the computation of all partial results along an axis, by default axis 0.
     pub fn accumulate<'a>(&'a self, input: impl Into<Operand<'a>>) -> Accumulate<'a> {
         Accumulate {
             ufunc: self,
@@ -43,7 +43,8 @@ impl Ufunc {
         }
     }
 
-    /// Folds the stretches of an axis that `indices` begin, a 1-d list of integers.
+    /// Prepares the reduction of the slices of an axis that begin at `indices`, a one-dimensional
+    /// list of integers.
     pub fn reduceat<'a>(
         &'a self,
         input: impl Into<Operand<'a>>,
@@ -54,20 +55,20 @@ impl Ufunc {
 }
 
 impl<'a> Accumulate<'a> {
-    /// The axis, negative from the end.
+    /// Sets the axis; negative values count from the last axis.
     pub fn axis(mut self, axis: i64) -> Self {
         self.args.axis = axis;
         self
     }
 
     keywords! {
-        /// The type of the loop.
+        /// Sets the dtype of the loop.
         dtype;
         order;
         device;
         stream;
         threads;
-        /// Those of every step count.
+        /// The flags of every step are reported.
         report_events;
         fail_on_events;
     }
@@ -79,7 +80,7 @@ impl<'a> Accumulate<'a> {
         }
     }
 
-    /// Runs with all arguments in place.
+    /// Calls `run` with all arguments filled in.
     fn run<R>(
         &mut self,
         outputs: &[Output<'_>],
@@ -97,13 +98,13 @@ impl<'a> Accumulate<'a> {
 
     fn launch(&mut self, output: Output<'_>) -> Result<Option<DynArray>> {
         let (ufunc, entries, outputs) = (self.ufunc.as_raw(), self.entries(), [output]);
-        // SAFETY: operands of the frame, lent until `finish` has waited.
+        // SAFETY: the operands are in the frame, which is alive until `finish` has waited.
         let call = |args: &mut _| Ok(unsafe { entries.call(ufunc, args) });
         let (done, frame) = self.run(&outputs, call)?;
         Ok(self.borrowed.finish(done, &frame, &outputs)?.pop().flatten())
     }
 
-    /// Into a new array.
+    /// Returns the result as a new array.
     ///
     /// # Errors
     /// As [`Reduce::call`](crate::Reduce::call); [`Status::INDEX`] for an index out of range.
@@ -112,7 +113,7 @@ impl<'a> Accumulate<'a> {
         made.ok_or_else(|| Error::new(Status::INTERNAL, "no output was allocated"))
     }
 
-    /// Into an array or slice of the result's shape.
+    /// Writes the result to an array or slice of the result's shape.
     ///
     /// # Errors
     /// As [`Accumulate::call`]; [`Status::SHAPE`], [`Status::READ_ONLY`], [`Status::OVERLAP`].
@@ -120,24 +121,24 @@ impl<'a> Accumulate<'a> {
         self.launch(output.into()).map(|_| ())
     }
 
-    /// What it would do, without doing it.
+    /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// As [`Accumulate::call`]'s before it runs.
+    /// The errors of [`Accumulate::call`] that occur before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let (ufunc, entries) = (self.ufunc.as_raw(), self.entries());
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         let resolve = |args: &mut _| unsafe { entries.resolve(ufunc, args, 1) };
         Ok(self.run(&[Output::allocate()], resolve)?.0)
     }
 
-    /// The same as text.
+    /// Returns what the call would do, as text.
     ///
     /// # Errors
     /// As [`Accumulate::resolve`].
     pub fn explain(&mut self) -> Result<String> {
         let (ufunc, entries) = (self.ufunc.as_raw(), self.entries());
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         let explain = |args: &mut _| unsafe { entries.explain(ufunc, args) };
         Ok(self.run(&[Output::allocate()], explain)?.0)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays whose element type is known at run time.
+//! Arrays whose element type is known only at run time.
 
 use crate::handle::counted;
 use crate::status::check;
@@ -9,44 +9,45 @@ use std::ffi::c_void;
 use std::fmt;
 
 counted! {
-    /// A counted n-dimensional view of host or device memory, of any dtype.
+    /// A reference-counted n-dimensional view of host or device memory, of any dtype.
     ///
-    /// It is a shared handle, as a file's: clones and views have the same memory and keep it alive,
-    /// and calls write through `&self`. Rust sees elements by copies only. Arrays may be used from
-    /// any thread; what one thread reads while another's call writes it is unspecified.
+    /// An array is a shared handle, like a file: clones and views share its memory and keep it
+    /// alive, and calls write through `&self`. Rust accesses the elements only by copying them.
+    /// Arrays may be used from any thread. If one thread reads elements while a call of another
+    /// thread writes them, the values read are unspecified.
     ///
-    /// `Display` shows the values as NumPy prints them, then shape, dtype and device.
+    /// `Display` formats the values as NumPy does, followed by shape, dtype and device.
     DynArray, guf_array, guf_array_retain, guf_array_release
 }
 
-/// Where host memory of [`DynArray::alloc_host`] lies.
+/// The kind of host memory that [`DynArray::alloc_host`] allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum HostMemory {
     /// Page-locked: copies to and from the device need no staging.
     Pinned = sys::GUF_HOST_PINNED,
-    /// Page-locked, and read and written by the device in place.
+    /// Page-locked, and used by the device in place.
     Mapped = sys::GUF_HOST_MAPPED,
-    /// Moves to whoever touches it.
+    /// Migrates to the processor that accesses it.
     Managed = sys::GUF_HOST_MANAGED,
 }
 
-/// What an array is.
+/// Description of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayInfo {
-    /// Of the elements.
+    /// The dtype of the elements.
     pub dtype: DType,
     /// Extents, in elements.
     pub shape: Vec<i64>,
-    /// Signed bytes.
+    /// Signed strides in bytes.
     pub strides: Vec<i64>,
-    /// Of element (0, ..., 0).
+    /// Address of element (0, ..., 0).
     pub address: u64,
-    /// Elements.
+    /// Number of elements.
     pub size: usize,
-    /// `size` times the item's.
+    /// `size` times the item size.
     pub nbytes: usize,
-    /// `None`: host memory that was wrapped without one.
+    /// `None` for host memory that was wrapped without a device.
     pub device: Option<Device>,
     flags: u32,
 }
@@ -60,23 +61,23 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Refused as an output.
+    /// Whether the array is refused as an output.
     is_read_only = GUF_ARRAY_READ_ONLY;
-    /// The last axis is the fastest, without gaps.
+    /// Whether the elements are contiguous with the last axis fastest.
     is_c_contiguous = GUF_ARRAY_C_CONTIGUOUS;
-    /// The first axis is the fastest, without gaps.
+    /// Whether the elements are contiguous with the first axis fastest.
     is_f_contiguous = GUF_ARRAY_F_CONTIGUOUS;
-    /// All elements lie at multiples of their alignment.
+    /// Whether the addresses of all elements are multiples of their alignment.
     is_aligned = GUF_ARRAY_ALIGNED;
-    /// Elements in the other byte order.
+    /// Whether the elements have the other byte order.
     is_swapped = GUF_ARRAY_SWAPPED;
-    /// Not a view.
+    /// Whether the array owns its memory, that is, is not a view.
     owns_data = GUF_ARRAY_OWNS_DATA;
 }
 
 impl DynArray {
-    /// Allocates on a device (`None`: cpu) without setting the values, laid out by `order` (`C` or
-    /// `F`).
+    /// Allocates an array on a device (`None`: cpu) with layout `order` (`C` or `F`). The values
+    /// are unspecified.
     ///
     /// # Errors
     /// [`Status::DTYPE`], [`Status::SHAPE`], [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
@@ -89,10 +90,10 @@ impl DynArray {
         Self::alloc_as(device.into(), dtype, shape, None, order)
     }
 
-    /// The same with strides in bytes, which may be negative or leave gaps.
+    /// Allocates an array with strides in bytes, which may be negative or leave gaps.
     ///
     /// # Errors
-    /// As [`DynArray::alloc`]; [`Status::SHAPE`] where elements overlap.
+    /// As [`DynArray::alloc`]; [`Status::SHAPE`] if elements overlap.
     pub fn alloc_strided(
         device: impl Into<Option<Device>>,
         dtype: DType,
@@ -113,7 +114,7 @@ impl DynArray {
         let (device, strides) = (raw_device(device), pointer(strides));
         made(|out, error| {
             let (ndim, order) = (count(shape), order as i32);
-            // SAFETY: as many extents and strides as are said.
+            // SAFETY: both lists have the length that is passed.
             unsafe {
                 let shape = shape.as_ptr();
                 sys::guf_array_alloc(device, dtype.0, ndim, shape, strides, order, out, error)
@@ -121,10 +122,10 @@ impl DynArray {
         })
     }
 
-    /// Allocates host memory for use with `device`, without setting the values.
+    /// Allocates host memory for use with `device`. The values are unspecified.
     ///
     /// # Errors
-    /// As [`DynArray::alloc`]; [`Status::UNSUPPORTED`] where the device has no such memory.
+    /// As [`DynArray::alloc`]; [`Status::UNSUPPORTED`] if the device has no such memory.
     pub fn alloc_host(
         device: Device,
         memory: HostMemory,
@@ -134,7 +135,7 @@ impl DynArray {
     ) -> Result<Self> {
         made(|out, error| {
             let (ndim, strides) = (count(shape), std::ptr::null());
-            // SAFETY: as many extents as are said.
+            // SAFETY: the list of extents has the length that is passed.
             unsafe {
                 sys::guf_array_alloc_host(
                     device.as_raw(),
@@ -151,41 +152,42 @@ impl DynArray {
         })
     }
 
-    /// Wraps memory without copying; `release` runs once, on any thread, when the last array or
-    /// view of it is gone.
+    /// Wraps memory without a copy. `release` runs once, on any thread, when the last array or view
+    /// of the memory is gone.
     ///
     /// # Safety
-    /// As [`Tensor::from_raw`](crate::Tensor::from_raw), until `release` runs.
+    /// The conditions of [`Tensor::from_raw`](crate::Tensor::from_raw) hold until `release` runs.
     ///
     /// # Errors
-    /// [`Status::ARG`], [`Status::SHAPE`], [`Status::DTYPE`]; `release` is then dropped, not run.
+    /// [`Status::ARG`], [`Status::SHAPE`], [`Status::DTYPE`]; `release` is then dropped without
+    /// running.
     pub unsafe fn wrap(
         tensor: crate::Tensor<'_>,
         release: impl FnOnce() + Send + 'static,
     ) -> Result<Self> {
         type Release = Box<dyn FnOnce() + Send>;
         unsafe extern "C" fn run(user: *mut c_void, _address: u64) {
-            // SAFETY: the box of below, given once.
+            // SAFETY: `user` is the box that is created below, and the library calls `run` once.
             let release = unsafe { Box::from_raw(user.cast::<Release>()) };
             crate::callback::quietly(*release);
         }
         let user = Box::into_raw(Box::new(Box::new(release) as Release));
         let (tensor, flags) = (tensor.to_c(), sys::GUF_RELEASE_ANY_THREAD);
         let wrapped = made(|out, error| {
-            // SAFETY: the memory is the caller's promise, `user` is given back once, by `run`.
+            // SAFETY: the caller guarantees the memory. `run` takes `user` back once.
             unsafe { sys::guf_array_wrap(&tensor, Some(run), user.cast(), flags, out, error) }
         });
         if wrapped.is_err() {
-            // SAFETY: after a failure it never runs.
+            // SAFETY: after a failure the library never calls `run`.
             drop(unsafe { Box::from_raw(user) });
         }
         wrapped
     }
 
-    /// What the array is. Cheap, but for the two lists.
+    /// Returns a description of the array. Cheap, except for allocating the two lists.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn info(&self) -> Result<ArrayInfo> {
         let info = self.raw_info()?;
         let ndim = info.ndim as usize;
@@ -203,12 +205,12 @@ impl DynArray {
 
     pub(crate) fn raw_info(&self) -> Result<sys::guf_array_info> {
         let mut info = sys::guf_array_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_array_get_info(self.raw, &mut info, error) })?;
         Ok(info)
     }
 
-    /// Extents, in elements.
+    /// Returns the extents, in elements.
     ///
     /// # Errors
     /// As [`DynArray::info`].
@@ -216,7 +218,7 @@ impl DynArray {
         Ok(self.info()?.shape)
     }
 
-    /// The type of the elements.
+    /// Returns the dtype of the elements.
     ///
     /// # Errors
     /// As [`DynArray::info`].
@@ -228,7 +230,7 @@ impl DynArray {
 impl fmt::Display for DynArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = crate::text::written(|text, length, error| {
-            // SAFETY: memory of the length that is said.
+            // SAFETY: the buffer has the length that is passed.
             unsafe { sys::guf_array_print(self.raw, text, length, error) }
         });
         match text {
@@ -247,7 +249,7 @@ impl fmt::Debug for DynArray {
     }
 }
 
-/// Runs a function that makes an array.
+/// Calls a C function that makes an array.
 pub(crate) fn made(
     make: impl FnOnce(*mut sys::guf_array, *mut sys::guf_error) -> sys::guf_status,
 ) -> Result<DynArray> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ufunc.at.
+//! The method `ufunc.at`.
 
 use crate::array::count;
 use crate::frame::Frame;
@@ -9,7 +9,7 @@ use gufunc_sys as sys;
 
 static AT: Entries<sys::guf_at_args> = entries!(guf_at, guf_resolve_at, guf_explain_at);
 
-/// `array[indices] = op(array[indices], operand)`, with its keywords; [`Ufunc::at`] makes one.
+/// A prepared [`Ufunc::at`]: `array[indices] = op(array[indices], operand)`, with its keywords.
 ///
 /// ```
 /// use gufunc::{scalar, ufunc};
@@ -29,8 +29,9 @@ pub struct At<'a> {
 }
 
 impl Ufunc {
-    /// Applies the ufunc in place to indexed elements; every occurrence of an index counts.
-    /// `indices` are operands of integers, which index the first axes.
+    /// Prepares the application of the ufunc in place to indexed elements. An index that occurs
+    /// several times is applied each time. `indices` are integer operands that index the first
+    /// axes.
     pub fn at<'a>(&'a self, array: impl Into<Output<'a>>, indices: impl Inputs<'a>) -> At<'a> {
         At {
             ufunc: self,
@@ -44,7 +45,7 @@ impl Ufunc {
 }
 
 impl<'a> At<'a> {
-    /// The second operand of a binary ufunc, broadcast to the indexed elements.
+    /// Sets the second operand of a binary ufunc, which is broadcast to the indexed elements.
     pub fn operand(mut self, operand: impl Into<Operand<'a>>) -> Self {
         self.operand = Some(operand.into());
         self
@@ -54,12 +55,12 @@ impl<'a> At<'a> {
         device;
         stream;
         threads;
-        /// Those of every occurrence of an index count.
+        /// The flags of every application are reported, also for repeated indices.
         report_events;
         fail_on_events;
     }
 
-    /// Runs with all arguments in place.
+    /// Calls `run` with all arguments filled in.
     fn run<R>(
         &mut self,
         run: impl FnOnce(&mut sys::guf_at_args) -> Result<R>,
@@ -79,31 +80,31 @@ impl<'a> At<'a> {
     ///
     /// # Errors
     /// [`Status::INDEX`](crate::Status::INDEX), [`Status::SHAPE`](crate::Status::SHAPE),
-    /// [`Status::VALUE`](crate::Status::VALUE) and the rest of `guf_at`'s.
+    /// [`Status::VALUE`](crate::Status::VALUE) and the other errors of `guf_at`.
     pub fn call(&mut self) -> Result<()> {
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame, lent until `finish` has waited.
+        // SAFETY: the operands are in the frame, which is alive until `finish` has waited.
         let (done, frame) = self.run(|args| Ok(unsafe { AT.call(ufunc, args) }))?;
         self.borrowed.finish(done, &frame, &[]).map(|_| ())
     }
 
-    /// What it would do, without doing it.
+    /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// As [`At::call`]'s before it runs.
+    /// The errors of [`At::call`] that occur before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         Ok(self.run(|args| unsafe { AT.resolve(ufunc, args, 1) })?.0)
     }
 
-    /// The same as text.
+    /// Returns what the call would do, as text.
     ///
     /// # Errors
     /// As [`At::resolve`].
     pub fn explain(&mut self) -> Result<String> {
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         Ok(self.run(|args| unsafe { AT.explain(ufunc, args) })?.0)
     }
 }

@@ -16,20 +16,22 @@ pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, guf_res
 pub(crate) static OUTER: Entries<sys::guf_call_args> =
     entries!(guf_outer, guf_resolve_outer, guf_explain_outer);
 
-/// What to do with operands in host memory when the call runs on a device that cannot read it.
+/// Selects whether operands in host memory are copied when a call runs on a device that cannot read
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum HostPolicy {
-    /// All in host memory: copied, and outputs are allocated there. A mix is refused.
+    /// If all operands are in host memory, they are copied, and outputs are allocated in host
+    /// memory. A mix of host and device memory is refused.
     #[default]
     Refuse = sys::GUF_HOST_DEFAULT,
-    /// A mix is copied too; outputs are allocated on the device.
+    /// A mix is copied too. Outputs are allocated on the device.
     Copy = sys::GUF_HOST_COPY,
-    /// The same, with a line in the log.
+    /// Like `Copy`, and a warning is logged.
     CopyAndWarn = sys::GUF_HOST_COPY_AND_WARN,
 }
 
-/// A call with keywords; [`Ufunc::with`] makes one. May be used for several calls.
+/// A call with keywords, made by [`Ufunc::with`]. It may be used for several calls.
 ///
 /// ```
 /// use gufunc::{ufunc, Casting, DType};
@@ -71,13 +73,13 @@ impl<'a> Call<'a> {
     }
 
     keywords! {
-        /// A mask (`bool`), broadcast with the loop dimensions: where false, outputs keep their
-        /// values.
+        /// Sets a mask (`bool`), broadcast with the loop dimensions. Where it is false, outputs
+        /// keep their values.
         where_;
         order;
-        /// The type of the outputs that the loop must have.
+        /// Sets the required output dtype of the loop.
         dtype;
-        /// Reduced core dimensions stay, with extent 1.
+        /// Keeps reduced core dimensions, with extent 1.
         keepdims;
         device;
         stream;
@@ -86,33 +88,34 @@ impl<'a> Call<'a> {
         fail_on_events;
     }
 
-    /// Which casts the call may make.
+    /// Sets the casting level of the call.
     pub fn casting(mut self, casting: Casting) -> Self {
         self.args.casting = casting as i32;
         self
     }
 
-    /// The types of the loop, nin + nout of them; [`DType::UNSPECIFIED`] for any.
+    /// Sets the dtypes of the loop: nin + nout of them, [`DType::UNSPECIFIED`] for any.
     pub fn signature(mut self, types: &'a [DType]) -> Self {
         self.args.nsignature = crate::array::count(types);
         self.args.signature = types.as_ptr().cast();
         self
     }
 
-    /// For each operand as many axes as it has core dimensions, one after the other.
+    /// Sets the axes of the core dimensions: a single list that concatenates the axes of each
+    /// operand.
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.args.naxes = crate::array::count(axes);
         self.args.axes = axes.as_ptr();
         self
     }
 
-    /// One axis, for a signature whose only core dimension is shared.
+    /// Sets one axis, for a signature with a single, shared core dimension.
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
         self
     }
 
-    /// The size of a core dimension that only outputs have.
+    /// Sets the size of a core dimension that only outputs have.
     pub fn dim(mut self, name: &str, size: i64) -> Self {
         match c_string(name) {
             Ok(name) => self.dims.push((name, size)),
@@ -121,28 +124,28 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Which operands in host memory may be copied to the device and back.
+    /// Selects which operands in host memory may be copied to the device and back.
     pub fn host_policy(mut self, policy: HostPolicy) -> Self {
         self.args.host_policy = policy as i32;
         self
     }
 
-    /// The mask, where there is one.
+    /// Returns the mask, if there is one.
     pub(crate) fn mask(&self) -> Option<&Operand<'a>> {
         self.mask.as_ref()
     }
 
-    /// The stream, where there is one.
+    /// Returns the stream, if there is one.
     pub(crate) fn on_stream(&self) -> Option<&'a Stream> {
         self.borrowed.stream
     }
 
-    /// The device that the call names.
+    /// Returns the device that was set for the call.
     pub(crate) fn on_device(&self) -> Option<Device> {
         (!self.args.device.is_null()).then(|| Device::new(self.args.device))
     }
 
-    /// Runs with all arguments in place. What they point to lives until `run` returns.
+    /// Calls `run` with all arguments filled in. The arguments are valid until `run` returns.
     pub(crate) fn run<R>(
         &mut self,
         inputs: &[Operand<'_>],
@@ -170,7 +173,7 @@ impl<'a> Call<'a> {
         Ok((run(&mut args)?, frame))
     }
 
-    /// The call itself, and the wait where something is lent to it.
+    /// Makes the call, and waits for it if the call borrows memory of the program.
     fn launch(
         &mut self,
         inputs: &[Operand<'_>],
@@ -178,12 +181,12 @@ impl<'a> Call<'a> {
         entries: &Entries<sys::guf_call_args>,
     ) -> Result<Vec<Option<DynArray>>> {
         if outputs.is_empty() && self.ufunc.nout() > 0 {
-            // The library would allocate them, behind the inputs in the frame.
+            // The library would allocate the outputs in operands that the frame does not have.
             let message = format!("outputs: found none, wanted {}", self.ufunc.nout());
             return Err(Error::new(Status::ARG, message));
         }
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame, lent until `finish` has waited.
+        // SAFETY: the operands are in the frame, which is alive until `finish` has waited.
         let call = |args: &mut _| Ok(unsafe { entries.call(ufunc, args) });
         let (done, frame) = self.run(inputs, outputs, call)?;
         self.borrowed.finish(done, &frame, outputs)
@@ -198,7 +201,7 @@ impl<'a> Call<'a> {
         Ok(self.launch(inputs, &outputs, entries)?.into_iter().flatten().collect())
     }
 
-    /// Applies the ufunc; its one output is allocated.
+    /// Applies the ufunc and allocates its single output.
     ///
     /// # Errors
     /// As [`Ufunc::call`].
@@ -218,7 +221,7 @@ impl<'a> Call<'a> {
         outputs.pop().ok_or_else(|| one_output(0))
     }
 
-    /// Applies the ufunc; all outputs are allocated.
+    /// Applies the ufunc and allocates all outputs.
     ///
     /// # Errors
     /// As [`Ufunc::call`].
@@ -226,8 +229,8 @@ impl<'a> Call<'a> {
         self.allocate(inputs.into_inputs().as_ref(), &CALL)
     }
 
-    /// Applies the ufunc and writes the outputs; gives those that were [`Output::allocate`], each
-    /// at its place.
+    /// Applies the ufunc and writes the outputs. Returns one entry per output: the allocated array
+    /// for [`Output::allocate`], otherwise `None`.
     ///
     /// # Errors
     /// As [`Ufunc::call_into`].
@@ -252,16 +255,16 @@ impl<'a> Call<'a> {
         self.launch(inputs, outputs, &CALL)
     }
 
-    /// Applies a binary ufunc to all pairs: the result has the first input's axes, then the
-    /// second's. Without `axes`, `axis` and `dim`.
+    /// Applies a binary ufunc to all pairs of elements. The result has the axes of the first input,
+    /// then those of the second. `axes`, `axis` and `dim` must not be set.
     ///
     /// # Errors
-    /// As [`Ufunc::call`]; [`Status::VALUE`](crate::Status::VALUE) where the ufunc is not binary.
+    /// As [`Ufunc::call`]; [`Status::VALUE`](crate::Status::VALUE) if the ufunc is not binary.
     pub fn outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<DynArray> {
         self.single(inputs.into_inputs().as_ref(), &OUTER)
     }
 
-    /// The same into a given output.
+    /// Like [`Call::outer`], and writes to an existing output.
     ///
     /// # Errors
     /// As [`Call::outer`] and [`Ufunc::call_into`].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures of the program that C calls: what they fail with becomes C's record, and no panic
+//! Closures of the program that C calls. Their errors are written to C's error record, and no panic
 //! leaves them.
 
 use crate::{Error, Result, Status};
@@ -8,10 +8,10 @@ use std::any::Any;
 use std::ffi::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Runs a closure; its error, or its panic's text, goes into the record of C's.
+/// Runs a closure and writes its error, or the text of its panic, to C's error record.
 ///
 /// # Safety
-/// `record` is one that C gave to be filled in, or NULL.
+/// `record` is NULL or an error record that C passed to be filled in.
 pub(crate) unsafe fn guarded(
     record: *mut sys::guf_error,
     run: impl FnOnce() -> Result<()>,
@@ -20,9 +20,9 @@ pub(crate) unsafe fn guarded(
     let Err(failure) = answer.unwrap_or_else(|panic| Err(of_panic(panic))) else {
         return sys::GUF_OK;
     };
-    // An answer that is no error, such as `OK`, would be taken for success.
+    // A status that is not an error, such as `OK`, would be taken for success.
     let status = if failure.status().is_error() { failure.status() } else { Status::LOOP };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if let Some(record) = unsafe { record.as_mut() } {
         tell(record, status, &failure);
     }
@@ -37,7 +37,7 @@ fn tell(record: &mut sys::guf_error, status: Status, failure: &Error) {
     record.native_code = failure.native_code();
     let text = failure.message();
     let room = record.message.len() - 1;
-    // Cut where a character begins.
+    // The text is cut at a character boundary.
     let end = (0..=room.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     let bytes = text.bytes().take(end.unwrap_or(0)).chain([0]);
     for (place, byte) in record.message.iter_mut().zip(bytes) {
@@ -52,7 +52,7 @@ fn of_panic(panic: Box<dyn Any + Send>) -> Error {
         Err(panic) => match panic.downcast::<String>() {
             Ok(text) => *text,
             Err(other) => {
-                // Its drop might panic in its turn, where nobody may.
+                // Dropping the payload might panic again, where no panic is allowed.
                 std::mem::forget(other);
                 "a panic that has no text".to_string()
             }
@@ -61,16 +61,16 @@ fn of_panic(panic: Box<dyn Any + Send>) -> Error {
     Error::new(Status::LOOP, text)
 }
 
-/// Runs what C waits for no answer of: a panic ends here, and so does its payload.
+/// Runs a closure whose result C does not receive. A panic ends here and its payload is dropped.
 pub(crate) fn quietly(run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         of_panic(panic);
     }
 }
 
-/// Frees what a closure was given as, on whatever thread.
+/// Frees the boxed closure of a callback. It runs on any thread.
 pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
-    // SAFETY: the box that was handed over, given back once.
+    // SAFETY: `user` is the box that was passed to the library, which frees it once.
     let closure = unsafe { Box::from_raw(user.cast::<T>()) };
     quietly(|| drop(closure));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls on arrays that are larger than a device's memory, or than memory.
+//! Calls on arrays that are larger than the memory of a device or of the host.
 
 use crate::status::check;
 use crate::{Call, Error, Inputs, Outputs, Result};
@@ -12,7 +12,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 type Progress<'a> = dyn FnMut(i64, i64) -> ControlFlow<()> + 'a;
 
-/// How a call is cut.
+/// Options for how a call is divided into chunks.
 ///
 /// ```
 /// use gufunc::{ufunc, Chunks};
@@ -37,44 +37,46 @@ pub struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// The library's choice of everything.
+    /// Leaves all choices to the library.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes of the largest operand in a chunk; 0 is the library's choice, 8 MiB at most.
+    /// Sets the bytes of the largest operand in a chunk. 0 leaves the choice to the library, at
+    /// most 8 MiB.
     pub fn chunk_bytes(mut self, bytes: u64) -> Self {
         self.chunk_bytes = bytes;
         self
     }
 
-    /// Chunks under way at once, 1 to 16; 0 is 3.
+    /// Sets the number of chunks that are in progress at the same time, 1 to 16. 0 means 3.
     pub fn depth(mut self, depth: i32) -> Self {
         self.depth = depth;
         self
     }
 
-    /// Outer items before it are neither read nor written: where a call that was stopped goes on.
+    /// Sets the number of outer items to skip: they are neither read nor written. Used to resume a
+    /// stopped call.
     pub fn first_item(mut self, item: i64) -> Self {
         self.first_item = item;
         self
     }
 
-    /// Called on this thread behind each chunk with how many of the outer items are in the outputs,
-    /// and how many there are. `Break` ends the call with `CANCELLED`. A panic in it ends the call,
-    /// too, and goes on behind it.
+    /// Sets a function that is called on this thread after each chunk, with the number of outer
+    /// items that are in the outputs and the total number. `Break` stops the call with `CANCELLED`.
+    /// A panic in the function stops the call too, and continues after it.
     pub fn progress(mut self, progress: impl FnMut(i64, i64) -> ControlFlow<()> + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 }
 
-/// A chunked call that failed or was stopped: how far it came, and why it ended.
+/// Error of a chunked call that failed or was stopped.
 #[derive(Clone, Debug)]
 pub struct ChunksError {
-    /// Outer items that are in the outputs: the `first_item` to go on with.
+    /// Number of outer items that are in the outputs: the `first_item` to resume with.
     pub items: i64,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
@@ -96,14 +98,14 @@ impl From<ChunksError> for Error {
     }
 }
 
-/// What the callback needs, and what it leaves behind.
+/// State of the callback during a call.
 struct Watch<'a> {
     progress: Box<Progress<'a>>,
     panic: Option<Box<dyn Any + Send>>,
 }
 
 unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
-    // SAFETY: the call's own watch, on the call's own thread.
+    // SAFETY: `user` is the watch of this call, which runs on the calling thread.
     let watch = unsafe { &mut *user.cast::<Watch<'_>>() };
     match catch_unwind(AssertUnwindSafe(|| (watch.progress)(done, items))) {
         Ok(ControlFlow::Continue(())) => 0,
@@ -116,12 +118,13 @@ unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
 }
 
 impl Call<'_> {
-    /// Applies the ufunc chunk by chunk of its outermost loop dimension. Operands lie in host
-    /// memory and all outputs are given; complete on return. Gives how many outer items there are.
+    /// Applies the ufunc in chunks along its outermost loop dimension. Operands must be in host
+    /// memory and all outputs given. The call is complete on return. Returns the number of outer
+    /// items.
     ///
     /// # Errors
-    /// Those of the call, with the number of items that are done; `CANCELLED` where `progress` said
-    /// `Break`, `UNSUPPORTED` for device memory, `ARG` for a stream.
+    /// The errors of the call, with the number of completed items; `CANCELLED` if `progress`
+    /// returned `Break`, `UNSUPPORTED` for device memory, `ARG` for a stream.
     pub fn call_chunked<'i>(
         &mut self,
         inputs: impl Inputs<'i>,
@@ -140,7 +143,7 @@ impl Call<'_> {
         }
         let (ufunc, mut items) = (self.ufunc.as_raw(), 0);
         let done: Result<_> = self.run(inputs.as_ref(), outputs.as_ref(), |args| {
-            // SAFETY: arguments whose operands are in the frame; the watch lives as long.
+            // SAFETY: the operands are in the frame. The frame and the watch outlive the call.
             check(|error| unsafe {
                 sys::guf_call_chunked(ufunc, args, &options, &mut items, error)
             })

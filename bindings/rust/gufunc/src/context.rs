@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The library as a whole, and contexts.
+//! Functions of the whole library, and contexts.
 
 use crate::handle::counted;
 use crate::status::{ask, check, static_text, text_of};
@@ -10,15 +10,15 @@ use std::path::Path;
 use std::time::Duration;
 
 counted! {
-    /// A registry of ufuncs and modules over the standard library.
+    /// A registry of ufuncs and modules on top of the standard library.
     ///
-    /// Most programs use the process's own, [`Context::default`]; a new one keeps names apart.
-    /// Cloning gives another reference to the same context.
+    /// Most programs use the context of the process, [`Context::default`]. A new context keeps its
+    /// names separate. Cloning returns another reference to the same context.
     Context, guf_context, guf_context_retain, guf_context_release
 }
 
 impl Default for Context {
-    /// The process's default context, which is never freed.
+    /// Returns the default context of the process, which is never freed.
     fn default() -> Self {
         Context { raw: std::ptr::null_mut() }
     }
@@ -31,13 +31,13 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// A context of its own.
+    /// Creates a separate context.
     ///
     /// # Errors
     /// [`Status::NO_MEMORY`].
     pub fn new() -> Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle.
+        // SAFETY: the pointer to the handle is valid for the call.
         check(|error| unsafe { sys::guf_context_create(0, &mut raw, error) })?;
         Ok(Context { raw })
     }
@@ -45,12 +45,12 @@ impl Context {
     /// Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"`, the first usable one.
     ///
     /// # Errors
-    /// [`Status::ARG`] for a malformed spec, [`Status::NO_BACKEND`], [`Status::NO_DEVICE`], or why
-    /// the backend is not usable.
+    /// [`Status::ARG`] for a malformed spec, [`Status::NO_BACKEND`], [`Status::NO_DEVICE`], or the
+    /// reason why the backend is not usable.
     pub fn device(&self, spec: &str) -> Result<Device> {
         let spec = c_string(spec)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a terminated text and a place for the handle.
+        // SAFETY: the text is NUL-terminated, and the handle pointer is valid.
         check(|error| unsafe { sys::guf_device_get(self.raw, spec.as_ptr(), &mut raw, error) })?;
         Ok(Device::new(raw))
     }
@@ -58,27 +58,27 @@ impl Context {
     /// Finds a ufunc by its name, or by `"module:name"`.
     ///
     /// # Errors
-    /// [`Status::NOT_FOUND`], whose message names the nearest.
+    /// [`Status::NOT_FOUND`]; the message contains the nearest name.
     pub fn ufunc(&self, name: &str) -> Result<Ufunc> {
         let name = c_string(name)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a terminated text and a place for the handle.
+        // SAFETY: the text is NUL-terminated, and the handle pointer is valid.
         check(|error| unsafe { sys::guf_ufunc_find(self.raw, name.as_ptr(), &mut raw, error) })?;
-        // SAFETY: one reference for the caller.
+        // SAFETY: the function returned one reference.
         unsafe { Ufunc::from_raw(raw) }
     }
 
-    /// The full names of all ufuncs that the context knows, sorted.
+    /// Returns the full names of all ufuncs in the context, sorted.
     ///
     /// # Errors
-    /// [`Status::INDEX`] when another thread's module went away meanwhile.
+    /// [`Status::INDEX`] if another thread unloads a module meanwhile.
     pub fn ufunc_names(&self) -> Result<Vec<String>> {
         let mut count = 0;
-        // SAFETY: a place for the number.
+        // SAFETY: the pointer to the number is valid for the call.
         check(|error| unsafe { sys::guf_ufunc_count(self.raw, &mut count, error) })?;
         let name_at = |index| {
             let mut name = [0; 256];
-            // SAFETY: memory of the length that is said.
+            // SAFETY: the buffer has the length that is passed.
             check(|error| unsafe {
                 sys::guf_ufunc_name_at(self.raw, index, name.as_mut_ptr(), 256, error)
             })?;
@@ -87,12 +87,12 @@ impl Context {
         (0..count).map(name_at).collect()
     }
 
-    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. They are found
-    /// as long as the module, or one of them, is kept.
+    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. They can be
+    /// found as long as the module, or one of its ufuncs, exists.
     ///
     /// # Safety
-    /// The file's code runs in this process, now and in calls of its ufuncs: it is trusted to be
-    /// sound, and to touch no memory but its operands'.
+    /// Code of the file runs in this process, now and in calls of its ufuncs. The caller guarantees
+    /// that the code is sound and accesses no memory except its operands.
     ///
     /// # Errors
     /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], or [`Status::EXISTS`] for another
@@ -102,10 +102,11 @@ impl Context {
         Module::load(self, path.as_ref(), 0)
     }
 
-    /// The same, but runs no code of the file on the host: device images only, no cpu loops.
+    /// Loads a module without running code of the file on the host: only its device images are
+    /// used, and its ufuncs have no loops for the cpu.
     ///
     /// # Safety
-    /// The images are trusted to touch no memory but their operands'.
+    /// The caller guarantees that the images access no memory except their operands.
     ///
     /// # Errors
     /// As [`Context::load_module`].
@@ -114,36 +115,36 @@ impl Context {
     }
 }
 
-/// A terminated copy of a text.
+/// Returns a NUL-terminated copy of a text.
 pub(crate) fn c_string(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::new(Status::ARG, format!("{text:?} has a NUL in it")))
 }
 
-/// The version of the library that runs: major, minor, patch.
+/// Returns the version of the loaded library: major, minor, patch.
 pub fn version() -> (u32, u32, u32) {
-    // SAFETY: takes nothing.
+    // SAFETY: the function has no parameters.
     let packed = unsafe { sys::guf_version() };
     (packed >> 22, packed >> 12 & 0x3ff, packed & 0xfff)
 }
 
-/// The same as text.
+/// Returns the version of the loaded library as text.
 pub fn version_string() -> &'static str {
-    // SAFETY: takes nothing.
+    // SAFETY: the function has no parameters.
     static_text(unsafe { sys::guf_version_string() })
 }
 
-/// Finds a device of the default context, as [`Context::device`].
+/// Finds a device in the default context; see [`Context::device`].
 ///
 /// # Errors
-/// As there.
+/// As [`Context::device`].
 pub fn device(spec: &str) -> Result<Device> {
     Context::default().device(spec)
 }
 
-/// Finds a ufunc of the default context, as [`Context::ufunc`].
+/// Finds a ufunc in the default context; see [`Context::ufunc`].
 ///
 /// # Errors
-/// As there.
+/// As [`Context::ufunc`].
 ///
 /// ```
 /// let sqrt = gufunc::ufunc("sqrt")?;
@@ -154,49 +155,49 @@ pub fn ufunc(name: &str) -> Result<Ufunc> {
     Context::default().ufunc(name)
 }
 
-/// Loads a module into the default context, as [`Context::load_module`].
+/// Loads a module into the default context; see [`Context::load_module`].
 ///
 /// # Safety
-/// As there.
+/// As [`Context::load_module`].
 ///
 /// # Errors
-/// As there.
+/// As [`Context::load_module`].
 #[must_use = "its ufuncs are found as long as it is kept"]
 pub unsafe fn load_module(path: impl AsRef<Path>) -> Result<Module> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { Context::default().load_module(path) }
 }
 
-/// Frees what dropped values left behind and runs queued release callbacks, at most
-/// `max_callbacks` of them (0: all), on this thread. Gives how many ran.
+/// Frees objects whose last reference was dropped, and runs at most `max_callbacks` queued release
+/// callbacks (0: all) on this thread. Returns the number of callbacks that ran.
 ///
 /// # Errors
-/// What the library says.
+/// Any error that the library reports.
 pub fn poll(max_callbacks: u32) -> Result<u32> {
     let mut ran = 0;
-    // SAFETY: a place for the number.
+    // SAFETY: the pointer to the number is valid for the call.
     check(|error| unsafe { sys::guf_poll(max_callbacks, &mut ran, error) })?;
     Ok(ran)
 }
 
-/// How grave a line of the log is.
+/// The severity of a line of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogLevel {
     /// Something failed.
     Error,
-    /// Something that may be meant otherwise.
+    /// Something that may not be intended.
     Warning,
-    /// What was decided.
+    /// A decision of the library.
     Information,
 }
 
-/// Takes the oldest line from the log of the process; the library prints nothing itself.
+/// Removes and returns the oldest line of the process's log. The library itself prints nothing.
 ///
 /// # Errors
-/// What the library says.
+/// Any error that the library reports.
 pub fn log_read() -> Result<Option<(LogLevel, String)>> {
     let (mut text, mut level) = ([0; 1024], -1);
-    // SAFETY: memory of the length that is said.
+    // SAFETY: the buffer has the length that is passed.
     check(|error| unsafe { sys::guf_log_read(text.as_mut_ptr(), text.len(), &mut level, error) })?;
     let level = match level {
         0 => LogLevel::Error,
@@ -207,18 +208,19 @@ pub fn log_read() -> Result<Option<(LogLevel, String)>> {
     Ok(Some((level, text_of(&text))))
 }
 
-/// Waits for all streams, stops the library's threads, runs queued callbacks and frees caches.
-/// Nothing needs it at exit. `false`: work still ran after `timeout`, the library is still usable.
+/// Waits for all streams, stops the library's threads, runs queued callbacks and frees caches. A
+/// program need not call it at exit. Returns `false` if work was still running after `timeout`; the
+/// library is then still usable.
 ///
 /// # Errors
-/// What the library says.
+/// Any error that the library reports.
 pub fn shutdown(timeout: Option<Duration>) -> Result<bool> {
-    // SAFETY: takes any number.
+    // SAFETY: the function accepts any number.
     let status = ask(|error| unsafe { sys::guf_shutdown(nanoseconds(timeout), error) })?;
     Ok(status == Status::OK)
 }
 
-/// A limit in nanoseconds; `None` is no limit.
+/// Converts a time limit to nanoseconds; `None` means no limit.
 pub(crate) fn nanoseconds(timeout: Option<Duration>) -> u64 {
     timeout.map_or(u64::MAX, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -12,33 +12,34 @@ use gufunc_sys as sys;
 use std::time::Duration;
 
 impl DynArray {
-    /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), on a
-    /// stream if one is given.
+    /// Sets every element to a scalar ([`scalar`](crate::scalar), [`weak`](crate::weak)), queued on
+    /// a stream if one is given.
     ///
     /// # Errors
-    /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] of a weak int; [`Status::ARG`] for no scalar.
+    /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] for a weak int that does not fit;
+    /// [`Status::ARG`] if the value is not a scalar.
     pub fn fill(&self, value: Operand<'_>, stream: Option<&Stream>) -> Result<()> {
         let mut frame = crate::frame::Frame::new();
         let value = frame.place(&value)?;
-        // SAFETY: an operand of the frame.
+        // SAFETY: the operand is in the frame, which outlives the call.
         check(|error| unsafe {
             sys::guf_array_fill(self.as_raw(), value, raw_stream(stream), error)
         })
     }
 
-    /// A copy of the same dtype on the same device, laid out by `order`.
+    /// Returns a copy of the same dtype on the same device, with layout `order`.
     ///
     /// # Errors
     /// [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
     pub fn copy(&self, order: Order, stream: Option<&Stream>) -> Result<Self> {
         let stream = raw_stream(stream);
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         made(|out, error| unsafe {
             sys::guf_array_copy(self.as_raw(), order as i32, stream, out, error)
         })
     }
 
-    /// Copies `source` into this array, broadcasting and casting.
+    /// Copies `source` into this array, with broadcasting and casting.
     ///
     /// # Errors
     /// [`Status::CASTING`], [`Status::SHAPE`], [`Status::READ_ONLY`], [`Status::OVERLAP`].
@@ -49,13 +50,13 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<()> {
         let (casting, stream) = (casting as i32, raw_stream(stream));
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe {
             sys::guf_array_assign(self.as_raw(), source.as_raw(), casting, stream, error)
         })
     }
 
-    /// A copy of another dtype.
+    /// Returns a copy of another dtype.
     ///
     /// # Errors
     /// [`Status::DTYPE`], [`Status::CASTING`], and as [`DynArray::copy`].
@@ -67,56 +68,57 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<Self> {
         let (casting, order, stream) = (casting as i32, order as i32, raw_stream(stream));
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         made(|out, error| unsafe {
             sys::guf_array_astype(self.as_raw(), dtype.0, casting, order, stream, out, error)
         })
     }
 
-    /// A copy on `device`.
+    /// Returns a copy on `device`.
     ///
     /// # Errors
     /// [`Status::NO_MEMORY`], [`Status::DEVICE_MEMORY`].
     pub fn to_device(&self, device: Device, stream: Option<&Stream>) -> Result<Self> {
         let stream = raw_stream(stream);
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         made(|out, error| unsafe {
             sys::guf_array_to_device(self.as_raw(), device.as_raw(), stream, out, error)
         })
     }
 
-    /// Copies into `destination`, an array of the same dtype and shape, wherever it lies.
+    /// Copies into `destination`, an array of the same dtype and shape on any device.
     ///
     /// # Errors
     /// [`Status::DTYPE`], [`Status::SHAPE`], [`Status::READ_ONLY`].
     pub fn copy_to(&self, destination: &DynArray, stream: Option<&Stream>) -> Result<()> {
         let (device, stream) = (destination.raw_info()?.device, raw_stream(stream));
         let mut raw = destination.as_raw();
-        // SAFETY: the place holds the handle, which stays the same one.
+        // SAFETY: the pointer refers to a handle, which the function does not change.
         check(|error| unsafe {
             sys::guf_array_to_device(self.as_raw(), device, stream, &mut raw, error)
         })
     }
 
-    /// Waits, at most `timeout`, for all that the library was given to do with the array, on
-    /// streams and without one. `false`: work still runs. A failure of the work stays with its
-    /// stream or device. Blocks.
+    /// Waits at most `timeout` for all work on the array that was submitted to the library, with or
+    /// without a stream. Returns `false` if work is still running. Failures of the work are not
+    /// reported here but by its stream or device. Blocks.
     ///
     /// # Errors
-    /// [`Status::CAPTURE`] where a stream of that work is captured, [`Status::NO_MEMORY`].
+    /// [`Status::CAPTURE`] if a stream with this work is being captured, [`Status::NO_MEMORY`].
     pub fn synchronize(&self, timeout: Option<Duration>) -> Result<bool> {
         let (array, limit) = (self.as_raw(), nanoseconds(timeout));
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         let status = ask(|error| unsafe { sys::guf_array_synchronize(array, limit, error) })?;
         Ok(status == Status::OK)
     }
 
-    /// Copies all elements into memory of the program, in the order `C` or `F`; with a stream
-    /// behind its work. Complete on return: Rust lends the memory no longer.
+    /// Copies all elements into memory of the program, in order `C` or `F`; with a stream, after
+    /// the work of the stream. The copy is complete on return, because the memory is borrowed only
+    /// for the call.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ,
-    /// [`Status::CAPTURE`] while the stream is captured; a failure of the stream.
+    /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
+    /// differ, [`Status::CAPTURE`] while the stream is being captured; a failure of the stream.
     pub fn copy_to_host<T: Element>(
         &self,
         destination: &mut [T],
@@ -124,9 +126,9 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<()> {
         self.expect::<T>(destination.len())?;
-        // What is lent for this call must not become part of a graph.
+        // Memory that is borrowed for this call must not become part of a graph.
         stream.map_or(Ok(true), Stream::query)?;
-        // SAFETY: the memory is lent, and the wait ends before the loan.
+        // SAFETY: the memory is borrowed until the wait has ended.
         let copied = unsafe {
             let (to, nbytes) = (destination.as_mut_ptr().cast::<u8>(), size_of_val(destination));
             self.queue_copy_to_host(to, nbytes, order, stream)
@@ -138,10 +140,11 @@ impl DynArray {
         copied
     }
 
-    /// Queues a copy into memory of the program; complete on return without a stream.
+    /// Queues a copy into memory of the program. Without a stream it is complete on return.
     ///
     /// # Safety
-    /// `nbytes` bytes at `destination` are writable and nobody's until the stream's work is done.
+    /// `nbytes` bytes at `destination` are writable and not used otherwise until the work of the
+    /// stream is complete.
     ///
     /// # Errors
     /// [`Status::BUFFER_TOO_SMALL`], [`Status::ARG`].
@@ -153,7 +156,7 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<()> {
         let (to, stream) = (destination.cast(), raw_stream(stream));
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         check(|error| unsafe {
             sys::guf_array_copy_to_host(
                 self.as_raw(),
@@ -166,11 +169,11 @@ impl DynArray {
         })
     }
 
-    /// All elements, in C order. Waits for all work with the array.
+    /// Returns all elements in C order. Waits for all pending work on the array.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type; [`Status::NO_MEMORY`] where there is none for
-    /// them, as of an array that is broadcast far.
+    /// [`Status::DTYPE`] if the array has another dtype than `T`; [`Status::NO_MEMORY`] if the
+    /// vector cannot be allocated, as may happen for a broadcast array.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let size = self.raw_info()?.size as usize;
         self.expect::<T>(size)?;
@@ -180,7 +183,7 @@ impl DynArray {
             return Err(Error::new(Status::NO_MEMORY, message));
         }
         let nbytes = size * size_of::<T>();
-        // SAFETY: the memory of the vector, which is complete on return.
+        // SAFETY: the vector has room for the elements, and the copy is complete on return.
         unsafe {
             self.queue_copy_to_host(bytes.as_mut_ptr().cast(), nbytes, Order::C, None)?;
             let written = std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), nbytes);
@@ -207,11 +210,11 @@ impl DynArray {
     }
 }
 
-/// Makes memory hold values again after a failure.
+/// Zeroes memory whose bytes are not valid values after a failed copy.
 fn scrub<T: Element>(memory: &mut [T]) {
     let bytes = memory.as_mut_ptr().cast::<u8>();
     if !T::valid(bytes_of(memory)) {
-        // SAFETY: memory of that size; zeros are a bool.
+        // SAFETY: the memory has this size, and zero is a valid value of every element type.
         unsafe { std::ptr::write_bytes(bytes, 0, size_of_val(memory)) };
     }
 }

@@ -8,9 +8,10 @@ use gufunc_sys as sys;
 use std::path::Path;
 use std::time::Duration;
 
-/// A device. Devices live as long as the process; equal values are equal devices.
+/// A device. Devices live as long as the process. Two `Device` values are equal if they are the
+/// same device.
 ///
-/// The device of `"auto"` is one of its own: see [`Context::device`](crate::Context::device).
+/// The device of `"auto"` is a separate device; see [`Context::device`](crate::Context::device).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Device {
@@ -22,84 +23,84 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// What a backend is, and why it is not usable.
+/// Description of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendInfo {
     /// `"cpu"`, `"cuda"`, `"roc"`.
     pub name: String,
-    /// Why the backend is not usable; `None` when it is.
+    /// The reason why the backend is not usable; `None` if it is usable.
     pub failure: Option<Error>,
     /// `None`: not probed yet.
     pub ndevices: Option<usize>,
-    /// Of the plugin's ABI.
+    /// Minor version of the plugin's ABI.
     pub abi_minor: u32,
-    /// Higher is preferred by `"auto"`.
+    /// `"auto"` prefers higher values.
     pub priority: u32,
-    /// Of the plugin.
+    /// Version of the plugin.
     pub version: String,
-    /// Of the vendor's driver.
+    /// Version of the vendor's driver.
     pub driver: String,
-    /// Of the plugin's file; `""` for the backend inside the library.
+    /// Path of the plugin; `""` for the backend in the library.
     pub path: String,
 }
 
-/// What a device is.
+/// Description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Among the backend's devices.
+    /// Index among the backend's devices.
     pub index: usize,
-    /// Compute units; threads of the cpu.
+    /// Compute units; for the cpu, threads.
     pub units: u32,
-    /// Whether the host may touch its memory.
+    /// Whether the host can access the device's memory.
     pub host_memory: bool,
     /// Bytes of memory.
     pub memory_bytes: u64,
     /// `"cpu"`, `"cuda"`.
     pub backend: String,
-    /// As the vendor calls it.
+    /// The vendor's name of the device.
     pub name: String,
-    /// What images are chosen by: `"x86-64-v4"`, `"sm_90"`.
+    /// Target that selects images: `"x86-64-v4"`, `"sm_90"`.
     pub target: String,
     /// `"cpu"`, `"cuda:0"`.
     pub spec: String,
 }
 
-/// Memory of arrays on one device.
+/// Memory statistics of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceMemory {
-    /// In arrays and in use by queued work.
+    /// Bytes in arrays and in use by queued work.
     pub live_bytes: u64,
-    /// The most there ever were of these.
+    /// Maximum of `live_bytes` so far.
     pub peak_bytes: u64,
-    /// Freed, and kept for the next allocation.
+    /// Bytes that were freed and are kept for the next allocation.
     pub cached_bytes: u64,
-    /// Of both together; `u64::MAX`: no limit.
+    /// Limit of live and cached bytes together; `u64::MAX`: no limit.
     pub limit_bytes: u64,
-    /// So far.
+    /// Number of allocations so far.
     pub allocations: u64,
-    /// Those of them that reached the driver.
+    /// Number of allocations that needed a call of the driver.
     pub driver_allocations: u64,
-    /// Of the whole device, as its driver sees it.
+    /// Free bytes of the whole device, as reported by the driver.
     pub free_bytes: u64,
-    /// Of the whole device.
+    /// Total bytes of the whole device.
     pub total_bytes: u64,
 }
 
-/// All backends that were found. With `probe` each driver is opened first, so that what is told is
-/// final; without it files' notes are read only.
+/// Returns descriptions of all available backends. With `probe` the drivers are opened first, so
+/// that the result is final. Without it only the notes in the plugins' files are read.
 ///
 /// # Errors
-/// [`Status::NO_MEMORY`]; a backend that is not usable is told, and is no error.
+/// [`Status::NO_MEMORY`]. An unusable backend is described in the result and is not an error.
 pub fn backends(probe: bool) -> Result<Vec<BackendInfo>> {
     let mut count = 0;
-    // SAFETY: a place for the number.
+    // SAFETY: the pointer to the number is valid for the call.
     check(|error| unsafe { sys::guf_backend_count(&mut count, error) })?;
     (0..count).map(|index| backend_info(index, probe)).collect()
 }
 
 fn backend_info(index: u32, probe: bool) -> Result<BackendInfo> {
     let mut info = sys::guf_backend_info::new();
-    // SAFETY: a structure of the size that it says.
+    // SAFETY: `struct_size` is the size of the structure.
     check(|error| unsafe { sys::guf_backend_get_info(index, probe.into(), &mut info, error) })?;
     let failure = || Error::new(Status(info.state), text_of(&info.reason));
     Ok(BackendInfo {
@@ -114,17 +115,18 @@ fn backend_info(index: u32, probe: bool) -> Result<BackendInfo> {
     })
 }
 
-/// Adds a plugin by its absolute path, beside the search path.
+/// Loads a plugin by its absolute path, in addition to the plugins of the search path.
 ///
 /// # Safety
-/// The file's code runs in this process: it is trusted to be sound, as a library that is linked.
+/// Code of the file runs in this process. The caller guarantees that it is sound, like a linked
+/// library.
 ///
 /// # Errors
 /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], [`Status::UNTRUSTED`],
 /// [`Status::EXISTS`].
 pub unsafe fn backend_load(path: impl AsRef<Path>) -> Result<()> {
     let path = path_text(path.as_ref())?;
-    // SAFETY: a terminated text; the plugin is the caller's promise.
+    // SAFETY: the text is NUL-terminated, and the caller guarantees the plugin.
     check(|error| unsafe { sys::guf_backend_load(path.as_ptr(), error) })
 }
 
@@ -138,44 +140,44 @@ impl Device {
         Device { raw }
     }
 
-    /// The C handle.
+    /// Returns the C handle.
     pub fn as_raw(self) -> sys::guf_device {
         self.raw
     }
 
-    /// Of a C handle.
+    /// Makes a device from a C handle.
     ///
     /// # Safety
-    /// The handle is a device's.
+    /// The handle is a device handle.
     pub unsafe fn from_raw(raw: sys::guf_device) -> Self {
         Device { raw }
     }
 
-    /// Opens a device over a context of the program's own, a `CUcontext`, before anything else
-    /// opens it.
+    /// Opens a device on a driver context of the program, a `CUcontext`. Nothing else may have
+    /// opened the device before.
     ///
     /// # Safety
-    /// `native` is a living context, which lives as long as anything of the device is used.
+    /// `native` is a live context that outlives all use of the device.
     ///
     /// # Errors
-    /// [`Status::EXISTS`] when it is open already, [`Status::HANDLE`], [`Status::UNSUPPORTED`]
-    /// where the backend has no contexts.
+    /// [`Status::EXISTS`] if the device is already open, [`Status::HANDLE`],
+    /// [`Status::UNSUPPORTED`] if the backend has no contexts.
     pub unsafe fn adopt(spec: &str, native: u64) -> Result<Self> {
         let spec = c_string(spec)?;
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a terminated text and a place for the handle; the context is the caller's
-        // promise.
+        // SAFETY: the text is NUL-terminated, and the handle pointer is valid. The caller
+        // guarantees the context.
         check(|error| unsafe { sys::guf_device_adopt(spec.as_ptr(), native, &mut raw, error) })?;
         Ok(Device { raw })
     }
 
-    /// What the device is; of `"auto"`, what the chosen one is.
+    /// Returns a description of the device. For `"auto"` it describes the device that was chosen.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn info(self) -> Result<DeviceInfo> {
         let mut info = sys::guf_device_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_device_get_info(self.raw, &mut info, error) })?;
         Ok(DeviceInfo {
             index: info.index as usize,
@@ -189,30 +191,30 @@ impl Device {
         })
     }
 
-    /// Whether it is the device of `"auto"`, which says of the chosen one what that is.
+    /// Whether this is the device of `"auto"`. Its `info` describes the chosen device instead.
     pub(crate) fn is_auto(self) -> Result<bool> {
         Ok(crate::device(&self.info()?.spec)? != self)
     }
 
-    /// Waits, at most `timeout`, for the work that the device was given without a stream. `false`:
-    /// it still runs. Blocks.
+    /// Waits at most `timeout` for the work that was submitted to the device without a stream.
+    /// Returns `false` if the work is still running. Blocks.
     ///
     /// # Errors
     /// The first failure of that work since the last report.
     pub fn synchronize(self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         let status = ask(|error| unsafe { sys::guf_device_synchronize(self.raw, limit, error) })?;
         Ok(status == Status::OK)
     }
 
-    /// How much memory its arrays take.
+    /// Returns the memory statistics of the device.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] of the cpu, which keeps no pool.
+    /// [`Status::UNSUPPORTED`] for the cpu, which has no memory pool.
     pub fn memory(self) -> Result<DeviceMemory> {
         let mut memory = sys::guf_device_memory::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_device_get_memory(self.raw, &mut memory, error) })?;
         Ok(DeviceMemory {
             live_bytes: memory.live_bytes,
@@ -226,56 +228,58 @@ impl Device {
         })
     }
 
-    /// Gives cached memory back to the driver until at most `keep_bytes` are left.
+    /// Returns cached memory to the driver until at most `keep_bytes` are cached.
     ///
     /// # Errors
-    /// As [`Device::memory`], and what the driver says.
+    /// As [`Device::memory`], and any error of the driver.
     pub fn trim_memory(self, keep_bytes: u64) -> Result<()> {
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_device_trim_memory(self.raw, keep_bytes, error) })
     }
 
-    /// Allocations beyond `limit_bytes` fail with [`Status::DEVICE_MEMORY`]; `None`: no limit.
+    /// Limits the memory of the device: allocations beyond `limit_bytes` fail with
+    /// [`Status::DEVICE_MEMORY`]. `None` removes the limit.
     ///
     /// # Errors
     /// As [`Device::memory`].
     pub fn limit_memory(self, limit_bytes: Option<u64>) -> Result<()> {
         let limit = limit_bytes.unwrap_or(u64::MAX);
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_device_limit_memory(self.raw, limit, error) })
     }
 
-    /// Lets work of this device address the memory of `peer`, a device of the same backend.
+    /// Allows work on this device to access the memory of `peer`, a device of the same backend.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`], [`Status::UNSUPPORTED`].
     pub fn enable_peer(self, peer: Device) -> Result<()> {
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_device_enable_peer(self.raw, peer.raw, error) })
     }
 
-    /// The vendor's handle of the device's own stream, borrowed.
+    /// Returns the vendor's handle of the stream on which the device runs work without a stream.
+    /// The handle is borrowed.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] where there is none.
+    /// [`Status::UNSUPPORTED`] if there is none.
     pub fn native_stream(self) -> Result<u64> {
         let mut native = 0;
         let none = std::ptr::null_mut();
-        // SAFETY: a place for the number.
+        // SAFETY: the pointer to the number is valid for the call.
         check(|error| unsafe { sys::guf_stream_get_native(self.raw, none, &mut native, error) })?;
         Ok(native)
     }
 
-    /// Page-locks a vector's memory, so that copies need no staging, until it is dropped or taken
-    /// back ([`Registered::into_vec`]). It is owned meanwhile: memory that is freed while it is
-    /// locked would be another's by the time the device writes it.
+    /// Page-locks a vector's memory, so that copies need no staging, until the result is dropped or
+    /// turned back into a vector ([`Registered::into_vec`]). The result owns the vector: if locked
+    /// memory were freed, the device could write memory that belongs to something else.
     ///
     /// # Errors
-    /// [`Status::ARG`] for no memory, [`Status::EXISTS`] when it is locked already,
+    /// [`Status::ARG`] for an empty vector, [`Status::EXISTS`] if the memory is already locked,
     /// [`Status::UNSUPPORTED`].
     pub fn register<T: Element>(self, mut memory: Vec<T>) -> Result<Registered<T>> {
         let (address, size) = (memory.as_mut_ptr() as u64, size_of_val(&memory[..]) as u64);
-        // SAFETY: the memory is the guard's, which unregisters it.
+        // SAFETY: the guard owns the memory and unregisters it.
         check(|error| unsafe { sys::guf_host_register(self.raw, address, size, error) })?;
         Ok(Registered { device: self, memory })
     }
@@ -288,15 +292,15 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// A vector that is page-locked for a device, and is so until this is dropped. It is used as the
-/// slice that it holds.
+/// A vector that is page-locked for a device until it is dropped. It dereferences to the slice of
+/// its elements.
 pub struct Registered<T: Element> {
     device: Device,
     memory: Vec<T>,
 }
 
 impl<T: Element> Registered<T> {
-    /// The vector, which is no longer locked.
+    /// Unlocks and returns the vector.
     pub fn into_vec(mut self) -> Vec<T> {
         self.unregister();
         std::mem::take(&mut self.memory)
@@ -304,7 +308,7 @@ impl<T: Element> Registered<T> {
 
     fn unregister(&mut self) {
         let (device, address) = (self.device.raw, self.memory.as_mut_ptr() as u64);
-        // SAFETY: it was registered, and is this value's.
+        // SAFETY: the memory was registered and belongs to this value.
         unsafe { sys::guf_host_unregister(device, address, std::ptr::null_mut()) };
     }
 }

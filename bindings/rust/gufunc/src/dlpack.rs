@@ -250,7 +250,7 @@ impl DynArray {
 
     fn export(&self, consumer: DlpackStream<'_>, more: u32) -> Result<DlpackTensor> {
         let ((stream, flags), mut raw) = (consumer.parts(), std::ptr::null_mut());
-        // SAFETY: takes any handles, and a place for the pointer.
+        // SAFETY: the function accepts any handle, and the result pointer is valid.
         check(|error| unsafe {
             sys::guf_array_to_dlpack(self.as_raw(), stream, flags | more, &mut raw, error)
         })?;
@@ -268,7 +268,7 @@ impl DynArray {
         consumer: impl Into<DlpackStream<'a>>,
     ) -> Result<DlpackTensor> {
         let ((stream, flags), mut raw) = (consumer.into().parts(), std::ptr::null_mut());
-        // SAFETY: takes any handles, and a place for the pointer.
+        // SAFETY: the function accepts any handle, and the result pointer is valid.
         check(|error| unsafe {
             sys::guf_array_to_dlpack_unversioned(self.as_raw(), stream, flags, &mut raw, error)
         })?;

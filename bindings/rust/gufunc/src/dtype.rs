@@ -158,7 +158,7 @@ impl DType {
 
     /// `"float32"`; `""` for a value that is no dtype.
     pub fn name(self) -> &'static str {
-        // SAFETY: takes any number.
+        // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_dtype_name(self.0) })
     }
 
@@ -168,7 +168,7 @@ impl DType {
     /// [`Status::DTYPE`].
     pub fn info(self) -> Result<DTypeInfo> {
         let mut info = sys::guf_dtype_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_dtype_get_info(self.0, &mut info, error) })?;
         let letter = |number: i32| char::from(number as u8);
         Ok(DTypeInfo {
@@ -196,7 +196,7 @@ impl DType {
     /// [`Status::DTYPE`].
     pub fn can_cast(self, to: DType, casting: Casting) -> Result<bool> {
         let mut possible = 0;
-        // SAFETY: a place for the answer.
+        // SAFETY: the result pointer is valid for the call.
         check(|error| unsafe {
             sys::guf_dtype_can_cast(self.0, to.0, casting as i32, &mut possible, error)
         })?;
@@ -209,7 +209,7 @@ impl DType {
     /// [`Status::DTYPE`] where there is no common type, [`Status::OVERFLOW`] of units.
     pub fn promote(self, other: DType) -> Result<DType> {
         let mut promoted = 0;
-        // SAFETY: a place for the answer.
+        // SAFETY: the result pointer is valid for the call.
         check(|error| unsafe { sys::guf_dtype_promote(self.0, other.0, &mut promoted, error) })?;
         Ok(DType(promoted))
     }
@@ -220,7 +220,7 @@ impl DType {
     /// [`Status::DTYPE`] for other types, [`Status::ARG`] for a multiple of 0 or above 65535.
     pub fn with_unit(self, unit: TimeUnit, multiple: u32) -> Result<DType> {
         let mut made = 0;
-        // SAFETY: a place for the answer.
+        // SAFETY: the result pointer is valid for the call.
         check(|error| unsafe {
             sys::guf_dtype_make_time(self.0, unit as i32, multiple, &mut made, error)
         })?;
@@ -254,7 +254,7 @@ impl DType {
         let name = c_string(name)?;
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let mut made = 0;
-        // SAFETY: a terminated text and a place for the answer.
+        // SAFETY: the text is NUL-terminated, and the result pointer is valid.
         check(|error| unsafe {
             let (size, alignment) = (small(itemsize), small(alignment));
             sys::guf_dtype_register(name.as_ptr(), size, alignment, &mut made, error)
@@ -271,7 +271,7 @@ impl FromStr for DType {
     fn from_str(spelling: &str) -> Result<DType> {
         let spelling = c_string(spelling)?;
         let mut parsed = 0;
-        // SAFETY: a terminated text and a place for the answer.
+        // SAFETY: the text is NUL-terminated, and the result pointer is valid.
         check(|error| unsafe { sys::guf_dtype_parse(spelling.as_ptr(), &mut parsed, error) })?;
         Ok(DType(parsed))
     }

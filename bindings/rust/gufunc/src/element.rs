@@ -49,7 +49,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { at.cast::<Self>().read_unaligned() }
     }
 }

@@ -18,7 +18,7 @@ impl Graph {
     /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),
     /// [`Status::CAPTURE`](crate::Status::CAPTURE), [`Status::LAUNCH`](crate::Status::LAUNCH).
     pub fn launch(&self, stream: &Stream) -> Result<()> {
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_graph_launch(self.raw, stream.as_raw(), error) })
     }
 }

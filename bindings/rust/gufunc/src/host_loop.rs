@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
             }
             return Err(error);
         }
-        // SAFETY: one reference for the caller.
+        // SAFETY: the function returned one reference.
         unsafe { Ufunc::from_raw(raw) }
     }
 }

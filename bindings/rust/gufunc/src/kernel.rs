@@ -97,7 +97,7 @@ impl Kernel {
     /// What the library says.
     pub fn info(&self) -> Result<KernelInfo> {
         let mut info = sys::guf_kernel_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_kernel_get_info(self.raw, &mut info, error) })?;
         Ok(KernelInfo {
             name: text_of(&info.name),
@@ -133,7 +133,7 @@ impl Kernel {
     /// [`Status::UNSUPPORTED`](crate::Status::UNSUPPORTED).
     pub fn device_info(&self, device: impl Into<Option<Device>>) -> Result<KernelDeviceInfo> {
         let (mut info, device) = (sys::guf_kernel_device_info::new(), raw_device(device.into()));
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe {
             sys::guf_kernel_get_device_info(self.raw, device, &mut info, error)
         })?;

@@ -161,7 +161,7 @@ impl<A> Entries<A> {
     /// What the arguments point to is there, and lent until what is queued is done.
     #[inline(always)]
     pub(crate) unsafe fn call(&self, ufunc: sys::guf_ufunc, args: &mut A) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         check(|error| unsafe { (self.call)(ufunc, args, error) })
     }
 

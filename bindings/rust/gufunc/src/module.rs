@@ -36,7 +36,7 @@ pub struct ModuleInfo {
 impl Module {
     pub(crate) fn load(context: &Context, path: &Path, flags: u32) -> Result<Self> {
         let (path, mut raw) = (path_text(path)?, std::ptr::null_mut());
-        // SAFETY: a terminated text and a place for the handle.
+        // SAFETY: the text is NUL-terminated, and the handle pointer is valid.
         check(|error| unsafe {
             sys::guf_module_load(context.as_raw(), path.as_ptr(), flags, &mut raw, error)
         })?;
@@ -49,7 +49,7 @@ impl Module {
     /// What the library says.
     pub fn info(&self) -> Result<ModuleInfo> {
         let mut info = sys::guf_module_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_module_get_info(self.raw, &mut info, error) })?;
         Ok(ModuleInfo {
             name: text_of(&info.name),
@@ -67,7 +67,7 @@ impl Module {
     /// What the library says.
     pub fn functions(&self) -> Result<Vec<String>> {
         let name_at = |index| {
-            // SAFETY: memory of the length that is said.
+            // SAFETY: the buffer has the length that is passed.
             named(|name, capacity, error| unsafe {
                 sys::guf_module_function_at(self.raw, index, name, capacity, error)
             })
@@ -81,7 +81,7 @@ impl Module {
     /// What the library says.
     pub fn kernels(&self) -> Result<Vec<String>> {
         let name_at = |index| {
-            // SAFETY: memory of the length that is said.
+            // SAFETY: the buffer has the length that is passed.
             named(|name, capacity, error| unsafe {
                 sys::guf_module_kernel_at(self.raw, index, name, capacity, error)
             })
@@ -95,9 +95,9 @@ impl Module {
     /// [`Status::NOT_FOUND`](crate::Status::NOT_FOUND).
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let (name, mut raw) = (crate::context::c_string(name)?, std::ptr::null_mut());
-        // SAFETY: a terminated text and a place for the handle.
+        // SAFETY: the text is NUL-terminated, and the handle pointer is valid.
         check(|error| unsafe { sys::guf_kernel_find(self.raw, name.as_ptr(), &mut raw, error) })?;
-        // SAFETY: one reference for the caller.
+        // SAFETY: the function returned one reference.
         Ok(unsafe { Kernel::from_raw(raw) })
     }
 }

@@ -270,14 +270,14 @@ impl<'a> Operand<'a> {
             }
             Kind::Value { kind: own, dtype, value } => {
                 kind = *own;
-                // SAFETY: fields of the place.
+                // SAFETY: the pointer refers to a valid operand.
                 unsafe {
                     (*place).dtype = *dtype;
                     (*place).value = *value;
                 }
             }
         }
-        // SAFETY: fields of the place.
+        // SAFETY: the pointer refers to a valid operand.
         unsafe {
             (*place).kind = kind;
             (*place).flags = 0;

@@ -124,7 +124,7 @@ impl Call<'_> {
             // SAFETY: arguments whose operands are in the frame, and a place for the handle.
             check(|error| unsafe { sys::guf_plan_create(ufunc, args, &mut raw, error) })
         })?;
-        // SAFETY: one reference for the caller.
+        // SAFETY: the function returned one reference.
         let handle = unsafe { Handle::from_raw(raw) };
         let operands = || inputs.iter().chain(outputs.iter().map(|o| &o.0)).chain(self.mask());
         let layouts = operands().map(Layout::of).collect::<Result<Vec<_>>>()?;

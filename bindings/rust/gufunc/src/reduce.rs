@@ -134,7 +134,7 @@ impl<'a> Reduce<'a> {
 
     fn launch(&mut self, outputs: &[Output<'_>]) -> Result<Vec<Option<DynArray>>> {
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame, lent until `finish` has waited.
+        // SAFETY: the operands are in the frame, which is alive until `finish` has waited.
         let (done, frame) = self.run(outputs, |args| Ok(unsafe { REDUCE.call(ufunc, args) }))?;
         self.borrowed.finish(done, &frame, outputs)
     }
@@ -178,7 +178,7 @@ impl<'a> Reduce<'a> {
     /// As [`Reduce::call`]'s before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         let resolve = |args: &mut _| unsafe { REDUCE.resolve(ufunc, args, outputs.len()) };
         Ok(self.run(&outputs, resolve)?.0)
     }
@@ -189,7 +189,7 @@ impl<'a> Reduce<'a> {
     /// As [`Reduce::resolve`].
     pub fn explain(&mut self) -> Result<String> {
         let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         Ok(self.run(&outputs, |args| unsafe { REDUCE.explain(ufunc, args) })?.0)
     }
 }

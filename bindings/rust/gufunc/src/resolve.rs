@@ -49,7 +49,7 @@ impl Call<'_> {
         entries: &Entries<sys::guf_call_args>,
     ) -> Result<Resolution> {
         let (ufunc, nout) = (self.ufunc.as_raw(), self.ufunc.nout());
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         let resolve = |args: &mut _| unsafe { entries.resolve(ufunc, args, nout) };
         Ok(self.run(inputs, outputs, resolve)?.0)
     }
@@ -61,7 +61,7 @@ impl Call<'_> {
         entries: &Entries<sys::guf_call_args>,
     ) -> Result<String> {
         let ufunc = self.ufunc.as_raw();
-        // SAFETY: operands of the frame.
+        // SAFETY: the operands are in the frame, which outlives the call.
         let explain = |args: &mut _| unsafe { entries.explain(ufunc, args) };
         Ok(self.run(inputs, outputs, explain)?.0)
     }

@@ -114,13 +114,13 @@ statuses! {
 impl Status {
     /// The name of the code, such as `"GUF_E_SHAPE"`.
     pub fn name(self) -> &'static str {
-        // SAFETY: takes any number.
+        // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_status_name(self.0) })
     }
 
     /// What the code means, in one line.
     pub fn text(self) -> &'static str {
-        // SAFETY: takes any number.
+        // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_status_text(self.0) })
     }
 

@@ -29,7 +29,7 @@ impl Stream {
     /// [`Status::NO_MEMORY`], [`Status::SHUTDOWN`], or what the driver says.
     pub fn new(device: Device) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle.
+        // SAFETY: the pointer to the handle is valid for the call.
         check(|error| unsafe { sys::guf_stream_create(device.as_raw(), 0, &mut raw, error) })?;
         Ok(Stream { raw })
     }
@@ -56,7 +56,7 @@ impl Stream {
     /// What the library says.
     pub fn device(&self) -> Result<Device> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle.
+        // SAFETY: the pointer to the handle is valid for the call.
         check(|error| unsafe { sys::guf_stream_get_device(self.raw, &mut raw, error) })?;
         Ok(Device::new(raw))
     }
@@ -68,7 +68,7 @@ impl Stream {
     pub fn native(&self) -> Result<u64> {
         let mut native = 0;
         let none = std::ptr::null_mut();
-        // SAFETY: a place for the number.
+        // SAFETY: the pointer to the number is valid for the call.
         check(|error| unsafe { sys::guf_stream_get_native(none, self.raw, &mut native, error) })?;
         Ok(native)
     }
@@ -78,7 +78,7 @@ impl Stream {
     /// # Errors
     /// [`Status::FORKED`], [`Status::CAPTURE`].
     pub fn query(&self) -> Result<bool> {
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         let status = ask(|error| unsafe { sys::guf_stream_query(self.raw, error) })?;
         Ok(status == Status::OK)
     }
@@ -98,7 +98,7 @@ impl Stream {
     /// As [`Stream::synchronize`].
     pub fn synchronize_for(&self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         let status = ask(|error| unsafe { sys::guf_stream_synchronize(self.raw, limit, error) })?;
         Ok(status == Status::OK)
     }
@@ -127,7 +127,7 @@ impl Stream {
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`], [`Status::CAPTURE`].
     pub fn wait_event(&self, event: &Event) -> Result<()> {
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_stream_wait_event(self.raw, event.raw, error) })
     }
 
@@ -175,9 +175,9 @@ impl Stream {
     /// [`Status::CAPTURE`] when it is not captured, or a branch has no end.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle.
+        // SAFETY: the pointer to the handle is valid for the call.
         check(|error| unsafe { sys::guf_stream_end_capture(self.raw, &mut raw, error) })?;
-        // SAFETY: one reference for the caller.
+        // SAFETY: the function returned one reference.
         Ok(unsafe { Graph::from_raw(raw) })
     }
 
@@ -229,7 +229,7 @@ impl Event {
     /// [`Status::NO_MEMORY`], or what the driver says.
     pub fn new(device: Device) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle.
+        // SAFETY: the pointer to the handle is valid for the call.
         check(|error| unsafe { sys::guf_event_create(device.as_raw(), 0, &mut raw, error) })?;
         Ok(Event { raw })
     }
@@ -239,7 +239,7 @@ impl Event {
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`].
     pub fn record(&self, stream: &Stream) -> Result<()> {
-        // SAFETY: takes any handles.
+        // SAFETY: the function accepts any handle.
         check(|error| unsafe { sys::guf_event_record(self.raw, stream.raw, error) })
     }
 
@@ -248,7 +248,7 @@ impl Event {
     /// # Errors
     /// The stream's failure, if it had failed before the record.
     pub fn query(&self) -> Result<bool> {
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         Ok(ask(|error| unsafe { sys::guf_event_query(self.raw, error) })? == Status::OK)
     }
 
@@ -258,7 +258,7 @@ impl Event {
     /// As [`Event::query`].
     pub fn wait(&self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
-        // SAFETY: takes any handle.
+        // SAFETY: the function accepts any handle.
         Ok(ask(|error| unsafe { sys::guf_event_wait(self.raw, limit, error) })? == Status::OK)
     }
 
@@ -268,7 +268,7 @@ impl Event {
     /// [`Status::UNSUPPORTED`] of the cpu, [`Status::ARG`] when one was never recorded.
     pub fn elapsed(from: &Event, to: &Event) -> Result<Option<f64>> {
         let mut time = 0.0;
-        // SAFETY: a place for the number.
+        // SAFETY: the pointer to the number is valid for the call.
         let status =
             ask(|error| unsafe { sys::guf_event_elapsed(from.raw, to.raw, &mut time, error) })?;
         Ok((status == Status::OK).then_some(time))

@@ -134,10 +134,10 @@ impl Ufunc {
     /// # Safety
     /// The handle is a live ufunc's, and the reference is the caller's to give.
     pub unsafe fn from_raw(raw: sys::guf_ufunc) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let handle = unsafe { Handle::from_raw(raw) };
         let mut info = sys::guf_ufunc_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_ufunc_get_info(raw, &mut info, error) })?;
         Ok(Ufunc { handle, nin: info.nin as u32, nout: info.nout as u32 })
     }
@@ -169,7 +169,7 @@ impl Ufunc {
     /// What the library says.
     pub fn info(&self) -> Result<UfuncInfo> {
         let mut info = sys::guf_ufunc_info::new();
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_ufunc_get_info(self.as_raw(), &mut info, error) })?;
         let noperands = (info.nin + info.nout) as usize;
         Ok(UfuncInfo {
@@ -226,7 +226,7 @@ impl Ufunc {
         let mut desc = sys::guf_reduction_desc::new();
         desc.merge = merge.as_raw();
         desc.finish = finish.map_or(std::ptr::null_mut(), Ufunc::as_raw);
-        // SAFETY: a structure of the size that it says.
+        // SAFETY: `struct_size` is the size of the structure.
         check(|error| unsafe { sys::guf_ufunc_set_reduction(self.as_raw(), &desc, error) })
     }
 

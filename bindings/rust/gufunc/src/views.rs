@@ -127,7 +127,7 @@ impl DynArray {
     pub fn reshape(&self, shape: &[i64], order: Order) -> Result<Self> {
         let ndim = count(shape);
         let view = |array: &Self| {
-            // SAFETY: a list of that length.
+            // SAFETY: the list has the length that is passed.
             made(|out, error| unsafe {
                 let (shape, order) = (shape.as_ptr(), order as i32);
                 sys::guf_array_reshape(array.as_raw(), ndim, shape, order, out, error)
@@ -142,7 +142,7 @@ impl DynArray {
     /// As [`DynArray::reshape`].
     pub fn ravel(&self, order: Order) -> Result<Self> {
         self.viewed_or_copied(order, |array| {
-            // SAFETY: takes any handle.
+            // SAFETY: the function accepts any handle.
             made(|out, error| unsafe {
                 sys::guf_array_ravel(array.as_raw(), order as i32, out, error)
             })
@@ -163,7 +163,7 @@ impl DynArray {
     /// `VALUE` for another number of axes, `AXIS`.
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
-        // SAFETY: a list of that length, or NULL.
+        // SAFETY: the list is NULL or has the length that is passed.
         made(|out, error| unsafe {
             sys::guf_array_transpose(self.as_raw(), naxes, axes, out, error)
         })
@@ -175,7 +175,7 @@ impl DynArray {
     /// `SHAPE`.
     pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self> {
         let ndim = count(shape);
-        // SAFETY: a list of that length.
+        // SAFETY: the list has the length that is passed.
         made(|out, error| unsafe {
             sys::guf_array_broadcast_to(self.as_raw(), ndim, shape.as_ptr(), out, error)
         })
@@ -187,7 +187,7 @@ impl DynArray {
     /// `AXIS`; `SHAPE` where a named one is longer.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
-        // SAFETY: a list of that length, or NULL.
+        // SAFETY: the list is NULL or has the length that is passed.
         made(|out, error| unsafe { sys::guf_array_squeeze(self.as_raw(), naxes, axes, out, error) })
     }
 
@@ -196,7 +196,7 @@ impl DynArray {
     /// # Errors
     /// `AXIS`, `SHAPE`.
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Self> {
-        // SAFETY: a list of that length.
+        // SAFETY: the list has the length that is passed.
         made(|out, error| unsafe {
             sys::guf_array_expand_dims(self.as_raw(), count(axes), axes.as_ptr(), out, error)
         })

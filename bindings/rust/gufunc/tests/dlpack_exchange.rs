@@ -140,12 +140,12 @@ fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
     let (tensor, deleted) = Producer::give(&x, 0)?;
     let pointer = tensor.into_unversioned().unwrap_err().into_versioned().unwrap();
     assert_eq!(count(&deleted, 0), 0);
-    // SAFETY: it is nobody else's.
+    // SAFETY: this function is the only user of the pointer.
     drop(unsafe { DlpackTensor::from_versioned(pointer)? });
     assert_eq!(count(&deleted, 1), 1);
     let (tensor, deleted) = Producer::give_unversioned(&x)?;
     let pointer = tensor.into_versioned().unwrap_err().into_unversioned().unwrap();
-    // SAFETY: it is nobody else's.
+    // SAFETY: this function is the only user of the pointer.
     let y = DynArray::from_dlpack(unsafe { DlpackTensor::from_unversioned(pointer)? }, None)?;
     assert_eq!((count(&deleted, 0), y.to_vec::<f64>()?), (0, vec![1.0, 2.0]));
     drop(y);
