@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DLPack: arrays from and for other libraries of the process, without a copy.
+//! DLPack: exchanges arrays with other libraries in the process, without a copy.
 
 use crate::array::made;
 use crate::status::check;
@@ -7,8 +7,9 @@ use crate::{Array, DynArray, Element, Error, Order, Result, Status, Stream};
 use gufunc_sys as sys;
 use std::ptr::NonNull;
 
-/// A tensor of DLPack's, and the one right to delete it: by dropping this, by making an array of it
-/// ([`DynArray::from_dlpack`]), or by handing its pointer on ([`DlpackTensor::into_versioned`]).
+/// A DLPack tensor with the exclusive right to delete it. The right is used by dropping this value,
+/// by making an array from it ([`DynArray::from_dlpack`]), or by passing its pointer on
+/// ([`DlpackTensor::into_versioned`]).
 ///
 /// ```
 /// use gufunc::{Array, DlpackTensor, DynArray};
@@ -30,23 +31,24 @@ enum Managed {
     Unversioned(NonNull<sys::guf_dlpack_unversioned>),
 }
 
-// SAFETY: whoever makes one promises that its deleter may run on any thread.
+// SAFETY: the constructors require that the deleter may run on any thread.
 unsafe impl Send for DlpackTensor {}
-// SAFETY: nothing is changed through a reference.
+// SAFETY: no method changes anything through a shared reference.
 unsafe impl Sync for DlpackTensor {}
 
-/// Whose work an exchange of arrays comes behind, or is waited for by: a stream of this library's,
-/// or one of those that have no handle. For host memory it is [`DlpackStream::Unordered`].
+/// The stream with which an exchange of arrays is synchronized: a stream of this library or a
+/// default stream of the vendor, which has no handle. For host memory it is
+/// [`DlpackStream::Unordered`].
 #[derive(Clone, Copy, Debug, Default)]
 pub enum DlpackStream<'a> {
-    /// Nobody waits: the values are there, or in the order of work without a stream.
+    /// No stream waits: the values are complete, or are produced by work without a stream.
     #[default]
     Unordered,
     /// A stream of the array's device.
     Stream(&'a Stream),
     /// The vendor's default stream.
     Legacy,
-    /// The vendor's default stream of this thread.
+    /// The vendor's default stream of the calling thread.
     PerThread,
 }
 
@@ -63,7 +65,7 @@ impl<'a> From<Option<&'a Stream>> for DlpackStream<'a> {
 }
 
 impl DlpackStream<'_> {
-    /// C's stream and flags.
+    /// Returns the stream and the flags for the C functions.
     fn parts(self) -> (sys::guf_stream, u32) {
         match self {
             DlpackStream::Stream(stream) => (stream.as_raw(), 0),
@@ -75,12 +77,12 @@ impl DlpackStream<'_> {
 }
 
 impl DlpackTensor {
-    /// Takes a `DLManagedTensorVersioned` over, of whatever version.
+    /// Takes ownership of a `DLManagedTensorVersioned` of any version.
     ///
     /// # Safety
-    /// A live tensor that the caller may give away, and does not use again. It describes memory
-    /// that is there, and writable where it does not say read-only, until its deleter was called,
-    /// which any thread may do.
+    /// The tensor is live, and the caller owns it and does not use it again. Until the deleter is
+    /// called, the tensor describes valid memory, which is writable unless the tensor is read-only.
+    /// Any thread may call the deleter.
     ///
     /// # Errors
     /// [`Status::ARG`] for NULL.
@@ -91,7 +93,7 @@ impl DlpackTensor {
         }
     }
 
-    /// Takes a `DLManagedTensor` over, what libraries exchange that know DLPack 0.x.
+    /// Takes ownership of a `DLManagedTensor`, the structure of libraries that support DLPack 0.x.
     ///
     /// # Safety
     /// As [`DlpackTensor::from_versioned`]; the memory is writable.
@@ -105,8 +107,8 @@ impl DlpackTensor {
         }
     }
 
-    /// The pointer, whose deleter the caller then has to call; the tensor again where it is an
-    /// unversioned one.
+    /// Returns the pointer; the caller must then call its deleter. An unversioned tensor is
+    /// returned unchanged as the error.
     ///
     /// # Errors
     /// The tensor.
@@ -120,7 +122,7 @@ impl DlpackTensor {
         }
     }
 
-    /// The same of an unversioned tensor.
+    /// Like [`DlpackTensor::into_versioned`], for an unversioned tensor.
     ///
     /// # Errors
     /// The tensor.
@@ -134,10 +136,10 @@ impl DlpackTensor {
         }
     }
 
-    /// Major and minor version of DLPack; `None` of an unversioned tensor.
+    /// Returns the major and minor version of DLPack, or `None` for an unversioned tensor.
     pub fn version(&self) -> Option<(u32, u32)> {
         match self.0 {
-            // SAFETY: a live tensor; these fields lie there in every version.
+            // SAFETY: the tensor is live, and these fields have the same position in every version.
             Managed::Versioned(tensor) => unsafe {
                 Some(((*tensor.as_ptr()).major, (*tensor.as_ptr()).minor))
             },
@@ -145,19 +147,19 @@ impl DlpackTensor {
         }
     }
 
-    /// Whether the memory may only be read. An unversioned tensor cannot tell.
+    /// Whether the memory is read-only. An unversioned tensor has no flag for it.
     pub fn is_read_only(&self) -> bool {
         self.has(sys::GUF_DLPACK_READ_ONLY)
     }
 
-    /// Whether the memory was made for the consumer, so that nobody else sees it.
+    /// Whether the memory is a copy for the consumer that nobody else uses.
     pub fn is_copied(&self) -> bool {
         self.has(sys::GUF_DLPACK_IS_COPIED)
     }
 
     fn has(&self, flag: u32) -> bool {
         match (self.0, self.version()) {
-            // SAFETY: a live tensor, whose version has flags.
+            // SAFETY: the tensor is live, and its version has flags.
             (Managed::Versioned(tensor), Some((1, _))) => unsafe {
                 (*tensor.as_ptr()).flags & u64::from(flag) != 0
             },
@@ -174,7 +176,7 @@ fn no_tensor() -> Error {
 impl Drop for DlpackTensor {
     /// Calls the deleter.
     fn drop(&mut self) {
-        // SAFETY: a live tensor, whose deleter this value alone may call.
+        // SAFETY: the tensor is live, and only this value may call its deleter.
         unsafe {
             match self.0 {
                 Managed::Versioned(tensor) => {
@@ -189,27 +191,28 @@ impl Drop for DlpackTensor {
 }
 
 impl DynArray {
-    /// Makes an array of a tensor, without a copy. What the device is given without a stream later
-    /// comes behind what is queued on `ready_on` so far; nothing is waited for here. The tensor's
-    /// deleter runs when the last array or view is gone, in a failure before this returns.
+    /// Makes an array from a tensor, without a copy. Work that is queued on the device without a
+    /// stream later runs after the work that is on `ready_on` now. This function does not wait. The
+    /// tensor's deleter runs when the last array or view is gone, or before this function returns
+    /// if it fails.
     ///
     /// # Errors
-    /// [`Status::ABI`] where the major version is not 1, [`Status::DTYPE`], [`Status::SHAPE`],
-    /// [`Status::UNSUPPORTED`] for its place, [`Status::DEVICE_MISMATCH`] for the stream or for
-    /// memory that is not the device's, [`Status::ARG`] for a stream with host memory and the rest
-    /// of `guf_array_from_dlpack`'s.
+    /// [`Status::ABI`] if the major version is not 1, [`Status::DTYPE`], [`Status::SHAPE`],
+    /// [`Status::UNSUPPORTED`] for the kind of device, [`Status::DEVICE_MISMATCH`] if the stream or
+    /// the memory does not belong to the device, [`Status::ARG`] for a stream with host memory, and
+    /// the other errors of `guf_array_from_dlpack`.
     pub fn from_dlpack<'a>(
         tensor: DlpackTensor,
         ready_on: impl Into<DlpackStream<'a>>,
     ) -> Result<Self> {
-        // Without a library the tensor stays this value's: nobody takes it below.
+        // Without a library the tensor must stay in this value, because nothing takes it below.
         #[cfg(feature = "load")]
         if let Some(reason) = sys::loader::reason() {
             return Err(Error::new(Status::IO, reason));
         }
         let (stream, flags) = ready_on.into().parts();
         let managed = std::mem::ManuallyDrop::new(tensor).0;
-        // SAFETY: a live tensor, which the library takes in every case.
+        // SAFETY: the tensor is live, and the library takes ownership of it in every case.
         made(|out, error| unsafe {
             match managed {
                 Managed::Versioned(tensor) => {
@@ -223,21 +226,20 @@ impl DynArray {
         })
     }
 
-    /// Makes a tensor of the array's memory, of version 1.0. `consumer`, the stream that will read
-    /// it, waits for what the device was given without a stream so far, and the memory lives until
-    /// what it has queued when the tensor is deleted is done. The tensor keeps the stream; one that
-    /// was adopted has to outlive the tensor.
+    /// Makes a tensor of DLPack version 1.0 from the array's memory. `consumer` is the stream that
+    /// will read the tensor: it waits for the work that is queued on the device without a stream so
+    /// far. The memory lives until the work that `consumer` has queued when the tensor is deleted
+    /// is complete. The tensor keeps the stream alive; an adopted stream must outlive the tensor.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for a time, a record, or elements in the other byte
-    /// order, [`Status::UNSUPPORTED`] for strides that are no multiple
-    /// of the item size, [`Status::DEVICE_MISMATCH`] for the
-    /// stream, [`Status::ARG`] for a stream with host memory.
+    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in the other byte
+    /// order, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
+    /// [`Status::DEVICE_MISMATCH`] for the stream, [`Status::ARG`] for a stream with host memory.
     pub fn to_dlpack<'a>(&self, consumer: impl Into<DlpackStream<'a>>) -> Result<DlpackTensor> {
         self.export(consumer.into(), 0)
     }
 
-    /// The same of a copy that nobody else sees, which the tensor tells.
+    /// Makes a tensor from a copy that nobody else uses, and sets the tensor's flag for it.
     ///
     /// # Errors
     /// As [`DynArray::copy`] and [`DynArray::to_dlpack`].
@@ -254,15 +256,15 @@ impl DynArray {
         check(|error| unsafe {
             sys::guf_array_to_dlpack(self.as_raw(), stream, flags | more, &mut raw, error)
         })?;
-        // SAFETY: a fresh tensor, the caller's.
+        // SAFETY: the tensor is new, and the caller owns it.
         unsafe { DlpackTensor::from_versioned(raw) }
     }
 
-    /// Makes an unversioned tensor, for libraries that know DLPack 0.x.
+    /// Makes an unversioned tensor, for libraries that support DLPack 0.x.
     ///
     /// # Errors
-    /// As [`DynArray::to_dlpack`]; [`Status::READ_ONLY`] for a read-only
-    /// array, since the tensor could not tell.
+    /// As [`DynArray::to_dlpack`]; [`Status::READ_ONLY`] for a read-only array, because the
+    /// structure has no flag for it.
     pub fn to_dlpack_unversioned<'a>(
         &self,
         consumer: impl Into<DlpackStream<'a>>,
@@ -272,16 +274,16 @@ impl DynArray {
         check(|error| unsafe {
             sys::guf_array_to_dlpack_unversioned(self.as_raw(), stream, flags, &mut raw, error)
         })?;
-        // SAFETY: a fresh tensor, the caller's.
+        // SAFETY: the tensor is new, and the caller owns it.
         unsafe { DlpackTensor::from_unversioned(raw) }
     }
 }
 
 impl<T: Element> Array<T> {
-    /// An array of `T` of a tensor; see [`DynArray::from_dlpack`].
+    /// Makes an array of `T` from a tensor; see [`DynArray::from_dlpack`].
     ///
     /// # Errors
-    /// As there; [`Status::DTYPE`] where it has other elements.
+    /// As [`DynArray::from_dlpack`]; [`Status::DTYPE`] if the elements have another dtype.
     pub fn from_dlpack<'a>(
         tensor: DlpackTensor,
         ready_on: impl Into<DlpackStream<'a>>,

@@ -8,7 +8,7 @@ use gufunc_sys as sys;
 use std::fmt;
 use std::str::FromStr;
 
-/// The type of an array's elements. Equal values are equal types.
+/// The type of an array's elements. Two values are the same dtype if they are equal.
 ///
 /// ```
 /// use gufunc::{Casting, DType};
@@ -28,7 +28,7 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// Nothing is said: in signatures "any".
+    /// Not specified; in signatures, any dtype.
     UNSPECIFIED = GUF_DTYPE_UNSPECIFIED;
     /// `bool`.
     BOOL = GUF_BOOL;
@@ -48,54 +48,55 @@ dtypes! {
     U32 = GUF_U32;
     /// `u64`.
     U64 = GUF_U64;
-    /// IEEE half precision: [`F16`](crate::F16), or half's type.
+    /// IEEE half precision: [`F16`](crate::F16), or the type of the crate `half`.
     F16 = GUF_F16;
-    /// bfloat16: [`BF16`](crate::BF16), or half's type.
+    /// bfloat16: [`BF16`](crate::BF16), or the type of the crate `half`.
     BF16 = GUF_BF16;
     /// `f32`.
     F32 = GUF_F32;
     /// `f64`.
     F64 = GUF_F64;
-    /// Two `f32`: `[f32; 2]`, or num-complex's type.
+    /// Two `f32`: `[f32; 2]`, or the type of the crate `num-complex`.
     C64 = GUF_C64;
-    /// Two `f64`: `[f64; 2]`, or num-complex's type.
+    /// Two `f64`: `[f64; 2]`, or the type of the crate `num-complex`.
     C128 = GUF_C128;
-    /// A time without a unit.
+    /// datetime64 without a unit.
     DATETIME64 = GUF_DATETIME64;
-    /// A difference of times without a unit.
+    /// timedelta64 without a unit.
     TIMEDELTA64 = GUF_TIMEDELTA64;
 }
 
-/// The least `i64`: "not a time" in datetime64 and timedelta64.
+/// The smallest `i64`: "not a time" in datetime64 and timedelta64.
 pub const NAT: i64 = sys::GUF_NAT;
 
-/// Which casts a call may make. The default is `SameKind`, as NumPy's.
+/// The casting level of a call: the set of conversions that it may make. The default is `SameKind`,
+/// as in NumPy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Casting {
-    /// None at all.
+    /// No casts.
     No = sys::GUF_CASTING_NO,
     /// Byte order only.
     Equiv = sys::GUF_CASTING_EQUIV,
-    /// Casts that keep every value.
+    /// Casts that preserve every value.
     Safe = sys::GUF_CASTING_SAFE,
-    /// Safe ones, and those within a kind.
+    /// Safe casts and casts within a kind.
     #[default]
     SameKind = sys::GUF_CASTING_SAME_KIND,
-    /// All of them.
+    /// All casts.
     Unsafe = sys::GUF_CASTING_UNSAFE,
 }
 
-/// What a step of a datetime64 or timedelta64 is.
+/// The unit of a datetime64 or timedelta64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 #[allow(missing_docs)]
 pub enum TimeUnit {
-    /// None: takes that of the other operand.
+    /// No unit: the unit of the other operand.
     Generic = sys::GUF_UNIT_GENERIC,
     Year = sys::GUF_UNIT_YEAR,
     Month = sys::GUF_UNIT_MONTH,
-    /// Begins on Thursday, as 1970-01-01.
+    /// Weeks begin on Thursday, because 1970-01-01 was a Thursday.
     Week = sys::GUF_UNIT_WEEK,
     Day = sys::GUF_UNIT_DAY,
     Hour = sys::GUF_UNIT_HOUR,
@@ -126,18 +127,18 @@ const UNITS: [TimeUnit; 14] = [
     TimeUnit::Attosecond,
 ];
 
-/// What a dtype is.
+/// Description of a dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DTypeInfo {
     /// The dtype itself.
     pub dtype: DType,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub itemsize: usize,
-    /// Bytes.
+    /// Alignment in bytes.
     pub alignment: usize,
     /// NumPy's kind: `b i u f E c m M V`.
     pub kind: char,
-    /// The character of type strings.
+    /// The character of the dtype in type strings.
     pub letter: char,
     /// `"float32"`, `"datetime64[25s]"`.
     pub name: String,
@@ -146,23 +147,23 @@ pub struct DTypeInfo {
 }
 
 impl DType {
-    /// The C value.
+    /// Returns the C value.
     pub const fn as_raw(self) -> u32 {
         self.0
     }
 
-    /// Of a C value, which the library looks at when it is used.
+    /// Makes a dtype from a C value, which the library checks when it is used.
     pub const fn from_raw(raw: u32) -> Self {
         DType(raw)
     }
 
-    /// `"float32"`; `""` for a value that is no dtype.
+    /// Returns the name, such as `"float32"`, or `""` for an invalid dtype.
     pub fn name(self) -> &'static str {
         // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_dtype_name(self.0) })
     }
 
-    /// Size, alignment, kind and names.
+    /// Returns size, alignment, kind and names.
     ///
     /// # Errors
     /// [`Status::DTYPE`].
@@ -182,7 +183,7 @@ impl DType {
         })
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     ///
     /// # Errors
     /// [`Status::DTYPE`].
@@ -190,7 +191,7 @@ impl DType {
         Ok(self.info()?.itemsize)
     }
 
-    /// NumPy's `can_cast`.
+    /// Whether a cast is allowed, like NumPy's `can_cast`.
     ///
     /// # Errors
     /// [`Status::DTYPE`].
@@ -203,10 +204,10 @@ impl DType {
         Ok(possible != 0)
     }
 
-    /// NumPy's `promote_types`.
+    /// Returns the smallest dtype to which both can be cast safely, like NumPy's `promote_types`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where there is no common type, [`Status::OVERFLOW`] of units.
+    /// [`Status::DTYPE`] if there is no common dtype, [`Status::OVERFLOW`] for units.
     pub fn promote(self, other: DType) -> Result<DType> {
         let mut promoted = 0;
         // SAFETY: the result pointer is valid for the call.
@@ -214,10 +215,10 @@ impl DType {
         Ok(DType(promoted))
     }
 
-    /// This datetime64 or timedelta64 with a unit: `Second` and 25 is `[25s]`.
+    /// Returns this datetime type with a unit and a multiple: `Second` and 25 make `[25s]`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for other types, [`Status::ARG`] for a multiple of 0 or above 65535.
+    /// [`Status::DTYPE`] for other dtypes, [`Status::ARG`] for a multiple of 0 or above 65535.
     pub fn with_unit(self, unit: TimeUnit, multiple: u32) -> Result<DType> {
         let mut made = 0;
         // SAFETY: the result pointer is valid for the call.
@@ -227,26 +228,26 @@ impl DType {
         Ok(DType(made))
     }
 
-    /// The unit of a datetime64 or timedelta64, and its multiple.
+    /// Returns the unit of a datetime64 or timedelta64, and its multiple.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for other types.
+    /// [`Status::DTYPE`] for other dtypes.
     pub fn unit(self) -> Result<(TimeUnit, u32)> {
         let (mut unit, mut multiple) = (0, 0);
-        // SAFETY: places for the answers.
+        // SAFETY: both result pointers are valid for the call.
         check(|error| unsafe { sys::guf_dtype_get_unit(self.0, &mut unit, &mut multiple, error) })?;
         let known = UNITS.get(unit as usize).copied();
         let unknown = || Error::new(Status::UNSUPPORTED, format!("unit {unit} is not known"));
         Ok((known.ok_or_else(unknown)?, multiple))
     }
 
-    /// Whether it is a datetime64 or timedelta64.
+    /// Whether the dtype is datetime64 or timedelta64, with any unit.
     pub const fn is_time(self) -> bool {
         matches!(self.0 & 0xff, 0x80 | 0x81)
     }
 
-    /// Makes a record known: elements that only loops of the program look into. The same name with
-    /// the same layout gives the same dtype.
+    /// Registers a structured dtype, whose elements only loops of the program can interpret.
+    /// Registering the same name with the same layout again returns the same dtype.
     ///
     /// # Errors
     /// [`Status::ARG`], [`Status::EXISTS`] for another layout, [`Status::NO_MEMORY`].
@@ -266,8 +267,8 @@ impl DType {
 impl FromStr for DType {
     type Err = Error;
 
-    /// Reads NumPy's spellings: `"float32"`, `"f4"`, `"<f4"`, `"f"`, `"datetime64[ns]"`, and names
-    /// of records.
+    /// Parses NumPy's spellings (`"float32"`, `"f4"`, `"<f4"`, `"f"`, `"datetime64[ns]"`) and names
+    /// of structured dtypes.
     fn from_str(spelling: &str) -> Result<DType> {
         let spelling = c_string(spelling)?;
         let mut parsed = 0;

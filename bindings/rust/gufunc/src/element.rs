@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rust's types as elements of arrays.
+//! Rust types as elements of arrays.
 
 use crate::DType;
 
 /// A type whose values are elements of arrays.
 ///
 /// # Safety
-/// A value is exactly an element of `dtype()`: of its size, without padding, since all bytes are
-/// read, and valid for whatever bits [`Element::valid`] accepts. A record of the program's may be
-/// one:
+/// A value has exactly the representation of an element of `dtype()`: the same size, no padding
+/// (because all bytes are read), and valid for all bits that [`Element::valid`] accepts. A struct
+/// of the program may implement this trait:
 ///
 /// ```
 /// use gufunc::{DType, Element};
@@ -29,23 +29,23 @@ use crate::DType;
 /// # Ok::<(), gufunc::Error>(())
 /// ```
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// The element type in arrays.
+    /// Returns the dtype of the elements.
     fn dtype() -> DType;
 
-    /// Whether arrays of `dtype` hold values of this type: `i64` also reads times.
+    /// Whether elements of `dtype` are values of this type. `i64` also reads datetime types.
     fn reads(dtype: DType) -> bool {
         dtype == Self::dtype()
     }
 
-    /// Whether every element of these bytes is a value. Only `bool` has bits that are none.
+    /// Whether all elements in these bytes are valid values. Only `bool` has invalid bit patterns.
     fn valid(_bytes: &[u8]) -> bool {
         true
     }
 
-    /// Reads an element at any address.
+    /// Reads an element at an address of any alignment.
     ///
     /// # Safety
-    /// An element of `dtype()` lies there.
+    /// There is an element of `dtype()` at the address.
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
@@ -56,7 +56,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
 
 macro_rules! numbers {
     ($($type:ty => $dtype:ident,)*) => {$(
-        // SAFETY: the same number in C.
+        // SAFETY: the C type has the same representation.
         unsafe impl Element for $type {
             #[inline(always)]
             fn dtype() -> DType {
@@ -74,7 +74,7 @@ numbers! {
     [f32; 2] => C64, [f64; 2] => C128,
 }
 
-// SAFETY: the same number in C; times are such numbers.
+// SAFETY: the C type has the same representation, also for datetime types.
 unsafe impl Element for i64 {
     #[inline(always)]
     fn dtype() -> DType {
@@ -86,7 +86,7 @@ unsafe impl Element for i64 {
     }
 }
 
-// SAFETY: one byte, 0 or 1, which is looked at.
+// SAFETY: one byte, and `valid` checks that it is 0 or 1.
 unsafe impl Element for bool {
     #[inline(always)]
     fn dtype() -> DType {
@@ -99,17 +99,19 @@ unsafe impl Element for bool {
 
     #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
-        // SAFETY: the caller's promise. Memory that nobody set may hold other bytes than 0 and 1.
+        // SAFETY: guaranteed by the caller. Uninitialized memory of the program may hold other
+        // bytes than 0 and 1.
         unsafe { at.read() != 0 }
     }
 }
 
-/// The bits of a half-precision number. With the feature `half` its type is an element, too.
+/// The bits of a half-precision number. With the feature `half`, the type of that crate is an
+/// element too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct F16(pub u16);
 
-/// The bits of a bfloat16, the upper half of an `f32`.
+/// The bits of a bfloat16, which is the upper half of an `f32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct BF16(pub u16);
@@ -120,8 +122,8 @@ numbers! { half::f16 => F16, half::bf16 => BF16, }
 #[cfg(feature = "num-complex")]
 numbers! { num_complex::Complex<f32> => C64, num_complex::Complex<f64> => C128, }
 
-/// The bytes of elements.
+/// Returns the bytes of elements.
 pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
-    // SAFETY: elements have no padding, as their trait promises.
+    // SAFETY: elements have no padding, as [`Element`] requires.
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }

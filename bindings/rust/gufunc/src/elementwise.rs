@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures from numbers to a number as loops.
+//! Closures from numbers to a number, used as loops.
 
 use crate::{DType, Element, LoopArgs};
 
-/// A closure from elements to an element. `A` is the list of its types. It runs as a loop
-/// ([`Ufunc::add_elementwise`](crate::Ufunc::add_elementwise)), and nowhere else:
+/// A closure from elements to an element. `A` is the list of the types of the arguments. The
+/// closure can only be run as a loop ([`Ufunc::add_elementwise`](crate::Ufunc::add_elementwise)):
 ///
 /// ```compile_fail,E0133
 /// use gufunc::{Elementwise, LoopArgs};
@@ -13,12 +13,12 @@ use crate::{DType, Element, LoopArgs};
 /// }
 /// ```
 pub trait Elementwise<A>: Send + Sync + 'static {
-    /// The types of the operands, the result last.
+    /// Returns the dtypes of the operands, the result last.
     fn types() -> Vec<DType>;
-    /// Goes through all items.
+    /// Computes all items.
     ///
     /// # Safety
-    /// The operands are of these types, and have no core dimensions.
+    /// The operands have these dtypes and no core dimensions.
     unsafe fn run(&self, args: &LoopArgs<'_>);
 }
 
@@ -34,7 +34,7 @@ macro_rules! elementwise {
 
             unsafe fn run(&self, args: &LoopArgs<'_>) {
                 for item in 0..args.items() {
-                    // SAFETY: operands of these types, says the caller, and an item that there is.
+                    // SAFETY: the caller guarantees the dtypes, and the item exists.
                     unsafe {
                         let result = self($(args.read::<$name>($place, item)),*);
                         args.write($last, item, result);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Floating-point events.
+//! Floating-point flags.
 
 use gufunc_sys as sys;
 use std::ops::{BitOr, BitOrAssign};
 
-/// Floating-point events as bits that are joined with `|`: NumPy's errstate. They are predicates on
-/// the values of operands and results, the same on every device.
+/// A set of floating-point flags, combined with `|`, as in NumPy's errstate. The flags depend only
+/// on the values of operands and results, and are the same on every device.
 ///
 /// ```
 /// use gufunc::{ufunc, FpEvents};
@@ -19,22 +19,22 @@ use std::ops::{BitOr, BitOrAssign};
 pub struct FpEvents(pub u32);
 
 impl FpEvents {
-    /// No event.
+    /// No flag.
     pub const NONE: Self = Self(0);
     /// An infinite result of finite operands at a pole: 1/0, log(0).
     pub const DIVIDE: Self = Self(sys::GUF_FP_DIVIDE);
     /// Any other infinite result of finite operands.
     pub const OVERFLOW: Self = Self(sys::GUF_FP_OVERFLOW);
-    /// A result below the smallest normal number, of nonzero operands.
+    /// A result below the smallest normal number, from nonzero operands.
     pub const UNDERFLOW: Self = Self(sys::GUF_FP_UNDERFLOW);
-    /// NaN of operands without NaN: 0/0, sqrt(-1).
+    /// A NaN result of operands that are not NaN: 0/0, sqrt(-1).
     pub const INVALID: Self = Self(sys::GUF_FP_INVALID);
-    /// An integer divided by zero.
+    /// Division of an integer by zero.
     pub const INTEGER_DIVIDE: Self = Self(sys::GUF_FP_INTEGER_DIVIDE);
-    /// All of them.
+    /// All flags.
     pub const ALL: Self = Self(31);
 
-    /// Whether all of `other` are set.
+    /// Whether all flags of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

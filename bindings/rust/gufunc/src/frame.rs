@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! C's view of a call's operands, in the caller's frame.
+//! The C representation of a call's operands, on the stack of the caller.
 
 use crate::{Device, DynArray, Error, Operand, Output, Result, Status};
 use gufunc_sys as sys;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
-/// A ufunc's operands, a mask and an initial value.
+/// Maximum number of entries: the operands of a ufunc, a mask and an initial value.
 const ROOM: usize = sys::GUF_MAX_OPERANDS as usize + 2;
 
 pub(crate) struct Frame {
@@ -33,7 +33,7 @@ impl Frame {
         }
     }
 
-    /// Adds an operand; its place, behind those before it.
+    /// Adds an operand after the previous ones and returns its address.
     #[inline(always)]
     pub(crate) fn place(&mut self, operand: &Operand<'_>) -> Result<*mut sys::guf_operand> {
         if self.used == ROOM {
@@ -42,11 +42,12 @@ impl Frame {
         operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);
         self.used += 1;
         self.lends |= operand.lent();
-        // SAFETY: inside the list. Made of the whole list's address, since C walks on from it.
+        // SAFETY: the index is in the list. The pointer is derived from the whole list, because C
+        // also accesses the operands after it.
         Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
     }
 
-    /// Adds a list of operands; where the first lies.
+    /// Adds a list of operands and returns the address of the first.
     #[inline(always)]
     pub(crate) fn place_all<'a, 'b: 'a>(
         &mut self,
@@ -56,11 +57,11 @@ impl Frame {
         for operand in operands {
             self.place(operand)?;
         }
-        // SAFETY: inside the list, or its end.
+        // SAFETY: the index is in the list or at its end.
         Ok(unsafe { self.operands.as_mut_ptr().add(first).cast() })
     }
 
-    /// Inputs and outputs of a call. The frame must not move until the call is done.
+    /// Adds the inputs and outputs of a call. The frame must not move until the call is done.
     #[inline(always)]
     pub(crate) fn fill(
         &mut self,
@@ -75,23 +76,23 @@ impl Frame {
         Ok(())
     }
 
-    /// Adds outputs, which [`Frame::allocated`] finds again.
+    /// Adds outputs and records their position for [`Frame::allocated`].
     #[inline(always)]
     pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
         self.first_output = self.used;
         self.place_all(outputs.iter().map(|output| &output.0))
     }
 
-    /// Whether Rust lends an operand for the call only.
+    /// Whether an operand borrows memory of the program for the call.
     pub(crate) fn lends(&self) -> bool {
         self.lends
     }
 
-    /// Waits for what the operands' devices were given without a stream.
+    /// Waits for work without a stream on the devices of the operands.
     pub(crate) fn wait_for_devices(&self) -> Result<()> {
         for operand in &self.operands[..self.used] {
             let operand = operand.as_ptr();
-            // SAFETY: fields that `place` wrote; a tensor lies in the frame.
+            // SAFETY: `place` wrote these fields, and a tensor is in the frame.
             let device = unsafe {
                 match (*operand).kind {
                     sys::GUF_OPERAND_TENSOR => (*(*operand).tensor).device,
@@ -109,17 +110,17 @@ impl Frame {
         Ok(())
     }
 
-    /// The outputs that a call allocated, each at its place.
+    /// Returns the outputs that a call allocated, each at its position.
     pub(crate) fn allocated(&self, outputs: &[Output<'_>]) -> Vec<Option<DynArray>> {
         let find = |(i, output): (usize, &Output<'_>)| {
             if !output.0.is_none() {
                 return None;
             }
             let operand = self.operands[self.first_output + i].as_ptr();
-            // SAFETY: fields that `outputs` wrote.
+            // SAFETY: `outputs` wrote these fields.
             let (kind, array) = unsafe { ((*operand).kind, (*operand).array) };
             let made = kind == sys::GUF_OPERAND_ARRAY && !array.is_null();
-            // SAFETY: the call gave one reference.
+            // SAFETY: the call returned one reference.
             made.then(|| unsafe { DynArray::from_raw(array) })
         };
         outputs.iter().enumerate().map(find).collect()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Graphs: work of a stream, captured once and launched many times.
+//! Graphs: recorded work of a stream that can be launched many times.
 
 use crate::handle::counted;
 use crate::status::check;
@@ -7,12 +7,13 @@ use crate::{Result, Stream};
 use gufunc_sys as sys;
 
 counted! {
-    /// Captured work. It keeps the arrays that it uses. See [`Stream::begin_capture`].
+    /// Recorded work of a stream, which keeps the arrays that it uses alive. See
+    /// [`Stream::begin_capture`].
     Graph, guf_graph, guf_graph_retain, guf_graph_release
 }
 
 impl Graph {
-    /// Queues the work on a stream of its device, as one.
+    /// Queues the work as a whole on a stream of its device.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counted handles: each Rust value is one reference.
+//! Reference-counted handles: each Rust value is one reference.
 
-/// Declares a type over a counted handle, with `Clone`, `Drop`, `Send`, `Sync` and the way out.
+/// Declares a type for a counted handle, with `Clone`, `Drop`, `Send`, `Sync` and conversions from
+/// and to the C handle.
 macro_rules! counted {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $retain:ident, $release:ident) => {
         $(#[$doc])*
@@ -17,21 +18,21 @@ macro_rules! counted {
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// The C handle, which stays this value's.
+            /// Returns the C handle, which this value continues to own.
             #[inline]
             pub fn as_raw(&self) -> gufunc_sys::$raw {
                 self.raw
             }
 
-            /// The C handle with its reference, which the caller then has to release.
+            /// Returns the C handle and its reference, which the caller must release.
             pub fn into_raw(self) -> gufunc_sys::$raw {
                 std::mem::ManuallyDrop::new(self).raw
             }
 
-            /// Takes a C handle over, with one reference.
+            /// Takes ownership of one reference of a C handle.
             ///
             /// # Safety
-            /// The handle is live and of this kind, and the reference is the caller's to give.
+            /// The handle is live and of this kind, and the caller owns the reference.
             #[inline]
             pub unsafe fn from_raw(raw: gufunc_sys::$raw) -> Self {
                 Self { raw }
@@ -39,27 +40,28 @@ macro_rules! counted {
         }
 
         impl Clone for $name {
-            /// Another reference to the same object.
+            /// Returns another reference to the same object.
             fn clone(&self) -> Self {
-                // SAFETY: takes any handle. Of a live one it cannot fail; of none, the default
-                // context's, it does nothing, also where no library was found.
+                // SAFETY: the function accepts any handle. For a live handle it cannot fail. For
+                // NULL, the default context, it does nothing, even if no library was found.
                 unsafe { gufunc_sys::$retain(self.raw, std::ptr::null_mut()) };
                 Self { raw: self.raw }
             }
         }
 
         impl Drop for $name {
-            /// Never blocks; the object is freed by a later call.
+            /// Releases the reference and never blocks. A later call of the library frees the
+            /// object.
             #[inline]
             fn drop(&mut self) {
-                // SAFETY: this value's own reference.
+                // SAFETY: this value owns the reference.
                 unsafe { gufunc_sys::$release(self.raw, std::ptr::null_mut()) };
             }
         }
     };
 }
 
-/// `Debug` of handles that say no more: the type and the number.
+/// Implements `Debug` for handles that have no description: the type and the number.
 macro_rules! shown {
     ($($name:ident)*) => {$(
         impl std::fmt::Debug for crate::$name {

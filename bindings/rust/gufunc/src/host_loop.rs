@@ -12,7 +12,7 @@ use crate::{
 use gufunc_sys as sys;
 use std::ffi::{c_char, c_void, CString};
 
-/// A ufunc to create; [`Context::create`] begins one.
+/// The description of a ufunc to create; [`Context::create`] makes one.
 ///
 /// ```
 /// use gufunc::Context;
@@ -33,15 +33,15 @@ pub struct Builder<'a> {
     hook: Option<Hook>,
 }
 
-/// A signature of so many characters was cut by `guf_ufunc_get_info`.
+/// A signature of this many characters may have been cut by `guf_ufunc_get_info`.
 const LONGEST: usize = 1023;
 
 type Hook = Box<dyn Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync>;
 type Loop = Box<dyn Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync>;
 
 impl Context {
-    /// Begins a ufunc of `nin` inputs and `nout` outputs without loops. With a
-    /// [`Builder::signature`] both may be 0: it says them.
+    /// Begins to create a ufunc with `nin` inputs and `nout` outputs and without loops. With a
+    /// [`Builder::signature`] both may be 0, because the signature determines them.
     pub fn create<'a>(&'a self, name: &'a str, nin: usize, nout: usize) -> Builder<'a> {
         let mut desc = sys::guf_ufunc_desc::new();
         desc.nin = i32::try_from(nin).unwrap_or(i32::MAX);
@@ -60,45 +60,45 @@ impl Context {
 }
 
 impl<'a> Builder<'a> {
-    /// A generalized ufunc: NumPy's grammar, `"(m,n),(n,p)->(m,p)"`.
+    /// Sets the signature of a generalized ufunc, in NumPy's grammar: `"(m,n),(n,p)->(m,p)"`.
     pub fn signature(mut self, signature: &'a str) -> Self {
         self.signature = Some(signature);
         self
     }
 
-    /// Rules beside the signature: `"n=value(1); p=m+1"`.
+    /// Sets additional rules for the signature: `"n=value(1); p=m+1"`.
     pub fn rules(mut self, rules: &'a str) -> Self {
         self.rules = Some(rules);
         self
     }
 
-    /// One line.
+    /// Sets a description of one line.
     pub fn doc(mut self, doc: &'a str) -> Self {
         self.doc = Some(doc);
         self
     }
 
-    /// What each operand is for.
+    /// Sets the role of each operand.
     pub fn roles(mut self, roles: &'a [Role]) -> Self {
         self.roles = roles;
         self
     }
 
-    /// Of its reductions.
+    /// Sets the identity of reductions.
     pub fn identity(mut self, identity: Identity) -> Self {
         self.desc.identity = identity as i32;
         self
     }
 
-    /// What is known of the function.
+    /// Sets properties of the function.
     pub fn flags(mut self, flags: FunctionFlags) -> Self {
         self.desc.flags = flags.0;
         self
     }
 
-    /// Sees the core dimensions of every call, may fill sizes that nothing says, and may refuse the
-    /// call by an error, which is then the call's. It must not call the library. A panic in it
-    /// refuses the call.
+    /// Sets a function that receives the core dimensions of every call. It may set sizes that no
+    /// input determines, and reject the call with an error or a panic, which the call then reports.
+    /// It must not call the library.
     pub fn core_dims(
         mut self,
         hook: impl Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync + 'static,
@@ -130,11 +130,12 @@ impl<'a> Builder<'a> {
         }
         let mut raw = std::ptr::null_mut();
         let context = self.context.as_raw();
-        // SAFETY: texts and lists that live until the call is done; the hook until it is destroyed.
+        // SAFETY: texts and lists are valid for the call, and the hook until the library destroys
+        // it.
         let made = check(|error| unsafe { sys::guf_ufunc_create(context, &desc, &mut raw, error) });
         if let Err(error) = made {
             if !hook.is_null() {
-                // SAFETY: after a failure it is never destroyed by the library.
+                // SAFETY: after a failure the library does not destroy the hook.
                 drop(unsafe { Box::from_raw(hook) });
             }
             return Err(error);
@@ -150,7 +151,7 @@ unsafe extern "C" fn ask_hook(
     user: *mut c_void,
     error: *mut sys::guf_error,
 ) -> sys::guf_status {
-    // SAFETY: the box that the ufunc was created with, and as many sizes as are said.
+    // SAFETY: `user` is the box with which the ufunc was created, and `sizes` has this length.
     let (hook, sizes) = unsafe {
         let sizes = match ndims {
             0 => &mut [][..],
@@ -158,16 +159,16 @@ unsafe extern "C" fn ask_hook(
         };
         (&*user.cast::<Hook>(), sizes)
     };
-    // SAFETY: the call's own record.
+    // SAFETY: `error` is the record of this call.
     unsafe { guarded(error, || hook(&mut CoreSizes(sizes))) }
 }
 
-/// A loop and what it has to know of its operands.
+/// A loop and the properties of its operands.
 struct Registered {
     run: Loop,
     types: Vec<DType>,
     writable: Vec<bool>,
-    /// Core dimensions of each operand, as places among the sizes.
+    /// Core dimensions of each operand, as indices into the sizes.
     core: Vec<Vec<usize>>,
     sizes: usize,
 }
@@ -179,11 +180,11 @@ unsafe extern "C" fn run_loop(
     user: *mut c_void,
     error: *mut sys::guf_error,
 ) -> sys::guf_status {
-    // SAFETY: the box that the loop was added with.
+    // SAFETY: `user` is the box with which the loop was added.
     let registered = unsafe { &*user.cast::<Registered>() };
     let operands = registered.types.len();
     let strides = operands + registered.core.iter().map(Vec::len).sum::<usize>();
-    // SAFETY: as many of each as the signature has.
+    // SAFETY: each list has the length that the signature implies.
     let args = unsafe {
         LoopArgs {
             pointers: std::slice::from_raw_parts(args.cast(), operands),
@@ -194,14 +195,15 @@ unsafe extern "C" fn run_loop(
             core: &registered.core,
         }
     };
-    // SAFETY: a record of this run's own.
+    // SAFETY: `error` is the record of this run.
     unsafe { guarded(error, || (registered.run)(&args)) }
 }
 
 impl Ufunc {
-    /// Adds a closure as a loop on the cpu, for operands of exactly these types, inputs first. It
-    /// may run on any thread, on several at once. Its error becomes the call's, with message,
-    /// operand and code; so does a panic, with its text and [`Status::LOOP`].
+    /// Adds a closure as a loop on the cpu for operands of exactly these dtypes, inputs first. It
+    /// may run on any thread, and on several threads at the same time. If it returns an error, the
+    /// call fails with that error's message, operand and code. If it panics, the call fails with
+    /// the panic's text and [`Status::LOOP`].
     ///
     /// ```
     /// use gufunc::{Context, DType};
@@ -219,7 +221,8 @@ impl Ufunc {
     /// ```
     ///
     /// # Errors
-    /// [`Status::DTYPE`], [`Status::EXISTS`] for a loop with these input types, [`Status::ARG`].
+    /// [`Status::DTYPE`], [`Status::EXISTS`] if a loop for these input dtypes exists,
+    /// [`Status::ARG`].
     pub fn add_loop(
         &self,
         types: &[DType],
@@ -244,19 +247,20 @@ impl Ufunc {
         desc.error = Some(run_loop);
         desc.destroy = Some(destroy::<Registered>);
         desc.user = user.cast();
-        // SAFETY: the list lives until the call is done, the closure until it is destroyed.
+        // SAFETY: the list is valid for the call, and the closure until the library destroys it.
         let added = check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) });
         if added.is_err() {
-            // SAFETY: after a failure it is never destroyed by the library.
+            // SAFETY: after a failure the library does not destroy the closure.
             drop(unsafe { Box::from_raw(user) });
         }
         added
     }
 
-    /// Adds a function of C's as a loop on the cpu, with NumPy's inner-loop signature.
+    /// Adds a C function as a loop on the cpu, with the signature of NumPy's inner loops.
     ///
     /// # Safety
-    /// The function reads and writes what the arguments say, and may run on any thread.
+    /// The function accesses only the memory that its arguments describe, and may run on any
+    /// thread.
     ///
     /// # Errors
     /// As [`Ufunc::add_loop`].
@@ -272,12 +276,12 @@ impl Ufunc {
         (desc.types, desc.ntypes) = (types.as_ptr().cast(), count(types));
         desc.numpy = Some(run);
         desc.user = user;
-        // SAFETY: the caller's promise; the list lives until the call is done.
+        // SAFETY: guaranteed by the caller; the list is valid for the call.
         check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) })
     }
 
-    /// Adds a closure of one to four numbers that gives one as the loop of an elementwise ufunc;
-    /// its types are those of the numbers.
+    /// Adds a closure from one to four numbers to a number as a loop of an elementwise ufunc. Its
+    /// dtypes are those of the numbers.
     ///
     /// # Errors
     /// As [`Ufunc::add_loop`].
@@ -290,7 +294,7 @@ impl Ufunc {
             return Err(Error::new(Status::SIGNATURE, message));
         }
         self.add_loop(&F::types(), move |args| {
-            // SAFETY: the types that the loop is added with, and no core dimensions.
+            // SAFETY: the loop was added with these dtypes and has no core dimensions.
             unsafe { function.run(args) };
             Ok(())
         })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lists of operands: one, tuples, arrays of them.
+//! Lists of operands: single operands, tuples and arrays.
 
 use crate::{Array, DynArray, Element, Operand, Output};
 
@@ -66,19 +66,19 @@ impl<'a, T: Element> From<&'a mut Vec<T>> for Output<'a> {
     }
 }
 
-/// The inputs of a call: one of them, a tuple of up to eight, or a list of [`Operand`]s.
+/// The inputs of a call: a single input, a tuple of up to eight, or a list of [`Operand`]s.
 pub trait Inputs<'a> {
-    /// As a list.
+    /// Converts to a list.
     fn into_inputs(self) -> impl AsRef<[Operand<'a>]>;
 
-    /// As a list that is kept.
+    /// Converts to an owned list.
     #[doc(hidden)]
     fn into_list(self) -> Vec<Operand<'a>>;
 }
 
-/// The outputs of a call: one of them, a tuple of up to four, `()`, or a list of [`Output`]s.
+/// The outputs of a call: a single output, a tuple of up to four, `()`, or a list of [`Output`]s.
 pub trait Outputs<'a> {
-    /// As a list.
+    /// Converts to a list.
     fn into_outputs(self) -> impl AsRef<[Output<'a>]>;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Raw kernels: functions that a program launches with a grid of blocks of its own choice.
+//! Raw kernels: functions that a program launches on a grid of its own choice.
 
 use crate::array::{raw_device, raw_stream};
 use crate::frame::Frame;
@@ -9,66 +9,68 @@ use crate::{DType, Device, Inputs, Result, Stream};
 use gufunc_sys as sys;
 
 counted! {
-    /// A raw kernel of a module, which it keeps. [`Module::kernel`](crate::Module::kernel) finds
-    /// one.
+    /// A raw kernel of a module, found by [`Module::kernel`](crate::Module::kernel). It keeps the
+    /// module loaded.
     Kernel, guf_kernel, guf_kernel_retain, guf_kernel_release
 }
 
-/// What a kernel is.
+/// Description of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
     /// `"module:kernel"`.
     pub name: String,
-    /// One line.
+    /// Description of one line.
     pub doc: String,
-    /// For [`Kernel::parameter`].
+    /// Number of parameters, for [`Kernel::parameter`].
     pub nparameters: u32,
-    /// Of a block, as its source says.
+    /// Threads per block, as declared in the source.
     pub max_threads: u32,
-    /// That every launch gives, besides its own.
+    /// Bytes of shared memory per block of every launch, in addition to those that the launch
+    /// requests.
     pub shared_bytes: u32,
-    /// Whether its threads may wait for one another.
+    /// Whether the threads of a block may synchronize.
     pub synchronises: bool,
 }
 
-/// What a kernel can have on one device.
+/// Limits and resources of a kernel on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelDeviceInfo {
-    /// Of a block.
+    /// Maximum number of threads per block.
     pub max_threads: u32,
-    /// Of a block, in all.
+    /// Maximum of shared memory per block, in total.
     pub max_shared_bytes: u32,
-    /// Of a thread; 0: not known.
+    /// Registers per thread; 0: unknown.
     pub registers: u32,
-    /// Of a thread's own memory beside registers; 0 also: not known.
+    /// Bytes of local memory per thread, such as spilled registers; 0 also means unknown.
     pub local_bytes: u32,
     /// Threads that the hardware runs together.
     pub subgroup_size: u32,
 }
 
-/// What a parameter of a kernel is.
+/// The kind of a parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// One element, by value.
     Number,
-    /// The first element of a C-contiguous array.
+    /// The address of the first element of a C-contiguous array.
     Pointer,
-    /// An array of that many dimensions.
+    /// An array with this number of dimensions.
     View(usize),
 }
 
-/// A parameter of a kernel.
+/// Description of a parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// What it is.
+    /// The kind of the parameter.
     pub kind: ParameterKind,
-    /// Of the number, or of the array.
+    /// The dtype of the number or array.
     pub dtype: DType,
     /// Whether the kernel only reads the array.
     pub read_only: bool,
 }
 
-/// How many blocks of how many threads; x first. Of a number it is that many in x.
+/// A number of blocks or threads in three dimensions, x first. An integer converts to a number in
+/// x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim3(pub u32, pub u32, pub u32);
 
@@ -91,10 +93,10 @@ impl From<(u32, u32, u32)> for Dim3 {
 }
 
 impl Kernel {
-    /// What the kernel is.
+    /// Returns a description of the kernel.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn info(&self) -> Result<KernelInfo> {
         let mut info = sys::guf_kernel_info::new();
         // SAFETY: `struct_size` is the size of the structure.
@@ -109,13 +111,13 @@ impl Kernel {
         })
     }
 
-    /// A parameter, counted from 0.
+    /// Returns the description of a parameter; the first has index 0.
     ///
     /// # Errors
     /// [`Status::INDEX`](crate::Status::INDEX).
     pub fn parameter(&self, index: u32) -> Result<Parameter> {
         let mut raw = sys::guf_module_parameter::new();
-        // SAFETY: a place for it.
+        // SAFETY: the result pointer is valid for the call.
         check(|error| unsafe { sys::guf_kernel_get_parameter(self.raw, index, &mut raw, error) })?;
         let kind = match raw.kind {
             sys::GUF_PARAMETER_NUMBER => ParameterKind::Number,
@@ -126,7 +128,8 @@ impl Kernel {
         Ok(Parameter { kind, dtype: DType(raw.dtype), read_only })
     }
 
-    /// What a launch on a device (`None`: cpu) may ask for. Loads the kernel's code there.
+    /// Returns the limits of a launch on a device (`None`: cpu). Loads the kernel's code on the
+    /// device.
     ///
     /// # Errors
     /// [`Status::NO_IMAGE`](crate::Status::NO_IMAGE),
@@ -146,21 +149,22 @@ impl Kernel {
         })
     }
 
-    /// Launches `grid` blocks of `block` threads, with `shared_bytes` of shared memory per block
-    /// beside what the source asks for. Numbers are [`scalar`](crate::scalar) or
-    /// [`weak`](crate::weak); pointers and views are arrays or slices of exactly the dtype, where
-    /// the device reads them. Complete on return on the cpu without a stream; where a slice is lent
-    /// the launch waits for the stream.
+    /// Launches `grid` blocks of `block` threads, with `shared_bytes` of shared memory per block in
+    /// addition to those that the source declares. Arguments for numbers are
+    /// [`scalar`](crate::scalar) or [`weak`](crate::weak). Arguments for pointers and views are
+    /// arrays or slices of exactly the dtype, in memory that the device can read. On the cpu
+    /// without a stream, the launch is complete on return. If an argument is a slice, the launch
+    /// waits for the stream.
     ///
     /// # Safety
-    /// The kernel does what it likes with the memory behind pointers: it must keep to the arrays,
-    /// and no two threads of it may race for an element.
+    /// The memory accesses of the kernel are not checked: it must not access memory outside the
+    /// arrays, and its threads must not race for an element.
     ///
     /// # Errors
     /// [`Status::ARG`](crate::Status::ARG), [`Status::DTYPE`](crate::Status::DTYPE),
     /// [`Status::READ_ONLY`](crate::Status::READ_ONLY),
     /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),
-    /// [`Status::LAUNCH`](crate::Status::LAUNCH) and the rest of `guf_kernel_launch`'s.
+    /// [`Status::LAUNCH`](crate::Status::LAUNCH) and the other errors of `guf_kernel_launch`.
     pub unsafe fn launch<'a>(
         &self,
         grid: impl Into<Dim3>,
@@ -176,7 +180,7 @@ impl Kernel {
         let mut frame = Frame::new();
         let (count, list) = (arguments.len() as i32, frame.place_all(arguments.iter())?);
         let (kernel, queue) = (self.raw, raw_stream(stream));
-        // SAFETY: operands of the frame; what the kernel does is the caller's promise.
+        // SAFETY: the operands are in the frame; the caller guarantees what the kernel does.
         check(|error| unsafe {
             let (grid, block) = (grid.as_ptr(), block.as_ptr());
             sys::guf_kernel_launch(kernel, queue, grid, block, shared_bytes, count, list, error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What calls and all methods share: keywords, what they borrow, and C's entries.
+//! Code that calls and all methods share: keywords, borrowed objects, and tables of C functions.
 
 use crate::frame::Frame;
 use crate::status::check;
@@ -7,8 +7,8 @@ use crate::{DynArray, FpEvents, Output, Resolution, Result, Stream};
 use gufunc_sys as sys;
 use std::ffi::c_char;
 
-/// Declares setters of keywords for a type that has `args` and `borrowed`. What differs between the
-/// types is said where they are listed.
+/// Declares setters of keywords for a type with the fields `args` and `borrowed`. Documentation
+/// that differs between the types is passed to the macro.
 macro_rules! keywords {
     ($($(#[$doc:meta])* $keyword:ident;)*) => {
         $(crate::keywords::keywords! { @$keyword $(#[$doc])* })*
@@ -21,7 +21,7 @@ macro_rules! keywords {
         }
     };
     (@order) => {
-        /// The layout of allocated outputs.
+        /// Sets the layout of allocated outputs.
         pub fn order(mut self, order: crate::Order) -> Self {
             self.args.order = order as i32;
             self
@@ -42,15 +42,15 @@ macro_rules! keywords {
         }
     };
     (@device) => {
-        /// Where it runs; by default where the operands lie.
+        /// Sets the device. By default the call runs where its operands are.
         pub fn device(mut self, device: crate::Device) -> Self {
             self.args.device = device.as_raw();
             self
         }
     };
     (@stream) => {
-        /// Queues it. Slices are lent until it returns: where one is an operand, or a place for
-        /// events is given, it waits for the stream.
+        /// Queues the call on a stream. Slices are borrowed only until the call returns: if an
+        /// operand is a slice, or flags are reported, the call waits for the stream.
         pub fn stream(mut self, stream: &'a crate::Stream) -> Self {
             self.borrowed.stream = Some(stream);
             self.args.stream = stream.as_raw();
@@ -58,14 +58,14 @@ macro_rules! keywords {
         }
     };
     (@threads) => {
-        /// At most so many threads of the cpu; 0 is the library's choice.
+        /// Limits the number of threads on the cpu; 0 leaves the choice to the library.
         pub fn threads(mut self, threads: u32) -> Self {
             self.args.threads = threads;
             self
         }
     };
     (@report_events $(#[$doc:meta])*) => {
-        /// Adds those floating-point events of `report` that are found to `found`, and waits for
+        /// Adds the floating-point flags of `report` that are raised to `found`, and waits for
         /// them.
         $(#[$doc])*
         pub fn report_events(
@@ -79,8 +79,9 @@ macro_rules! keywords {
         }
     };
     (@fail_on_events) => {
-        /// Events that fail it with [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT);
-        /// outputs are then written.
+        /// Makes these flags fail the call with
+        /// [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT). The outputs are still
+        /// written.
         pub fn fail_on_events(mut self, events: crate::FpEvents) -> Self {
             self.args.fp_fail = events.0;
             self
@@ -90,7 +91,7 @@ macro_rules! keywords {
 
 pub(crate) use keywords;
 
-/// What is borrowed beside the operands.
+/// Objects that a call borrows in addition to its operands.
 #[derive(Default)]
 pub(crate) struct Borrowed<'a> {
     pub(crate) stream: Option<&'a Stream>,
@@ -98,13 +99,13 @@ pub(crate) struct Borrowed<'a> {
 }
 
 impl Borrowed<'_> {
-    /// Where C adds events; NULL where nobody asks.
+    /// Returns the address to which C adds flags, or NULL if no flags are reported.
     pub(crate) fn place_of_events(&mut self) -> *mut u32 {
         self.events.as_mut().map_or(std::ptr::null_mut(), |events| &mut events.0)
     }
 
-    /// Behind a call, also one that failed on its way: waits for what still uses what is lent, and
-    /// gives the arrays that were allocated for `outputs`.
+    /// Completes a call, also one that failed: waits for work that still uses borrowed memory, and
+    /// returns the arrays that were allocated for `outputs`.
     pub(crate) fn finish(
         &self,
         done: Result<()>,
@@ -114,7 +115,8 @@ impl Borrowed<'_> {
         let made = frame.allocated(outputs);
         let waited = match self.stream {
             Some(stream) if frame.lends() || self.events.is_some() => stream.synchronize(),
-            // What lies in host memory is complete; on a device events come when its work is done.
+            // Calls on host memory are complete. On a device, flags are set when its work is
+            // complete.
             None if self.events.is_some() => frame.wait_for_devices(),
             _ => Ok(()),
         };
@@ -122,7 +124,7 @@ impl Borrowed<'_> {
     }
 }
 
-/// A function of C's that works, and those that tell what it would do.
+/// The C functions that run a call and that describe it without running it.
 pub(crate) struct Entries<A> {
     pub(crate) call: unsafe fn(sys::guf_ufunc, *mut A, *mut sys::guf_error) -> sys::guf_status,
     pub(crate) resolve: unsafe fn(
@@ -140,10 +142,10 @@ pub(crate) struct Entries<A> {
     ) -> sys::guf_status,
 }
 
-/// Entries by their names in C.
+/// Makes [`Entries`] from the names of the C functions.
 macro_rules! entries {
     ($call:ident, $resolve:ident, $explain:ident) => {
-        // SAFETY: of all three, what the caller of an entry promises.
+        // SAFETY: the caller of each entry gives the guarantees of the C function.
         unsafe {
             crate::keywords::Entries {
                 call: |ufunc, args, error| sys::$call(ufunc, args, error),
@@ -158,33 +160,33 @@ pub(crate) use entries;
 
 impl<A> Entries<A> {
     /// # Safety
-    /// What the arguments point to is there, and lent until what is queued is done.
+    /// All memory that the arguments refer to is valid until the queued work is complete.
     #[inline(always)]
     pub(crate) unsafe fn call(&self, ufunc: sys::guf_ufunc, args: &mut A) -> Result<()> {
         // SAFETY: guaranteed by the caller.
         check(|error| unsafe { (self.call)(ufunc, args, error) })
     }
 
-    /// What it would do with so many outputs.
+    /// Returns what a call with this number of outputs would do.
     ///
     /// # Safety
-    /// What the arguments point to is there.
+    /// All memory that the arguments refer to is valid.
     pub(crate) unsafe fn resolve(
         &self,
         ufunc: sys::guf_ufunc,
         args: &A,
         outputs: usize,
     ) -> Result<Resolution> {
-        // SAFETY: the caller's promise, and a place for the answer.
+        // SAFETY: guaranteed by the caller, and the result pointer is valid.
         Resolution::of(outputs, |out, error| unsafe { (self.resolve)(ufunc, args, out, error) })
     }
 
-    /// The same as text.
+    /// Returns what a call would do, as text.
     ///
     /// # Safety
-    /// What the arguments point to is there.
+    /// All memory that the arguments refer to is valid.
     pub(crate) unsafe fn explain(&self, ufunc: sys::guf_ufunc, args: &A) -> Result<String> {
-        // SAFETY: the caller's promise, and memory of that length.
+        // SAFETY: guaranteed by the caller, and the buffer has the length that is passed.
         crate::text::written(|text, length, error| unsafe {
             (self.explain)(ufunc, args, text, length, error)
         })
