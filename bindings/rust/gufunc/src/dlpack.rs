@@ -15,8 +15,8 @@ use std::ptr::NonNull;
 /// use gufunc::{Array, DlpackTensor, DynArray};
 /// let x = Array::from_vec(vec![1.0, 2.0, 3.0], &[3])?;
 /// let pointer = x.to_dlpack(None)?.into_versioned().unwrap();
-/// // What another library does with it; types of other crates are cast.
-/// // SAFETY: a fresh tensor, which nobody else has.
+/// // Another library would do this; pointers to types of other crates are cast.
+/// // SAFETY: the tensor is new, and nothing else uses it.
 /// let tensor = unsafe { DlpackTensor::from_versioned(pointer)? };
 /// let y = DynArray::from_dlpack(tensor, None)?;
 /// assert_eq!(y.info()?.address, x.info()?.address);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! NumPy's universal functions on every device, through libgufunc.
 //!
-//! A [`Ufunc`] is found by its name, or comes with a [`Module`] that gufcc compiled; it is called
-//! on slices, without copies, or on an [`Array`] that may lie on a GPU. Types, broadcasting,
-//! casting and errors are NumPy's.
+//! A [`Ufunc`] is found by its name, or provided by a [`Module`] that gufcc compiled. It is called
+//! on slices, without copies, or on an [`Array`], which may be in the memory of a GPU. Dtypes,
+//! broadcasting, casting and errors are NumPy's.
 //!
 //! ```
 //! use gufunc::{ufunc, Array};
@@ -19,17 +19,17 @@
 //! # Ok::<(), gufunc::Error>(())
 //! ```
 //!
-//! * **Errors**: everything fallible gives a [`Result`]; an [`Error`] has a [`Status`], NumPy's
-//!   text, and the operand or axis at fault. Nothing panics, and a panic in a closure of the
-//!   program's becomes an error of the call.
-//! * **Memory**: slices are lent to a call and only for it. An [`Array`] is a counted handle:
-//!   clones and views share its memory, which is freed behind the last of them.
+//! * **Errors**: every fallible function returns a [`Result`]. An [`Error`] has a [`Status`],
+//!   NumPy's text, and the operand or axis at fault. The crate does not panic, and a panic in a
+//!   closure of the program becomes an error of the call.
+//! * **Memory**: slices are borrowed for one call only. An [`Array`] is a reference-counted handle:
+//!   clones and views share its memory, which is freed with the last of them.
 //! * **Threads**: every type of this crate that holds a handle is `Send` and `Sync`.
-//! * **Devices**: [`Context::device`] finds one by name; a call runs where its arrays lie, on its
-//!   stream's device, or where [`Call::device`] says.
+//! * **Devices**: [`Context::device`] finds one by name. A call runs on the device of its arrays,
+//!   on its stream's device, or on the device set with [`Call::device`].
 //!
-//! Features: `load` opens the library at run time, `ndarray`, `ndarray_0_16`, `half` and
-//! `num-complex` add those crates' types as operands and elements.
+//! Features: `load` opens the library at run time. `ndarray`, `ndarray_0_16`, `half` and
+//! `num-complex` add the types of those crates as operands and elements.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -72,7 +72,7 @@ mod views;
 #[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 mod with_ndarray;
 
-/// The raw layer.
+/// The unsafe bindings of the C interface.
 pub use gufunc_sys as sys;
 
 pub use accumulate::Accumulate;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a loop of the program is given.
+//! The arguments of a loop of the program.
 
 use crate::{DType, Element, Error, Result, Status};
 use std::marker::PhantomData;
 
-/// Sizes of a call's core dimensions, in order of first use in the signature; -1 where nothing says
-/// one.
+/// Sizes of a call's core dimensions, in order of first use in the signature; -1 if no input
+/// determines the size.
 pub struct CoreSizes<'a>(pub(crate) &'a mut [i64]);
 
 impl std::ops::Deref for CoreSizes<'_> {
@@ -17,10 +17,10 @@ impl std::ops::Deref for CoreSizes<'_> {
 }
 
 impl CoreSizes<'_> {
-    /// Says the size of a dimension that nothing else says.
+    /// Sets the size of a dimension that no input determines.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] where there is no such dimension, or its size is known and another.
+    /// [`Status::SHAPE`] if there is no such dimension, or its size is known and different.
     pub fn set(&mut self, dimension: usize, size: i64) -> Result<()> {
         match self.0.get_mut(dimension) {
             Some(place) if *place == -1 || *place == size => {
@@ -36,7 +36,7 @@ impl CoreSizes<'_> {
     }
 }
 
-/// The operands of one run of a loop: some of the call's items, one after the other.
+/// The operands of one run of a loop, which covers consecutive items of the call.
 pub struct LoopArgs<'a> {
     pub(crate) pointers: &'a [*mut u8],
     pub(crate) dims: &'a [i64],
@@ -47,26 +47,26 @@ pub struct LoopArgs<'a> {
 }
 
 impl<'a> LoopArgs<'a> {
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.dims[0] as usize
     }
 
-    /// Sizes of the distinct core dimensions, in order of first use.
+    /// Returns the sizes of the distinct core dimensions, in order of first use.
     pub fn core_sizes(&self) -> &[i64] {
         &self.dims[1..]
     }
 
-    /// The types of the operands, inputs first.
+    /// Returns the dtypes of the operands, inputs first.
     pub fn types(&self) -> &[DType] {
         self.types
     }
 
-    /// Operand `operand` of item `item`: one element, or an array of its core dimensions.
+    /// Returns operand `operand` of item `item`: one element, or an array of its core dimensions.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where it is of another type, [`Status::INDEX`] where there is no such
-    /// operand or item.
+    /// [`Status::DTYPE`] if it has another dtype, [`Status::INDEX`] if there is no such operand or
+    /// item.
     pub fn operand<T: Element>(&self, operand: usize, item: usize) -> Result<Items<'_, T>> {
         if operand >= self.types.len() || item >= self.items() {
             let message = format!("no operand {operand} of item {item}");
@@ -90,14 +90,14 @@ impl<'a> LoopArgs<'a> {
         })
     }
 
-    /// An element of an operand without core dimensions.
+    /// Returns an element of an operand without core dimensions.
     ///
     /// # Safety
-    /// `operand` is of type `T`, and there is such an item.
+    /// `operand` has the type `T`, and the item exists.
     #[inline]
     pub(crate) unsafe fn read<T: Element>(&self, operand: usize, item: usize) -> T {
         let step = self.steps[operand] as isize * item as isize;
-        // SAFETY: the item's element; addresses may be unaligned.
+        // SAFETY: the pointer refers to the item's element; addresses may be unaligned.
         unsafe { T::load(self.pointers[operand].offset(step)) }
     }
 
@@ -108,12 +108,12 @@ impl<'a> LoopArgs<'a> {
     #[inline]
     pub(crate) unsafe fn write<T: Element>(&self, operand: usize, item: usize, value: T) {
         let step = self.steps[operand] as isize * item as isize;
-        // SAFETY: the item's element; addresses may be unaligned.
+        // SAFETY: the pointer refers to the item's element; addresses may be unaligned.
         unsafe { self.pointers[operand].offset(step).cast::<T>().write_unaligned(value) }
     }
 }
 
-/// One operand of one item, of any strides.
+/// One operand of one item, with any strides.
 pub struct Items<'a, T: Element> {
     pointer: *mut u8,
     shape: Vec<usize>,
@@ -123,12 +123,12 @@ pub struct Items<'a, T: Element> {
 }
 
 impl<T: Element> Items<'_, T> {
-    /// Extents of its core dimensions.
+    /// Returns the extents of the core dimensions.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The place of an element.
+    /// Returns the address of an element.
     fn at(&self, index: &[usize]) -> *mut T {
         assert_eq!(index.len(), self.shape.len(), "one index per core dimension");
         let mut place = self.pointer;
@@ -139,35 +139,35 @@ impl<T: Element> Items<'_, T> {
         place.cast()
     }
 
-    /// An element.
+    /// Returns an element.
     ///
     /// # Panics
-    /// With an index outside the shape; the call then fails.
+    /// If the index is outside the shape. The call then fails.
     pub fn get(&self, index: &[usize]) -> T {
-        // SAFETY: an element of the operand; addresses may be unaligned.
+        // SAFETY: `at` checks the index; addresses may be unaligned.
         unsafe { T::load(self.at(index).cast()) }
     }
 
     /// Sets an element of an output or `inout` operand.
     ///
     /// # Panics
-    /// With an index outside the shape, and for an input; the call then fails.
+    /// If the index is outside the shape, or if the operand is an input. The call then fails.
     pub fn set(&self, index: &[usize], value: T) {
         assert!(self.writable, "an input is not written");
-        // SAFETY: an element of the operand; addresses may be unaligned.
+        // SAFETY: `at` checks the index; addresses may be unaligned.
         unsafe { self.at(index).write_unaligned(value) }
     }
 }
 
-/// Core dimensions of each operand of a signature, as places among the distinct ones, and how many
-/// there are of those.
+/// Returns the core dimensions of each operand of a signature, as indices into the distinct
+/// dimensions, and the number of distinct dimensions.
 pub(crate) fn core_dimensions(signature: &str) -> (Vec<Vec<usize>>, usize) {
     let (mut names, mut operands): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
     for list in signature.split('(').skip(1) {
         let list = list.split(')').next().unwrap_or_default();
         let mut places = Vec::new();
         for name in list.split(',') {
-            // "n?" may be missing, "n|1" may be 1: both are n.
+            // "n?" marks an optional dimension and "n|1" one that may be 1. Both are named n.
             let name: String = name
                 .chars()
                 .take_while(|&letter| letter != '|' && letter != '?')

@@ -10,26 +10,25 @@ use std::ffi::c_char;
 use std::path::Path;
 
 counted! {
-    /// A loaded module. Its ufuncs, loops and plans keep it, too; its names are found as long.
-    ///
-    /// [`load_module`](crate::load_module) loads one.
+    /// A loaded module, made by [`load_module`](crate::load_module). Its ufuncs, loops and plans
+    /// also keep the module loaded, and its ufuncs can be found as long as it is loaded.
     Module, guf_module, guf_module_retain, guf_module_release
 }
 
-/// What a module has.
+/// Description of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleInfo {
-    /// As its ufuncs' names begin.
+    /// Name of the module, with which the names of its ufuncs begin.
     pub name: String,
-    /// Of its file.
+    /// Path of the file.
     pub path: String,
-    /// Ufuncs: [`Module::functions`].
+    /// Number of ufuncs ([`Module::functions`]).
     pub nfunctions: u32,
-    /// Compiled images.
+    /// Number of compiled images.
     pub nimages: u32,
-    /// Raw kernels: [`Module::kernels`].
+    /// Number of raw kernels ([`Module::kernels`]).
     pub nkernels: u32,
-    /// Whether no code of the file runs on the host.
+    /// Whether the module was loaded without running code of the file on the host.
     pub data_only: bool,
 }
 
@@ -43,10 +42,10 @@ impl Module {
         Ok(Module { raw })
     }
 
-    /// What the module has.
+    /// Returns a description of the module.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn info(&self) -> Result<ModuleInfo> {
         let mut info = sys::guf_module_info::new();
         // SAFETY: `struct_size` is the size of the structure.
@@ -61,10 +60,10 @@ impl Module {
         })
     }
 
-    /// Full names of the module's ufuncs, for [`Context::ufunc`].
+    /// Returns the full names of the module's ufuncs, for [`Context::ufunc`].
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn functions(&self) -> Result<Vec<String>> {
         let name_at = |index| {
             // SAFETY: the buffer has the length that is passed.
@@ -75,10 +74,10 @@ impl Module {
         (0..self.info()?.nfunctions).map(name_at).collect()
     }
 
-    /// Short names of the module's raw kernels, for [`Module::kernel`].
+    /// Returns the short names of the module's raw kernels, for [`Module::kernel`].
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn kernels(&self) -> Result<Vec<String>> {
         let name_at = |index| {
             // SAFETY: the buffer has the length that is passed.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What calls take: arrays, borrowed memory and scalars, in and out.
+//! Operands of calls: arrays, borrowed memory and scalars, as inputs and outputs.
 
 use crate::{Array, DType, DynArray, Element, Error, Result, Status, Tensor};
 use gufunc_sys as sys;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// A slice as an input of that shape, its elements in C order.
+/// Makes an input of the given shape from a slice, whose elements are in C order.
 ///
 /// # Errors
-/// [`Status::SHAPE`] where the slice has another number of elements.
+/// [`Status::SHAPE`] if the slice has another number of elements.
 ///
 /// ```
 /// # use gufunc::{ufunc, view};
@@ -23,7 +23,7 @@ pub fn view<'a, T: Element>(elements: &'a [T], shape: &[i64]) -> Result<Operand<
     Ok(tensor.with_shape(elements, shape)?.into())
 }
 
-/// A slice as an output of that shape.
+/// Makes an output of the given shape from a slice.
 ///
 /// # Errors
 /// As [`view`].
@@ -32,7 +32,8 @@ pub fn view_mut<'a, T: Element>(elements: &'a mut [T], shape: &[i64]) -> Result<
     Ok(Output(tensor.into()))
 }
 
-/// A slice as an operand that is read and written in place, of a signature with `inout` roles.
+/// Makes an operand that is read and written in place from a slice, for signatures with `inout`
+/// roles.
 ///
 /// # Errors
 /// As [`view`].
@@ -40,7 +41,7 @@ pub fn inout<'a, T: Element>(elements: &'a mut [T], shape: &[i64]) -> Result<Ope
     Ok(Tensor::of_slice(elements, 0).with_shape(elements, shape)?.into())
 }
 
-/// A slice as an input and as an output at once: the call works in place.
+/// Makes an input and an output from the same slice, so that the call works in place.
 ///
 /// ```
 /// # use gufunc::{in_place, ufunc};
@@ -59,7 +60,8 @@ enum Kind<'a> {
     None,
     Array(sys::guf_array, PhantomData<&'a DynArray>),
     Tensor(Tensor<'a>),
-    /// A lent slice: what most calls take, so without what a tensor has beside it.
+    /// A borrowed slice. Most calls use slices, so this variant omits the fields that only tensors
+    /// need.
     Slice {
         address: u64,
         dtype: DType,
@@ -73,19 +75,20 @@ enum Kind<'a> {
     },
 }
 
-/// One input of a call. Made of arrays, slices ([`From`]), [`view`], [`scalar`] and [`weak`].
+/// An input of a call, made from an array or a slice ([`From`]), or by [`view`], [`scalar`] or
+/// [`weak`].
 pub struct Operand<'a>(Kind<'a>);
 
-/// One output of a call: an array, a mutable slice, or [`Output::allocate`].
+/// An output of a call: an array, a mutable slice, or [`Output::allocate`].
 pub struct Output<'a>(pub(crate) Operand<'a>);
 
 impl<'a> Output<'a> {
-    /// An output that the call allocates and gives back.
+    /// An output that the call allocates and returns.
     pub const fn allocate() -> Self {
         Output(Operand(Kind::None))
     }
 
-    /// Memory lent as elements of another dtype, see [`Operand::with_dtype`].
+    /// Reinterprets borrowed memory as elements of another dtype; see [`Operand::with_dtype`].
     ///
     /// # Errors
     /// As [`Operand::with_dtype`].
@@ -93,7 +96,7 @@ impl<'a> Output<'a> {
         Ok(Output(self.0.with_dtype(dtype)?))
     }
 
-    /// Memory lent as elements in the other byte order.
+    /// Marks the elements of borrowed memory as having the other byte order.
     ///
     /// # Errors
     /// As [`Operand::swapped`].
@@ -105,24 +108,25 @@ impl<'a> Output<'a> {
 impl<'a> Operand<'a> {
     pub(crate) const NONE: Operand<'static> = Operand(Kind::None);
 
-    /// A lent slice; whoever calls sees to its lifetime.
+    /// Makes an operand from a slice without its lifetime; the caller must ensure that the slice
+    /// lives long enough.
     #[inline(always)]
     pub(crate) fn of_slice<T: Element>(elements: &[T], flags: u32) -> Self {
         let (address, length) = (elements.as_ptr() as u64, elements.len() as i64);
         Operand(Kind::Slice { address, dtype: T::dtype(), flags, length })
     }
 
-    /// An int of Python beyond `i64`: its magnitude, saturated at `u64::MAX`, its sign, and whether
-    /// it is beyond `u64`.
+    /// Makes a weak integer beyond `i64` from its magnitude (saturated at `u64::MAX`), its sign,
+    /// and whether it is beyond `u64`.
     pub fn weak_huge(magnitude: u64, negative: bool, beyond: bool) -> Self {
         let value = [magnitude, u64::from(negative) + 2 * u64::from(beyond)];
         Operand(Kind::Value { kind: sys::GUF_OPERAND_WEAK_INT_HUGE, dtype: 0, value })
     }
 
-    /// One element of a dtype by its bytes, at most 16.
+    /// Makes a scalar of a dtype from the bytes of the element, at most 16.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where the dtype's elements have another size.
+    /// [`Status::DTYPE`] if the dtype has another item size.
     pub fn scalar_of(dtype: DType, bytes: &[u8]) -> Result<Self> {
         if bytes.len() > 16 || dtype.itemsize()? != bytes.len() {
             let message = format!("{} bytes are no element of {dtype}", bytes.len());
@@ -135,11 +139,13 @@ impl<'a> Operand<'a> {
         Ok(Operand(Kind::Value { kind: sys::GUF_OPERAND_SCALAR, dtype: dtype.0, value }))
     }
 
-    /// Memory lent as elements of another dtype of the same size: `i64` as times, say.
+    /// Reinterprets borrowed memory as elements of another dtype of the same size, such as `i64` as
+    /// a datetime type.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where the sizes differ, and between other types and `bool` or records, not
-    /// all of whose bits need be values; [`Status::ARG`] for arrays and scalars.
+    /// [`Status::DTYPE`] if the sizes differ, or if one dtype is `bool` or structured and the other
+    /// is not the same, because not all bits may be valid values; [`Status::ARG`] for arrays and
+    /// scalars.
     ///
     /// ```
     /// # use gufunc::{ufunc, view, weak, DType};
@@ -162,7 +168,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// Memory lent as elements in the other byte order.
+    /// Marks the elements of borrowed memory as having the other byte order.
     ///
     /// # Errors
     /// [`Status::ARG`] for arrays and scalars.
@@ -171,7 +177,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// The dtype and the flags of memory.
+    /// Returns the dtype and the flags of borrowed memory.
     fn memory(&mut self) -> Result<(&mut DType, &mut u32)> {
         match &mut self.0 {
             Kind::Tensor(tensor) => Ok((&mut tensor.dtype, &mut tensor.flags)),
@@ -180,7 +186,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether it is memory that Rust lends for the call only.
+    /// Whether the operand is memory that is borrowed for the call only.
     #[inline(always)]
     pub(crate) fn lent(&self) -> bool {
         match &self.0 {
@@ -195,11 +201,11 @@ impl<'a> Operand<'a> {
         matches!(self.0, Kind::None)
     }
 
-    /// The array, borrowed.
+    /// Returns the array without taking a reference.
     pub(crate) fn as_array(&self) -> Option<std::mem::ManuallyDrop<DynArray>> {
         match self.0 {
             Kind::Array(raw, _) => {
-                // SAFETY: a live handle, whose reference stays where it is.
+                // SAFETY: the handle is live, and `ManuallyDrop` leaves its reference in place.
                 let array = unsafe { DynArray::from_raw(raw) };
                 Some(std::mem::ManuallyDrop::new(array))
             }
@@ -207,7 +213,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Where the elements lie; 0 for scalars.
+    /// Returns the address of the elements; 0 for scalars.
     pub(crate) fn address(&self) -> Result<u64> {
         match &self.0 {
             Kind::Array(..) => self.as_array().map_or(Ok(0), |array| Ok(array.raw_info()?.address)),
@@ -217,7 +223,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// A scalar's kind, dtype and bytes.
+    /// Returns the kind, dtype and bytes of a scalar.
     pub(crate) fn value(&self) -> (i32, u32, [u64; 2]) {
         match self.0 {
             Kind::Value { kind, dtype, value } => (kind, dtype, value),
@@ -225,7 +231,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether it may not be written.
+    /// Whether the operand must not be written.
     pub(crate) fn is_read_only(&self) -> bool {
         match &self.0 {
             Kind::Array(..) => self
@@ -248,7 +254,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Writes what C reads of the operand; a tensor goes into `room`. The rest costs time.
+    /// Writes the fields that C reads for this kind of operand, and a tensor into `room`. Writing
+    /// all fields would be slower.
     #[inline(always)]
     pub(crate) fn write(
         &self,
@@ -270,14 +277,14 @@ impl<'a> Operand<'a> {
             }
             Kind::Value { kind: own, dtype, value } => {
                 kind = *own;
-                // SAFETY: the pointer refers to a valid operand.
+                // SAFETY: `place` is valid for writes.
                 unsafe {
                     (*place).dtype = *dtype;
                     (*place).value = *value;
                 }
             }
         }
-        // SAFETY: the pointer refers to a valid operand.
+        // SAFETY: `place` is valid for writes.
         unsafe {
             (*place).kind = kind;
             (*place).flags = 0;
@@ -288,7 +295,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A slice as C has it; its extent stays where it is.
+/// Describes a slice as a C tensor. The tensor refers to `length`, which must not move.
 #[inline(always)]
 fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_tensor {
     sys::guf_tensor {
@@ -303,10 +310,10 @@ fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_
     }
 }
 
-/// One element of exactly its type, broadcast to the others.
+/// Makes an operand of one element of exactly its type, which broadcasts with the others.
 pub fn scalar<T: Element>(value: T) -> Operand<'static> {
     let bytes = crate::element::bytes_of(std::slice::from_ref(&value));
-    // Of a record that is larger the library says that it is no scalar.
+    // For a larger struct the library reports that it cannot be a scalar.
     Operand::scalar_of(T::dtype(), bytes).unwrap_or(Operand(Kind::Value {
         kind: sys::GUF_OPERAND_SCALAR,
         dtype: 0,
@@ -314,15 +321,15 @@ pub fn scalar<T: Element>(value: T) -> Operand<'static> {
     }))
 }
 
-/// A number that takes the type of the other operands, as Python's do: `weak(2)`, `weak(0.5)`,
-/// `weak([re, im])`.
+/// Makes a number that adopts the dtype of the other operands, like numbers of Python: `weak(2)`,
+/// `weak(0.5)`, `weak([re, im])`.
 pub fn weak(value: impl Weak) -> Operand<'static> {
     let (kind, value) = value.parts();
     Operand(Kind::Value { kind, dtype: 0, value })
 }
 
-/// What [`weak`] takes: integers of at most 64 bits, `f32`, `f64`, and `[f64; 2]` for a complex
-/// number.
+/// Argument types of [`weak`]: integers of at most 64 bits, `f32`, `f64`, and `[f64; 2]` for
+/// complex numbers.
 pub trait Weak: sealed::Weak {}
 
 mod sealed {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans: calls prepared once and launched many times.
+//! Plans: calls that are prepared once and launched many times.
 
 use crate::array::raw_stream;
 use crate::handle::counted;
@@ -15,7 +15,7 @@ counted! {
     Handle, guf_plan, guf_plan_retain, guf_plan_release
 }
 
-/// How an operand lay when the plan was made; a scalar has no layout.
+/// Layout of an operand when the plan was made. Scalars have no layout.
 #[derive(Clone, PartialEq, Eq)]
 struct Layout {
     dtype: u32,
@@ -25,18 +25,19 @@ struct Layout {
     device: sys::guf_device,
 }
 
-// SAFETY: numbers, and a handle that any thread may use.
+// SAFETY: the fields are numbers and a handle that any thread may use.
 unsafe impl Send for Layout {}
 // SAFETY: as above.
 unsafe impl Sync for Layout {}
 
-/// What a launch's operand has to be like.
+/// What the plan requires of an operand of a launch.
 #[derive(Clone)]
 enum Held {
-    /// Kept by value: kind, dtype and bytes.
+    /// A scalar that the plan stores: kind, dtype and bytes.
     Scalar((i32, u32, [u64; 2])),
     Memory(Layout),
-    /// Memory of the host that a GPU reads in place, kept since no other is known to be such.
+    /// Host memory that a GPU reads in place. The plan keeps the array, because it cannot check
+    /// whether the GPU can read other host memory.
     Read {
         layout: Layout,
         address: u64,
@@ -44,13 +45,13 @@ enum Held {
     },
 }
 
-/// A call that is prepared for operands of fixed dtypes, shapes and strides. [`Call::plan`] makes
-/// one; it may be launched from many threads at once.
+/// A call that is prepared for operands of fixed dtypes, shapes and strides, made by
+/// [`Call::plan`]. It may be launched from many threads at the same time.
 ///
-/// Scalars are part of a plan: a launch with another value is refused. What varies is an array or
-/// slice of one element. A plan that a GPU runs on memory of the host (mapped, managed) keeps these
-/// arrays, and is launched on them: of other memory nobody knows that the GPU reads it, but who
-/// calls [`Plan::launch_at`].
+/// Scalars are part of a plan: a launch with another value is refused. For a value that varies, use
+/// an array or slice of one element. A plan for a GPU that uses host memory (mapped, managed) keeps
+/// these arrays and must be launched on them, because it cannot check whether the GPU can read
+/// other host memory. [`Plan::launch_at`] leaves this to the caller.
 ///
 /// ```
 /// use gufunc::{ufunc, Array};
@@ -59,7 +60,7 @@ enum Held {
 /// plan.launch(&x, &y)?;
 /// assert_eq!(y.to_vec()?, [1.0, 2.0]);
 /// let mut z = [0.0; 2];
-/// plan.launch(&[9.0, 16.0], &mut z)?; // other memory that lies alike
+/// plan.launch(&[9.0, 16.0], &mut z)?; // other memory with the same layout
 /// assert_eq!(z, [3.0, 4.0]);
 /// # Ok::<(), gufunc::Error>(())
 /// ```
@@ -67,7 +68,7 @@ enum Held {
 pub struct Plan {
     handle: Handle,
     operands: Vec<Held>,
-    /// Where it runs, where that is not the cpu.
+    /// The device on which the plan runs; `None`: the cpu.
     device: Option<Device>,
     /// Whether inputs are written in place.
     writes_inputs: bool,
@@ -77,7 +78,7 @@ impl Layout {
     fn of(operand: &Operand<'_>) -> Result<Option<Layout>> {
         if let Some(tensor) = operand.tensor() {
             let ndim = tensor.ndim as usize;
-            // SAFETY: the tensor's own lists, which the operand holds.
+            // SAFETY: the lists belong to the tensor, which the operand holds.
             let list = |at: *const i64| unsafe { std::slice::from_raw_parts(at, ndim).to_vec() };
             let shape = if ndim == 0 { Vec::new() } else { list(tensor.shape) };
             let strides = match tensor.strides.is_null() || ndim == 0 {
@@ -111,17 +112,17 @@ fn contiguous(shape: &[i64], itemsize: usize) -> Vec<i64> {
 }
 
 impl Call<'_> {
-    /// Prepares the call for operands that lie as these do, to be launched many times.
+    /// Prepares the call for operands with the layout of these, to be launched many times.
     ///
     /// # Errors
-    /// As the call's before it runs; [`Status::ARG`] for an output to allocate,
-    /// [`Status::UNSUPPORTED`] for events and for host memory that the device cannot read.
+    /// The errors of the call that occur before it runs; [`Status::ARG`] for an output to allocate,
+    /// [`Status::UNSUPPORTED`] for reported flags and for host memory that the device cannot read.
     pub fn plan<'i>(&mut self, inputs: impl Inputs<'i>, outputs: impl Outputs<'i>) -> Result<Plan> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());
         let (ufunc, mut raw) = (self.ufunc.as_raw(), std::ptr::null_mut());
         self.run(inputs, outputs, |args| {
-            // SAFETY: arguments whose operands are in the frame, and a place for the handle.
+            // SAFETY: the operands are in the frame, and the handle pointer is valid.
             check(|error| unsafe { sys::guf_plan_create(ufunc, args, &mut raw, error) })
         })?;
         // SAFETY: the function returned one reference.
@@ -135,8 +136,8 @@ impl Call<'_> {
         Ok(Plan { handle, operands, device, writes_inputs })
     }
 
-    /// Where the plan runs: on the stream's device, else where the operands lie, else where the
-    /// call says. `None`: on the cpu, as host memory's plans of device `"auto"`.
+    /// Returns the device on which the plan runs: the stream's device, else the operands' device,
+    /// else the device of the call. `None` means the cpu, also for host memory on device `"auto"`.
     fn runs_on(&self, layouts: &[Option<Layout>]) -> Result<Option<Device>> {
         let of_operands = layouts.iter().flatten().find(|layout| !layout.device.is_null());
         let device = match (self.on_stream(), of_operands, self.on_device()) {
@@ -163,27 +164,29 @@ impl Held {
 }
 
 impl Plan {
-    /// The C handle, which stays this value's.
+    /// Returns the C handle, which this value continues to own.
     pub fn as_raw(&self) -> sys::guf_plan {
         self.handle.as_raw()
     }
 
-    /// The C handle with its reference, which the caller then has to release.
+    /// Returns the C handle and its reference, which the caller must release.
     pub fn into_raw(self) -> sys::guf_plan {
         self.handle.into_raw()
     }
 
-    /// Launches on operands that lie as those of the plan did, and waits until it is done.
+    /// Launches the plan on operands with the layout of the plan's operands, and waits for the
+    /// result.
     ///
     /// # Errors
-    /// [`Status::PLAN_MISMATCH`] where one lies otherwise, they overlap otherwise, or a scalar has
-    /// another value; [`Status::LAUNCH`], [`Status::LOOP`], [`Status::VALUE`].
+    /// [`Status::PLAN_MISMATCH`] if the layout of an operand or the overlap of operands differs
+    /// from the plan's, or if a scalar has another value; [`Status::LAUNCH`], [`Status::LOOP`],
+    /// [`Status::VALUE`].
     pub fn launch<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         self.launch_all(inputs.as_ref(), outputs.as_ref(), None)
     }
 
-    /// The same for a plan with a mask.
+    /// Launches a plan with a mask; see [`Plan::launch`].
     ///
     /// # Errors
     /// As [`Plan::launch`].
@@ -217,14 +220,14 @@ impl Plan {
         let (nbytes, alignment) = self.workspace()?;
         let room = self.room(nbytes, alignment)?;
         let at = room.as_ref().map_or(0, |(_, at)| *at);
-        // SAFETY: memory that is lent or held until the wait below, and lies as the plan has it.
+        // SAFETY: the memory is borrowed or held until the wait below, and its layout was checked.
         let launched = unsafe { self.launch_at(None, &addresses, at) };
-        // What was queued before a failure works, too.
+        // Also wait after a failure, for work that was queued before it.
         let waited = self.device.map_or(Ok(true), |device| device.synchronize(None));
         launched.and(waited).map(|_| ())
     }
 
-    /// Addresses of operands that lie as the plan has them.
+    /// Checks the layouts of the operands and returns their addresses.
     fn addresses(&self, operands: &[&Operand<'_>]) -> Result<Vec<u64>> {
         if operands.len() != self.operands.len() {
             let (given, wanted) = (operands.len(), self.operands.len());
@@ -255,7 +258,7 @@ impl Plan {
         }
     }
 
-    /// Whether that is memory which the plan keeps.
+    /// Whether the plan keeps this memory.
     fn reads(&self, layout: &Layout, address: u64) -> bool {
         self.operands.iter().any(|held| match held {
             Held::Read { layout: own, address: at, .. } => own == layout && *at == address,
@@ -263,7 +266,7 @@ impl Plan {
         })
     }
 
-    /// Scratch memory of one launch, on the plan's device.
+    /// Allocates the workspace of one launch on the plan's device.
     fn room(&self, nbytes: u64, alignment: u64) -> Result<Option<(DynArray, u64)>> {
         if nbytes == 0 {
             return Ok(None);
@@ -274,13 +277,13 @@ impl Plan {
         Ok(Some((array, address)))
     }
 
-    /// Launches on addresses, one per operand in the order inputs, outputs, mask; a scalar's is
-    /// ignored. With a stream it is queued, and may be captured.
+    /// Launches the plan on addresses, one per operand in the order inputs, outputs, mask. The
+    /// address of a scalar is ignored. With a stream the launch is queued and may be captured.
     ///
     /// # Safety
-    /// At each address lies memory as the plan's operand had it, which lives until the work is
-    /// done, and is nobody else's where it is written; at `workspace` as much as
-    /// [`Plan::workspace`] says.
+    /// At each address there is memory with the layout of the plan's operand. It is valid until the
+    /// work is complete, and nothing else uses it if it is written. `workspace` is the address of
+    /// memory of the size and alignment that [`Plan::workspace`] returns.
     ///
     /// # Errors
     /// As [`Plan::launch`].
@@ -292,32 +295,32 @@ impl Plan {
     ) -> Result<()> {
         let (count, at, stream) =
             (crate::array::count(addresses), addresses.as_ptr(), raw_stream(stream));
-        // SAFETY: as many addresses as are said; what lies there is the caller's promise.
+        // SAFETY: the list has the length that is passed; the caller guarantees the memory.
         check(|error| unsafe {
             sys::guf_plan_launch(self.as_raw(), stream, count, at, workspace, error)
         })
     }
 
-    /// Bytes and alignment of the scratch memory that one launch needs.
+    /// Returns the size in bytes and the alignment of the scratch memory that one launch needs.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn workspace(&self) -> Result<(u64, u64)> {
         let (mut nbytes, mut alignment) = (0, 0);
-        // SAFETY: places for the numbers.
+        // SAFETY: both result pointers are valid for the call.
         check(|error| unsafe {
             sys::guf_plan_workspace(self.as_raw(), &mut nbytes, &mut alignment, error)
         })?;
         Ok((nbytes, alignment))
     }
 
-    /// What the plan does, and why.
+    /// Describes as text what the plan does, and why.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn explain(&self) -> Result<String> {
         crate::text::written(|text, length, error| {
-            // SAFETY: memory of that length.
+            // SAFETY: the buffer has the length that is passed.
             unsafe { sys::guf_plan_explain(self.as_raw(), text, length, error) }
         })
     }

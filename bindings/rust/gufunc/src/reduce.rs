@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! ufunc.reduce.
+//! The method `ufunc.reduce`.
 
 use crate::array::count;
 use crate::frame::Frame;
@@ -10,7 +10,7 @@ use gufunc_sys as sys;
 static REDUCE: Entries<sys::guf_reduce_args> =
     entries!(guf_reduce, guf_resolve_reduce, guf_explain_reduce);
 
-/// Which axes are folded.
+/// The axes to reduce.
 enum Axes<'a> {
     First,
     All,
@@ -18,7 +18,7 @@ enum Axes<'a> {
     Listed(&'a [i64]),
 }
 
-/// A fold along axes, with its keywords; [`Ufunc::reduce`] makes one.
+/// A prepared [`Ufunc::reduce`]: a reduction along axes, with its keywords.
 ///
 /// ```
 /// use gufunc::{scalar, ufunc, Array};
@@ -41,8 +41,9 @@ pub struct Reduce<'a> {
 }
 
 impl Ufunc {
-    /// Folds elements along axes, by default along axis 0. Of a reduction with a state
-    /// ([`Ufunc::set_reduction`]) there are several results: [`Reduce::call_all`].
+    /// Prepares a reduction of the elements along axes, by default along axis 0. A reduction with a
+    /// user-defined accumulator ([`Ufunc::set_reduction`]) may have several results; use
+    /// [`Reduce::call_all`] for it.
     pub fn reduce<'a>(&'a self, input: impl Into<Operand<'a>>) -> Reduce<'a> {
         Reduce {
             ufunc: self,
@@ -57,53 +58,53 @@ impl Ufunc {
 }
 
 impl<'a> Reduce<'a> {
-    /// One axis, negative from the end.
+    /// Sets a single axis; negative values count from the last axis.
     pub fn axis(mut self, axis: i64) -> Self {
         self.axes = Axes::One(axis);
         self
     }
 
-    /// Several axes, each once. None of them folds nothing.
+    /// Sets several distinct axes. An empty list reduces nothing.
     pub fn axes(mut self, axes: &'a [i64]) -> Self {
         self.axes = Axes::Listed(axes);
         self
     }
 
-    /// All axes: NumPy's `axis=None`.
+    /// Reduces all axes, like NumPy's `axis=None`.
     pub fn all_axes(mut self) -> Self {
         self.axes = Axes::All;
         self
     }
 
-    /// The left operand of every result: a scalar or an array of one element.
+    /// Sets the initial value of every result: a scalar or an array of one element.
     pub fn initial(mut self, value: impl Into<Operand<'a>>) -> Self {
         self.initial = Some(value.into());
         self
     }
 
-    /// No value to begin with, not even the identity: NumPy's `initial=None`.
+    /// Uses no initial value, not even the identity, like NumPy's `initial=None`.
     pub fn no_initial(mut self) -> Self {
         self.initial = Some(Operand::NONE);
         self
     }
 
     keywords! {
-        /// A mask (`bool`) that broadcasts with the input: elements that take part.
+        /// Sets a mask (`bool`) that broadcasts with the input and selects the elements to reduce.
         where_;
-        /// The type of the loop.
+        /// Sets the dtype of the loop.
         dtype;
         order;
-        /// Folded axes stay, with extent 1.
+        /// Keeps reduced axes, with extent 1.
         keepdims;
         device;
         stream;
         threads;
-        /// Those of every step of the fold count.
+        /// The flags of every step of the reduction are reported.
         report_events;
         fail_on_events;
     }
 
-    /// Runs with all arguments in place. The frame outlives `run`.
+    /// Calls `run` with all arguments filled in. The frame outlives `run`.
     fn run<R>(
         &mut self,
         outputs: &[Output<'_>],
@@ -139,23 +140,23 @@ impl<'a> Reduce<'a> {
         self.borrowed.finish(done, &frame, outputs)
     }
 
-    /// As many outputs to allocate as there are results.
+    /// Returns one output to allocate per result.
     fn allocate(&self) -> Result<Vec<Output<'static>>> {
         let count = self.ufunc.info()?.nresults.max(1);
         Ok((0..count).map(|_| Output::allocate()).collect())
     }
 
-    /// Folds into a new array.
+    /// Reduces into a new array.
     ///
     /// # Errors
-    /// [`Status::VALUE`] where the ufunc is no reduction's, or nothing is to be folded without an
-    /// identity; [`Status::AXIS`], types and the rest of `guf_reduce`'s.
+    /// [`Status::VALUE`] if the ufunc cannot be reduced, or if there are no elements and no
+    /// identity; [`Status::AXIS`], errors of the dtypes, and the other errors of `guf_reduce`.
     pub fn call(&mut self) -> Result<DynArray> {
         let made = self.launch(&[Output::allocate()])?.pop().flatten();
         made.ok_or_else(|| Error::new(Status::INTERNAL, "no output was allocated"))
     }
 
-    /// Folds into new arrays, one per result of a reduction with a state.
+    /// Reduces into new arrays, one per result of a reduction with a user-defined accumulator.
     ///
     /// # Errors
     /// As [`Reduce::call`].
@@ -164,7 +165,8 @@ impl<'a> Reduce<'a> {
         Ok(self.launch(&outputs)?.into_iter().flatten().collect())
     }
 
-    /// Folds into given outputs, one per result; gives those that were [`Output::allocate`].
+    /// Reduces into existing outputs, one per result. Returns the arrays that were allocated for
+    /// [`Output::allocate`].
     ///
     /// # Errors
     /// As [`Reduce::call`]; [`Status::SHAPE`], [`Status::READ_ONLY`], [`Status::OVERLAP`].
@@ -172,10 +174,10 @@ impl<'a> Reduce<'a> {
         self.launch(outputs.into_outputs().as_ref())
     }
 
-    /// What it would do, without doing it.
+    /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// As [`Reduce::call`]'s before it runs.
+    /// The errors of [`Reduce::call`] that occur before it runs.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
         // SAFETY: the operands are in the frame, which outlives the call.
@@ -183,7 +185,8 @@ impl<'a> Reduce<'a> {
         Ok(self.run(&outputs, resolve)?.0)
     }
 
-    /// The same as text: the loop, its kernel, and the order in which elements are folded.
+    /// Returns what the call would do, as text: the loop, its kernel, and the order in which
+    /// elements are reduced.
     ///
     /// # Errors
     /// As [`Reduce::resolve`].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a call would do, without doing it.
+//! Descriptions of what a call would do, without running it.
 
 use crate::call::{CALL, OUTER};
 use crate::keywords::Entries;
@@ -7,26 +7,26 @@ use crate::status::check;
 use crate::{Call, DType, Inputs, Operand, Output, Outputs, Result};
 use gufunc_sys as sys;
 
-/// What a call or method would do: the loop's types, and each operand's.
+/// What a call or method would do: the dtypes of the loop and of each operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// For [`Ufunc::loop_types`](crate::Ufunc::loop_types).
+    /// Index for [`Ufunc::loop_types`](crate::Ufunc::loop_types).
     pub loop_index: u32,
-    /// What the loop computes in.
+    /// Dtypes in which the loop computes.
     pub loop_dtypes: Vec<DType>,
-    /// Of the operands, outputs to allocate included.
+    /// Dtypes of the operands, including outputs to allocate.
     pub dtypes: Vec<DType>,
-    /// One per output.
+    /// One shape per output.
     pub output_shapes: Vec<Vec<i64>>,
 }
 
 impl Resolution {
-    /// Asks for `outputs` outputs' shapes.
+    /// Calls a C function that resolves a call with this number of outputs.
     pub(crate) fn of(
         outputs: usize,
         resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,
     ) -> Result<Self> {
-        // 16 KiB: not on the stack.
+        // The structure has 16 KiB, too much for the stack.
         let mut out = Box::new(sys::guf_resolution::new());
         check(|error| resolve(&mut *out, error))?;
         let count = out.noperands as usize;
@@ -66,10 +66,10 @@ impl Call<'_> {
         Ok(self.run(inputs, outputs, explain)?.0)
     }
 
-    /// What the call would do, without doing it; `()` for outputs to allocate.
+    /// Returns what the call would do, without running it. Pass `()` for outputs to allocate.
     ///
     /// # Errors
-    /// As the call's before it runs.
+    /// The errors of the call that occur before it runs.
     pub fn resolve<'i>(
         &mut self,
         inputs: impl Inputs<'i>,
@@ -79,10 +79,10 @@ impl Call<'_> {
         self.resolution(inputs.as_ref(), outputs.as_ref(), &CALL)
     }
 
-    /// The same as text: the loop, its kernel, casts, and where it runs.
+    /// Returns what the call would do, as text: the loop, its kernel, casts, and the device.
     ///
     /// # Errors
-    /// As the call's before it runs.
+    /// The errors of the call that occur before it runs.
     pub fn explain<'i>(
         &mut self,
         inputs: impl Inputs<'i>,
@@ -92,18 +92,18 @@ impl Call<'_> {
         self.explanation(inputs.as_ref(), outputs.as_ref(), &CALL)
     }
 
-    /// What [`Call::outer`] would do.
+    /// Returns what [`Call::outer`] would do, without running it.
     ///
     /// # Errors
-    /// As its before it runs.
+    /// The errors of [`Call::outer`] that occur before it runs.
     pub fn resolve_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Resolution> {
         self.resolution(inputs.into_inputs().as_ref(), &[], &OUTER)
     }
 
-    /// The same as text.
+    /// Returns what [`Call::outer`] would do, as text.
     ///
     /// # Errors
-    /// As its before it runs.
+    /// The errors of [`Call::outer`] that occur before it runs.
     pub fn explain_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<String> {
         self.explanation(inputs.into_inputs().as_ref(), &[], &OUTER)
     }

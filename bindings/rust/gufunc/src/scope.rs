@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Scopes: memory of the program lent to a stream's work, not to one call.
+//! Scopes: memory of the program that is borrowed for work on a stream instead of a single call.
 
 use crate::element::bytes_of;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 use std::cell::{OnceCell, RefCell};
 use std::marker::PhantomData;
 
-/// Where copies from and to memory of the program are queued; [`Stream::scope`] makes one.
+/// Queues copies from and to memory of the program; made by [`Stream::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     stream: &'scope Stream,
-    /// What arrives: looked at when it is there.
+    /// Destinations of queued copies, which are checked when the copies are complete.
     arriving: RefCell<Vec<Arriving>>,
-    /// Behind the copies that were queued so far.
+    /// An event after the copies that were queued so far.
     mark: OnceCell<Event>,
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
@@ -25,7 +25,7 @@ struct Arriving {
     valid: fn(&[u8]) -> bool,
 }
 
-/// Ends the loan at the end of a scope, also behind a panic.
+/// Ends the borrow at the end of a scope, also after a panic.
 struct Loan<'a, 'scope, 'env>(&'a Scope<'scope, 'env>);
 
 impl Drop for Loan<'_, '_, '_> {
@@ -36,8 +36,8 @@ impl Drop for Loan<'_, '_, '_> {
 }
 
 impl Stream {
-    /// Runs `work`, which queues copies of slices through the scope, then waits for the stream: the
-    /// slices are lent until then. A failure of the queued work is the scope's.
+    /// Runs `work`, which queues copies of slices through the scope, then waits for the stream. The
+    /// slices are borrowed until then. A failure of the queued work is reported by this function.
     ///
     /// ```
     /// # use gufunc::{device, ufunc, Stream};
@@ -56,7 +56,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// What `work` gives, else the first failure of the stream's work.
+    /// The error of `work`, else the first failure of the stream's work.
     pub fn scope<'env, R>(
         &self,
         work: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> Result<R>,
@@ -82,9 +82,9 @@ impl Stream {
 }
 
 impl Arriving {
-    /// Whether values arrived; else the memory is made hold some.
+    /// Whether the memory holds valid values. If not, it is zeroed.
     fn arrived(&self) -> bool {
-        // SAFETY: memory that is lent for the scope, whose work is done.
+        // SAFETY: the memory is borrowed for the scope, whose work is complete.
         unsafe {
             let valid = (self.valid)(std::slice::from_raw_parts(self.memory, self.nbytes));
             if !valid {
@@ -96,13 +96,14 @@ impl Arriving {
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// The stream, for calls.
+    /// Returns the stream, for calls.
     pub fn stream(&self) -> &'scope Stream {
         self.stream
     }
 
-    /// Waits for the copies. A stream that is being captured by now cannot be waited for, but what
-    /// was queued on it before the capture runs: there is a mark behind it.
+    /// Waits for the copies. If the stream is being captured by now, it cannot be waited for. The
+    /// work that was queued before the capture still runs, so the event after it is waited for
+    /// instead.
     fn wait(&self) -> Result<()> {
         let waited = self.stream.synchronize();
         let captured = matches!(&waited, Err(error) if error.status() == Status::CAPTURE);
@@ -112,12 +113,13 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         waited
     }
 
-    /// Whether values arrived everywhere.
+    /// Whether all destinations hold valid values.
     fn arrived(&self) -> bool {
         self.arriving.take().iter().filter(|one| !one.arrived()).count() == 0
     }
 
-    /// Queues a copy, and the mark behind it. Nothing that is lent becomes part of a graph.
+    /// Queues a copy and records the event after it. The query fails during a capture, so that
+    /// borrowed memory does not become part of a graph.
     fn queue<R>(&self, copy: impl FnOnce() -> Result<R>) -> Result<R> {
         self.stream.query()?;
         let mark = match self.mark.get() {
@@ -135,11 +137,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         copied
     }
 
-    /// Queues a copy of a slice into a new array of `device`, its elements in C order.
+    /// Queues a copy of a slice into a new array on `device`, in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] where the slice has another number of elements; [`Status::CAPTURE`] while
-    /// the stream is captured; as [`DynArray::to_device`].
+    /// [`Status::SHAPE`] if the slice has another number of elements; [`Status::CAPTURE`] while the
+    /// stream is being captured; as [`DynArray::to_device`].
     pub fn to_device<T: Element>(
         &self,
         device: Device,
@@ -148,7 +150,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     ) -> Result<Array<T>> {
         let tensor = Tensor::of_slice(elements, gufunc_sys::GUF_TENSOR_READ_ONLY);
         let tensor = tensor.with_shape(elements, shape)?;
-        // SAFETY: read only, and lent until the scope has waited.
+        // SAFETY: the array is only read, and the slice is borrowed until the scope has waited.
         let lent = unsafe { DynArray::wrap(tensor, || ())? };
         self.queue(|| lent.to_device(device, Some(self.stream)))?.typed()
     }
@@ -156,8 +158,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Queues a copy of all elements of an array into a slice, in C order.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where `T` is another type, [`Status::SHAPE`] where the lengths differ,
-    /// [`Status::CAPTURE`] while the stream is captured.
+    /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
+    /// differ, [`Status::CAPTURE`] while the stream is being captured.
     pub fn copy_to_host<T: Element>(
         &self,
         array: &DynArray,
@@ -167,7 +169,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let nbytes = bytes_of(destination).len();
         let memory = destination.as_mut_ptr().cast::<u8>();
         self.arriving.borrow_mut().push(Arriving { memory, nbytes, valid: T::valid });
-        // SAFETY: lent until the scope has waited.
+        // SAFETY: the slice is borrowed until the scope has waited.
         self.queue(|| unsafe {
             array.queue_copy_to_host(memory, nbytes, Order::C, Some(self.stream))
         })
