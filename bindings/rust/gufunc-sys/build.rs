@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Says where libgufunc lies: `GUFUNC_LIB_DIR`, else what pkg-config knows, else the linker's own
-//! folders, with a warning of why pkg-config knows none; it is asked again at the next build.
-//! Nothing is linked with the feature `load` and on docs.rs.
+//! Tells cargo where libgufunc is: in `GUFUNC_LIB_DIR`, else where pkg-config reports it, else in
+//! the linker's default folders. In the last case it prints a warning with pkg-config's error, and
+//! pkg-config is asked again at the next build. Nothing is linked with the feature `load` and on
+//! docs.rs.
 
 use std::env;
 use std::process::Command;
 
-/// Tells cargo the folder, and dependents by `DEP_GUFUNC_LIB_DIR`.
+/// Reports the folder to cargo, and to dependents in `DEP_GUFUNC_LIB_DIR`.
 fn link_from(folder: &str) {
     println!("cargo:rustc-link-search=native={folder}");
     println!("cargo:lib_dir={folder}");
 }
 
-/// Whether pkg-config named the library; if not, why.
+/// Links the libraries that pkg-config reports. Returns why if there are none.
 fn ask_pkg_config() -> Result<(), String> {
     let program = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
     let arguments = ["--print-errors", "--libs", "gufunc >= 0.1"];
@@ -62,7 +63,8 @@ fn main() {
             println!("cargo:warning=pkg-config: {line}");
         }
         println!("cargo:warning=GUFUNC_LIB_DIR can name the folder of libgufunc.so");
-        // What is installed or mended meanwhile is found: a file that is never there reruns this.
+        // A file that never exists reruns this script at every build, so that a library that is
+        // installed later is found.
         println!("cargo:rerun-if-changed=no-such-file");
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! libgufunc's C interface, as Rust declares it. The crate `gufunc` is the safe layer above it.
+//! Declarations of libgufunc's C interface. The crate `gufunc` is the safe layer on top of them.
 //!
-//! [`ffi`] is generated from the C headers, with the size and the place of every field asserted.
+//! [`ffi`] is generated from the C headers. Assertions check the size and offset of every field.
 //!
-//! The library is linked: from the folder `GUFUNC_LIB_DIR`, else from where pkg-config says, else
-//! by plain `-lgufunc`. With the feature `load` nothing is linked; `loader` opens the library
-//! when it is first used, and until then every function fails with `GUF_E_IO` and says what was not
-//! found.
+//! By default the library is linked: from the folder `GUFUNC_LIB_DIR`, else from the folder that
+//! pkg-config reports, else with plain `-lgufunc`. With the feature `load` nothing is linked:
+//! `loader` opens the library on first use. If there is no library, every function fails with
+//! `GUF_E_IO`, and the message says what was not found.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

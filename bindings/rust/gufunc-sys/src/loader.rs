@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Opens libgufunc at run time, with the system's dlopen and no crate.
+//! Opens libgufunc at run time with the system's dlopen, without another crate.
 
 use crate::ffi::{guf_error, guf_status, Api, GUF_E_ARG, GUF_E_IO};
 use core::ffi::{c_char, c_int, c_void, CStr};
@@ -15,15 +15,15 @@ unsafe extern "C" {
 }
 
 const RTLD_NOW: c_int = 2;
-/// What is opened when nothing is said: the name with the interface's version.
+/// The default file name: the library with its interface version.
 pub const DEFAULT: &str = "libgufunc.so.0.1";
-/// The environment variable that names another file.
+/// The environment variable that selects another file.
 pub const VARIABLE: &str = "GUFUNC_LIBRARY";
 
 static LIBRARY: OnceLock<Result<Api, String>> = OnceLock::new();
 
 fn last_error() -> String {
-    // SAFETY: NULL or a text of this thread's, which the next call of these functions replaces.
+    // SAFETY: `dlerror` returns NULL or a text of this thread, valid until its next call.
     unsafe {
         let text = dlerror();
         if text.is_null() {
@@ -37,8 +37,8 @@ fn load(path: &str) -> Result<Api, String> {
     let Ok(name) = CString::new(path) else {
         return Err(format!("libgufunc: the path {path:?} has a NUL in it"));
     };
-    // SAFETY: a terminated string; that the file is a libgufunc is promised by who names it, in
-    // the program or in its environment.
+    // SAFETY: the text is NUL-terminated. Whoever names the file, in the program or its
+    // environment, guarantees that it is a libgufunc.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
         return Err(format!(
@@ -48,7 +48,7 @@ fn load(path: &str) -> Result<Api, String> {
     }
     let symbol = |name: &'static str| {
         let name = CString::new(name).ok()?;
-        // SAFETY: an open library and a terminated string.
+        // SAFETY: the library is open, and the text is NUL-terminated.
         let found = unsafe { dlsym(library, name.as_ptr()) };
         (!found.is_null()).then_some(found)
     };
@@ -61,36 +61,36 @@ fn default_path() -> String {
     std::env::var(VARIABLE).unwrap_or_else(|_| DEFAULT.to_string())
 }
 
-/// Opens the library at `path`. Once per process and before any other use; later calls give the
-/// outcome of the first.
+/// Opens the library at `path`. It is opened once per process, before any other use. Later calls
+/// return the result of the first.
 ///
 /// # Safety
-/// The file is a libgufunc, or nothing of it runs: its constructors do now, its functions are
-/// called by the types of this crate.
+/// The file is a libgufunc or cannot be opened: its constructors run now, and its functions are
+/// called with the types of this crate.
 ///
 /// # Errors
-/// What the system's loader says, or the entry point that the library lacks.
+/// The message of the system's loader, or the entry point that is missing in the library.
 pub unsafe fn open(path: &Path) -> Result<(), String> {
     let path = path.to_str().ok_or_else(|| format!("libgufunc: {path:?} is not UTF-8"))?;
     LIBRARY.get_or_init(|| load(path)).as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
-/// The library's functions; `None` when it cannot be opened, which [`reason`] explains.
+/// Returns the functions of the library, or `None` if it cannot be opened ([`reason`] says why).
 #[inline]
 pub fn api() -> Option<&'static Api> {
     LIBRARY.get_or_init(|| load(&default_path())).as_ref().ok()
 }
 
-/// Why there is no library; `None` when there is one.
+/// Returns why the library cannot be opened, or `None` if it is open.
 pub fn reason() -> Option<&'static str> {
     LIBRARY.get_or_init(|| load(&default_path())).as_ref().err().map(String::as_str)
 }
 
-/// Fills an error record as the library would, and gives its status.
+/// Fills an error record as the library would, and returns the status.
 pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
     let reason = reason().unwrap_or_default();
     let status = if reason.contains("NUL") { GUF_E_ARG } else { GUF_E_IO };
-    // SAFETY: NULL or the caller's record, as for every function of the library.
+    // SAFETY: `error` is NULL or the caller's record, as for every function of the library.
     let Some(error) = (unsafe { error.as_mut() }) else { return status };
     if error.struct_size as usize != size_of::<guf_error>() {
         return status;
@@ -102,7 +102,7 @@ pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
     status
 }
 
-/// The text of a status while there is no library.
+/// Returns the text of a status when there is no library.
 pub(crate) fn absent_text() -> *const c_char {
     c"libgufunc is not loaded".as_ptr()
 }

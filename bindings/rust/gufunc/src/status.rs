@@ -6,10 +6,10 @@ use std::ffi::{c_char, CStr};
 use std::fmt;
 use std::mem::MaybeUninit;
 
-/// What a function of the library answered; a number of `guf_status_code`.
+/// The result of a function of the library: a number of `guf_status_code`.
 ///
-/// `code / 100` is the class of an error, which a code keeps for ever, so that one this version
-/// does not know still tells what kind of failure it is.
+/// `code / 100` is the class of an error. The class of a code never changes, so a code that this
+/// version does not know still identifies the kind of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Status(pub i32);
@@ -25,33 +25,33 @@ macro_rules! statuses {
 statuses! {
     /// Success.
     OK = GUF_OK;
-    /// A query: the work is still running.
+    /// Result of a query: the work is still running.
     NOT_READY = GUF_NOT_READY;
-    /// A wait: the time ran out, the work goes on.
+    /// Result of a wait: the time limit expired, and the work continues.
     TIMEOUT = GUF_TIMEOUT;
-    /// An argument that the function does not take.
+    /// An argument that the function does not accept.
     ARG = GUF_E_ARG;
-    /// A handle that is freed or of another kind.
+    /// A handle that was freed or is of another kind.
     HANDLE = GUF_E_HANDLE;
-    /// A structure of another size.
+    /// A structure has another size.
     STRUCT = GUF_E_STRUCT;
     /// The caller's memory is too small.
     BUFFER_TOO_SMALL = GUF_E_BUFFER_TOO_SMALL;
-    /// The name or loop is registered already.
+    /// The name or loop is already registered.
     EXISTS = GUF_E_EXISTS;
     /// No such name, device index, module or kernel.
     NOT_FOUND = GUF_E_NOT_FOUND;
-    /// The addresses overlap in another way than the plan assumes.
+    /// The addresses do not overlap as the plan's operands do.
     PLAN_MISMATCH = GUF_E_PLAN_MISMATCH;
-    /// Operands lie on devices that the call may not mix.
+    /// Operands are on devices that the call cannot mix.
     DEVICE_MISMATCH = GUF_E_DEVICE_MISMATCH;
-    /// An unknown dtype, or one that is not taken here.
+    /// An unknown or unsuitable dtype.
     DTYPE = GUF_E_DTYPE;
-    /// No loop of the ufunc takes these types.
+    /// No loop of the ufunc accepts these dtypes.
     NO_LOOP = GUF_E_NO_LOOP;
-    /// The casting rule forbids a needed cast.
+    /// The casting level forbids a required cast.
     CASTING = GUF_E_CASTING;
-    /// Shapes do not fit together, or a size overflows.
+    /// Shapes are incompatible, or a size overflows.
     SHAPE = GUF_E_SHAPE;
     /// A malformed signature, type string or dimension rule.
     SIGNATURE = GUF_E_SIGNATURE;
@@ -65,27 +65,27 @@ statuses! {
     INDEX = GUF_E_INDEX;
     /// An axis outside the array, or repeated.
     AXIS = GUF_E_AXIS;
-    /// A weak integer that does not fit.
+    /// A weak integer does not fit.
     OVERFLOW = GUF_E_OVERFLOW;
-    /// A floating-point event.
+    /// A floating-point flag was raised.
     FLOATING_POINT = GUF_E_FLOATING_POINT;
-    /// Valid, but this version or device cannot do it.
+    /// Valid, but not supported by this version or device.
     UNSUPPORTED = GUF_E_UNSUPPORTED;
     /// No compiled kernel for this loop on this device.
     NO_IMAGE = GUF_E_NO_IMAGE;
-    /// The call would allocate or wait while a stream is captured.
+    /// The call would allocate or wait while a stream is being captured.
     CAPTURE = GUF_E_CAPTURE;
-    /// No plugin of that name was found.
+    /// No plugin with that name was found.
     NO_BACKEND = GUF_E_NO_BACKEND;
     /// The vendor's driver library is missing or a stub.
     NO_DRIVER = GUF_E_NO_DRIVER;
-    /// The vendor's driver is older than the plugin needs.
+    /// The vendor's driver is older than the plugin requires.
     DRIVER_OLD = GUF_E_DRIVER_OLD;
-    /// The driver works and reports no usable device.
+    /// The driver works but reports no usable device.
     NO_DEVICE = GUF_E_NO_DEVICE;
-    /// A plugin or module of another ABI.
+    /// A plugin or module has another ABI.
     ABI = GUF_E_ABI;
-    /// A file whose owner or mode the library does not accept.
+    /// A file whose owner or mode is not trusted.
     UNTRUSTED = GUF_E_UNTRUSTED;
     /// A host allocation failed.
     NO_MEMORY = GUF_E_NO_MEMORY;
@@ -93,44 +93,45 @@ statuses! {
     DEVICE_MEMORY = GUF_E_DEVICE_MEMORY;
     /// A file cannot be opened or read.
     IO = GUF_E_IO;
-    /// A file that is damaged or not what it claims.
+    /// A file is damaged or has another format than it claims.
     BAD_FILE = GUF_E_BAD_FILE;
-    /// The backend refused or failed a launch.
+    /// The backend rejected or failed a launch.
     LAUNCH = GUF_E_LAUNCH;
     /// A loop of the program returned an error, or panicked.
     LOOP = GUF_E_LOOP;
     /// Cancelled by the caller.
     CANCELLED = GUF_E_CANCELLED;
-    /// A stream or device of the parent, used in a child.
+    /// A stream or device of the parent process is used in a child.
     FORKED = GUF_E_FORKED;
     /// The library was shut down.
     SHUTDOWN = GUF_E_SHUTDOWN;
-    /// The device failed for good in this process.
+    /// The device failed permanently in this process.
     DEVICE_LOST = GUF_E_DEVICE_LOST;
     /// A broken invariant of the library.
     INTERNAL = GUF_E_INTERNAL;
 }
 
 impl Status {
-    /// The name of the code, such as `"GUF_E_SHAPE"`.
+    /// Returns the name of the code, such as `"GUF_E_SHAPE"`.
     pub fn name(self) -> &'static str {
         // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_status_name(self.0) })
     }
 
-    /// What the code means, in one line.
+    /// Returns the meaning of the code in one line.
     pub fn text(self) -> &'static str {
         // SAFETY: the function accepts any number.
         static_text(unsafe { sys::guf_status_text(self.0) })
     }
 
-    /// The class of an error: 1 the caller, 2 types, 3 values, 4 index, 5 axis, 6 overflow, 7
-    /// floating point, 8 not implemented, 9 availability, 10 memory, 11 files, 12 and 13 run time.
+    /// Returns the class of an error: 1 the caller, 2 types, 3 values, 4 index, 5 axis, 6 overflow,
+    /// 7 floating point, 8 not implemented, 9 availability, 10 memory, 11 files, 12 and 13 run
+    /// time.
     pub fn class(self) -> i32 {
         self.0 / 100
     }
 
-    /// Whether it is an error, and no answer of a query or wait.
+    /// Whether the status is an error, not the result of a query or wait.
     pub fn is_error(self) -> bool {
         self.0 >= sys::GUF_E_ARG
     }
@@ -152,7 +153,7 @@ pub(crate) fn static_text(text: *const c_char) -> &'static str {
     if text.is_null() {
         return "";
     }
-    // SAFETY: texts of the library's that are never freed, ASCII.
+    // SAFETY: the library's texts are ASCII and never freed.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or_default()
 }
 
@@ -164,7 +165,8 @@ struct Details {
     message: String,
 }
 
-/// A failure of the library: its status, the operand or axis at fault, and one sentence.
+/// A failure of the library: its status, the operand or axis at fault, and a message of one
+/// sentence.
 ///
 /// ```
 /// # use gufunc::{ufunc, Status};
@@ -176,7 +178,7 @@ struct Details {
 #[derive(Clone)]
 pub struct Error(Box<Details>);
 
-/// What fallible functions give.
+/// The result of fallible functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Clone for Details {
@@ -186,51 +188,52 @@ impl Clone for Details {
 }
 
 impl Error {
-    /// An error of the program's own, which a host loop or a core_dims hook may return.
+    /// Makes an error of the program, which a host loop or a core_dims hook may return.
     pub fn new(status: Status, message: impl Into<String>) -> Self {
         let message = message.into();
         Error(Box::new(Details { status, argument: None, axis: None, native_code: 0, message }))
     }
 
-    /// The same, at an operand, counted from 0.
+    /// Sets the operand at fault, counted from 0.
     pub fn with_argument(mut self, argument: usize) -> Self {
         self.0.argument = Some(argument);
         self
     }
 
-    /// The same, at an axis.
+    /// Sets the axis at fault.
     pub fn with_axis(mut self, axis: i64) -> Self {
         self.0.axis = Some(axis);
         self
     }
 
-    /// The same, with the code of another system.
+    /// Sets an error code of another system.
     pub fn with_native_code(mut self, code: i32) -> Self {
         self.0.native_code = code;
         self
     }
 
-    /// The status that the call returned.
+    /// Returns the status of the call.
     pub fn status(&self) -> Status {
         self.0.status
     }
 
-    /// One sentence, where NumPy has one the same.
+    /// Returns the message: one sentence, and NumPy's text where NumPy has one.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The operand or parameter at fault, counted from 0.
+    /// Returns the operand or parameter at fault, counted from 0.
     pub fn argument(&self) -> Option<usize> {
         self.0.argument
     }
 
-    /// The axis at fault. One that a call asked for and the array lacks may be negative.
+    /// Returns the axis at fault. It may be negative if the call passed an axis that the array does
+    /// not have.
     pub fn axis(&self) -> Option<i64> {
         self.0.axis
     }
 
-    /// The operating system's or the vendor's own code; 0 where there is none.
+    /// Returns the error code of the operating system or vendor, or 0 if there is none.
     pub fn native_code(&self) -> i32 {
         self.0.native_code
     }
@@ -277,13 +280,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The text in an array of C characters, up to its NUL.
+/// Returns the text in an array of C characters, up to its NUL.
 pub(crate) fn text_of(characters: &[c_char]) -> String {
     let bytes: Vec<u8> = characters.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Calls with an error record on the stack; any status but success is an error.
+/// Makes a call with an error record on the stack. Any status except success is an error.
 #[inline(always)]
 pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<()> {
     match ask(call)? {
@@ -292,13 +295,14 @@ pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -
     }
 }
 
-/// The same for queries and waits, whose answers are no errors.
+/// Makes a query or wait, whose results `NOT_READY` and `TIMEOUT` are not errors.
 #[inline(always)]
 pub(crate) fn ask(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
     let mut record = MaybeUninit::<sys::guf_error>::uninit();
     let place = record.as_mut_ptr();
-    // Only what the library reads, and what shows that it wrote: the rest costs time.
-    // SAFETY: fields of the record.
+    // Sets only the field that the library reads and the field that shows whether it wrote the
+    // record. Setting all fields would be slower.
+    // SAFETY: the fields belong to the record.
     unsafe {
         (*place).struct_size = size_of::<sys::guf_error>() as u32;
         (*place).status = sys::GUF_OK;
@@ -316,12 +320,12 @@ fn failed(status: i32, record: &mut MaybeUninit<sys::guf_error>) -> Result<Statu
     if !Status(status).is_error() {
         return Ok(Status(status));
     }
-    // SAFETY: written before the call.
+    // SAFETY: `ask` set this field before the call.
     if unsafe { (*record.as_ptr()).status } != status {
         return Err(Error::new(Status(status), Status(status).text()));
     }
-    // SAFETY: a record that has the status was filled by the library, its text up to the NUL; the
-    // bytes behind it are made defined by zeros.
+    // SAFETY: the library filled a record that has the returned status, its text up to the NUL.
+    // Zeros initialize the bytes after it.
     unsafe {
         let place = record.as_mut_ptr();
         let text = (&raw mut (*place).message).cast::<c_char>();

@@ -10,23 +10,23 @@ use std::ops::Deref;
 use std::time::Duration;
 
 counted! {
-    /// An in-order queue of a device's work.
+    /// A queue of work on a device, which runs in order.
     ///
-    /// Work that is queued completes even if the stream is dropped. A stream keeps the first
-    /// failure of its work, which [`Stream::synchronize`] tells once.
+    /// Queued work completes even if the stream is dropped. A stream keeps the first failure of its
+    /// work, which [`Stream::synchronize`] reports once.
     Stream, guf_stream, guf_stream_retain, guf_stream_release
 }
 
 counted! {
-    /// A mark in a stream.
+    /// A point in a stream.
     Event, guf_event, guf_event_retain, guf_event_release
 }
 
 impl Stream {
-    /// A new stream of a device.
+    /// Creates a stream on a device.
     ///
     /// # Errors
-    /// [`Status::NO_MEMORY`], [`Status::SHUTDOWN`], or what the driver says.
+    /// [`Status::NO_MEMORY`], [`Status::SHUTDOWN`], or an error of the driver.
     pub fn new(device: Device) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer to the handle is valid for the call.
@@ -34,26 +34,26 @@ impl Stream {
         Ok(Stream { raw })
     }
 
-    /// Adopts a `CUstream` or `hipStream_t`, which stays the caller's.
+    /// Adopts a `CUstream` or `hipStream_t`, which the caller continues to own.
     ///
     /// # Safety
     /// The native stream outlives this value and its clones.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] of the cpu, [`Status::HANDLE`], [`Status::DEVICE_MISMATCH`].
+    /// [`Status::UNSUPPORTED`] on the cpu, [`Status::HANDLE`], [`Status::DEVICE_MISMATCH`].
     pub unsafe fn adopt(device: Device, native: u64) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: a place for the handle; the native one is the caller's promise.
+        // SAFETY: the handle pointer is valid; the caller guarantees the native stream.
         check(|error| unsafe {
             sys::guf_stream_adopt(device.as_raw(), native, 0, &mut raw, error)
         })?;
         Ok(Stream { raw })
     }
 
-    /// The stream's device.
+    /// Returns the stream's device.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn device(&self) -> Result<Device> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer to the handle is valid for the call.
@@ -61,10 +61,10 @@ impl Stream {
         Ok(Device::new(raw))
     }
 
-    /// The vendor's handle, borrowed.
+    /// Returns the vendor's handle, which the stream continues to own.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] where there is none (cpu).
+    /// [`Status::UNSUPPORTED`] if there is none (cpu).
     pub fn native(&self) -> Result<u64> {
         let mut native = 0;
         let none = std::ptr::null_mut();
@@ -73,7 +73,7 @@ impl Stream {
         Ok(native)
     }
 
-    /// Whether all queued work is done. Never waits; tells no failure of the work.
+    /// Whether all queued work is complete. Never waits, and does not report failures of the work.
     ///
     /// # Errors
     /// [`Status::FORKED`], [`Status::CAPTURE`].
@@ -83,7 +83,7 @@ impl Stream {
         Ok(status == Status::OK)
     }
 
-    /// Waits until all that was queued is done.
+    /// Waits until all work queued so far is complete.
     ///
     /// # Errors
     /// The first failure of the stream's work since the last report; [`Status::FORKED`],
@@ -92,7 +92,8 @@ impl Stream {
         self.synchronize_for(None).map(|_| ())
     }
 
-    /// The same, for at most `timeout`; `false`: the work goes on.
+    /// Waits at most `timeout` until all work queued so far is complete. Returns `false` if the
+    /// work is still running.
     ///
     /// # Errors
     /// As [`Stream::synchronize`].
@@ -103,7 +104,7 @@ impl Stream {
         Ok(status == Status::OK)
     }
 
-    /// A guard that waits for the stream when it is dropped, panics included.
+    /// Returns a guard that waits for the stream when it is dropped, also during a panic.
     ///
     /// ```
     /// # use gufunc::{device, ufunc, Array, Stream};
@@ -122,7 +123,7 @@ impl Stream {
         StreamGuard { stream: self }
     }
 
-    /// Makes later work of this stream wait for `event`; returns at once.
+    /// Makes later work of this stream wait for `event`. Returns immediately.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`], [`Status::CAPTURE`].
@@ -131,7 +132,7 @@ impl Stream {
         check(|error| unsafe { sys::guf_stream_wait_event(self.raw, event.raw, error) })
     }
 
-    /// An event that marks the present end of this stream.
+    /// Records a new event at the current end of this stream.
     ///
     /// # Errors
     /// As [`Event::new`] and [`Event::record`].
@@ -141,13 +142,14 @@ impl Stream {
         Ok(event)
     }
 
-    /// From now on what is queued is recorded instead of run, until [`Stream::end_capture`].
+    /// Starts to record work that is queued on the stream instead of running it, until
+    /// [`Stream::end_capture`].
     ///
     /// ```
     /// # use gufunc::{device, ufunc, weak, Array, Stream};
     /// # let Ok(gpu) = device("cuda:0") else { return Ok(()) };
     /// let (stream, x) = (Stream::new(gpu)?, Array::full(gpu, &[3], 1.0)?);
-    /// // SAFETY: no other thread has the stream.
+    /// // SAFETY: no other thread uses the stream.
     /// unsafe { stream.begin_capture()? };
     /// ufunc("add")?.with().stream(&stream).call_into((&x, weak(1)), &x)?;
     /// let graph = stream.end_capture()?;
@@ -158,21 +160,22 @@ impl Stream {
     /// ```
     ///
     /// # Safety
-    /// From here until the capture has ended, one thread at a time uses this stream, those that
-    /// join it by its events, these events until they are recorded anew, and a graph that
-    /// [`Stream::end_capture_into`] replaces: what is recorded is kept without a lock.
+    /// Until the capture has ended, only one thread at a time may use this stream, the streams that
+    /// join the capture by its events, these events until they are recorded again, and a graph that
+    /// [`Stream::end_capture_into`] replaces. The recorded work is stored without a lock.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] of the cpu, [`Status::CAPTURE`] when it is captured already.
+    /// [`Status::UNSUPPORTED`] on the cpu, [`Status::CAPTURE`] if the stream is already being
+    /// captured.
     pub unsafe fn begin_capture(&self) -> Result<()> {
-        // SAFETY: takes any handle; who uses it meanwhile is the caller's promise.
+        // SAFETY: the function accepts any handle; the caller guarantees exclusive use.
         check(|error| unsafe { sys::guf_stream_begin_capture(self.raw, error) })
     }
 
-    /// Ends a capture: the recorded work as a graph.
+    /// Ends a capture and returns the recorded work as a graph.
     ///
     /// # Errors
-    /// [`Status::CAPTURE`] when it is not captured, or a branch has no end.
+    /// [`Status::CAPTURE`] if the stream is not being captured, or a branch does not rejoin it.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer to the handle is valid for the call.
@@ -181,25 +184,25 @@ impl Stream {
         Ok(unsafe { Graph::from_raw(raw) })
     }
 
-    /// Ends a capture and replaces the work of `graph`: the same with other arrays costs least.
+    /// Ends a capture and replaces the work of `graph`. This is cheapest if only the arrays differ.
     ///
     /// # Errors
     /// As [`Stream::end_capture`]; [`Status::DEVICE_MISMATCH`].
     pub fn end_capture_into(&self, graph: &mut Graph) -> Result<()> {
         let mut raw = graph.as_raw();
-        // SAFETY: a place that holds the handle, which stays the same one.
+        // SAFETY: the pointer refers to a handle, which the function does not change.
         check(|error| unsafe { sys::guf_stream_end_capture(self.raw, &mut raw, error) })
     }
 }
 
-/// Waits for its stream when it is dropped. See [`Stream::auto_synchronize`].
+/// A guard that waits for its stream when it is dropped. See [`Stream::auto_synchronize`].
 #[must_use = "dropping it waits for the stream"]
 pub struct StreamGuard<'a> {
     stream: &'a Stream,
 }
 
 impl StreamGuard<'_> {
-    /// Waits now, and tells a failure, which dropping passes over.
+    /// Waits now and reports a failure, which dropping the guard would ignore.
     ///
     /// # Errors
     /// As [`Stream::synchronize`].
@@ -223,10 +226,10 @@ impl Drop for StreamGuard<'_> {
 }
 
 impl Event {
-    /// An event of a device, not recorded yet: complete.
+    /// Creates an event of a device. The event is complete until it is recorded.
     ///
     /// # Errors
-    /// [`Status::NO_MEMORY`], or what the driver says.
+    /// [`Status::NO_MEMORY`], or an error of the driver.
     pub fn new(device: Device) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer to the handle is valid for the call.
@@ -234,7 +237,7 @@ impl Event {
         Ok(Event { raw })
     }
 
-    /// Marks the present end of `stream`. A second record moves the mark.
+    /// Records the event at the current end of `stream`. Recording it again moves it.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`].
@@ -243,16 +246,16 @@ impl Event {
         check(|error| unsafe { sys::guf_event_record(self.raw, stream.raw, error) })
     }
 
-    /// Whether the mark is reached. Never waits.
+    /// Whether the stream has reached the event. Never waits.
     ///
     /// # Errors
-    /// The stream's failure, if it had failed before the record.
+    /// The failure of the stream, if it had failed before the event was recorded.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the function accepts any handle.
         Ok(ask(|error| unsafe { sys::guf_event_query(self.raw, error) })? == Status::OK)
     }
 
-    /// Waits for the mark, at most `timeout`; `false`: it is not reached yet.
+    /// Waits at most `timeout` until the stream reaches the event. Returns `false` if it has not.
     ///
     /// # Errors
     /// As [`Event::query`].
@@ -262,10 +265,11 @@ impl Event {
         Ok(ask(|error| unsafe { sys::guf_event_wait(self.raw, limit, error) })? == Status::OK)
     }
 
-    /// Milliseconds between two recorded events of one device; `None`: one is not complete.
+    /// Returns the milliseconds between two recorded events of one device, or `None` if one of them
+    /// is not complete.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] of the cpu, [`Status::ARG`] when one was never recorded.
+    /// [`Status::UNSUPPORTED`] on the cpu, [`Status::ARG`] if one was never recorded.
     pub fn elapsed(from: &Event, to: &Event) -> Result<Option<f64>> {
         let mut time = 0.0;
         // SAFETY: the pointer to the number is valid for the call.

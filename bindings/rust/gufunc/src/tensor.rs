@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memory of the program, lent to calls.
+//! Memory of the program that calls borrow.
 
 use crate::{DType, Device, Element, Error, Result, Status};
 use gufunc_sys as sys;
 use std::marker::PhantomData;
 
-/// Shapes and strides: of a slice, borrowed, or made on the way.
+/// Shape or strides: of a slice, borrowed, or owned.
 enum Extents<'a> {
     None,
     One(i64),
@@ -25,30 +25,31 @@ impl Extents<'_> {
     }
 }
 
-/// Memory of the program with a shape, lent to a call: no copy is made.
+/// Memory of the program with a shape, which a call borrows without a copy.
 ///
-/// One is made of an address. For slices there are [`view`](crate::view) and
-/// [`view_mut`](crate::view_mut), which need no `unsafe`.
+/// [`Tensor::from_raw`] makes one from an address. For slices, [`view`](crate::view) and
+/// [`view_mut`](crate::view_mut) need no `unsafe`.
 pub struct Tensor<'a> {
     pub(crate) address: u64,
     pub(crate) dtype: DType,
     pub(crate) flags: u32,
-    /// Whether Rust's borrow ends with the call, so that queued work has to be waited for.
+    /// Whether the borrow ends with the call, so that the call must wait for queued work.
     pub(crate) lent: bool,
     shape: Extents<'a>,
-    /// Bytes; `None` is C-contiguous.
+    /// In bytes; `None`: C-contiguous.
     strides: Extents<'a>,
     device: sys::guf_device,
     _memory: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Tensor<'a> {
-    /// Memory at an address: `strides` are bytes, of any sign; `None` is C-contiguous.
+    /// Describes memory at an address. `strides` are in bytes and may be negative; `None` means
+    /// C-contiguous.
     ///
     /// # Safety
-    /// All elements lie in memory that is readable, and writable where it is used as an output,
-    /// until the work that uses it is done, on a stream too; nothing in Rust refers to what is
-    /// written.
+    /// All elements are in memory that is readable, and writable if it is used as an output, until
+    /// the work that uses it is complete, also on a stream. No Rust reference refers to memory that
+    /// is written.
     pub unsafe fn from_raw(
         address: *mut u8,
         dtype: DType,
@@ -81,7 +82,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Of memory whose shape and strides were worked out on the way.
+    /// Describes borrowed memory with an owned shape and strides.
     #[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
     pub(crate) fn of_parts<T: Element>(
         address: *const T,
@@ -112,22 +113,23 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Elements in the other byte order.
+    /// Marks the elements as having the other byte order.
     pub fn swapped(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_SWAPPED;
         self
     }
 
-    /// Refused as an output.
+    /// Marks the memory as read-only: it is refused as an output.
     pub fn read_only(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_READ_ONLY;
         self
     }
 
-    /// Another dtype of the same size: `i64` as times, say.
+    /// Reinterprets the elements as another dtype of the same size, such as `i64` as a datetime
+    /// type.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where the sizes differ.
+    /// [`Status::DTYPE`] if the sizes differ.
     pub fn with_dtype(mut self, dtype: DType) -> Result<Self> {
         if dtype.itemsize()? != self.dtype.itemsize()? {
             let message = format!("{} and {dtype} differ in size", self.dtype);
@@ -137,10 +139,10 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Memory of a device. Host memory has none.
+    /// Sets the device of the memory. Host memory has none.
     ///
     /// # Safety
-    /// The memory is the device's.
+    /// The memory belongs to the device.
     pub unsafe fn on(mut self, device: Device) -> Self {
         self.device = device.as_raw();
         self

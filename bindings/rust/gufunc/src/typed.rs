@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays whose element type is Rust's.
+//! Arrays whose element type is known at compile time.
 
 use crate::{
     scalar, Casting, Device, DynArray, Element, Error, HostMemory, Order, Result, Slice, Status,
@@ -9,7 +9,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// An array of `T`. It is a [`DynArray`] whose dtype is known, and has all of its methods.
+/// An array with elements of type `T`. It is a [`DynArray`] whose dtype is known, and has all
+/// methods of [`DynArray`].
 ///
 /// ```
 /// use gufunc::Array;
@@ -30,10 +31,10 @@ impl<T: Element> Array<T> {
         Array { array, _elements: PhantomData }
     }
 
-    /// Allocates without setting the values; see [`DynArray::alloc`].
+    /// Allocates an array without setting the values; see [`DynArray::alloc`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::alloc`].
     pub fn alloc(device: impl Into<Option<Device>>, shape: &[i64], order: Order) -> Result<Self> {
         DynArray::alloc(device, T::dtype(), shape, order).map(Self::known)
     }
@@ -41,7 +42,7 @@ impl<T: Element> Array<T> {
     /// Allocates host memory for use with `device`; see [`DynArray::alloc_host`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::alloc_host`].
     pub fn alloc_host(
         device: Device,
         memory: HostMemory,
@@ -51,7 +52,8 @@ impl<T: Element> Array<T> {
         DynArray::alloc_host(device, memory, T::dtype(), shape, order).map(Self::known)
     }
 
-    /// Every element is `value`. Complete on return: a stream may use it at once.
+    /// Allocates an array and sets every element to `value`. It is complete on return, so that any
+    /// stream may use it immediately.
     ///
     /// # Errors
     /// As [`DynArray::alloc`].
@@ -65,10 +67,10 @@ impl<T: Element> Array<T> {
         Ok(array)
     }
 
-    /// Takes a vector over as an array of the host, without a copy, its elements in C order.
+    /// Makes a host array from a vector, without a copy, with the elements in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] where the vector has another number of elements.
+    /// [`Status::SHAPE`] if the vector has another number of elements.
     pub fn from_vec(elements: Vec<T>, shape: &[i64]) -> Result<Self> {
         let mut elements = std::mem::ManuallyDrop::new(elements);
         let owner = VecOwner(elements.as_mut_ptr(), elements.len(), elements.capacity());
@@ -77,14 +79,14 @@ impl<T: Element> Array<T> {
             let message = format!("{} elements do not have the shape {shape:?}", owner.1);
             return Err(Error::new(Status::SHAPE, message));
         }
-        // SAFETY: memory that the array owns from now on, until the release drops it.
+        // SAFETY: the array owns the memory from now on, and its release drops it.
         unsafe {
             let tensor = Tensor::from_raw(owner.0.cast(), T::dtype(), shape, None);
             DynArray::wrap(tensor, move || drop(owner)).map(Self::known)
         }
     }
 
-    /// Copies a slice into a new array of `device` (`None`: cpu), its elements in C order.
+    /// Copies a slice into a new array on `device` (`None`: cpu), in C order.
     ///
     /// # Errors
     /// As [`Array::from_vec`] and [`DynArray::to_device`].
@@ -100,7 +102,7 @@ impl<T: Element> Array<T> {
         }
     }
 
-    /// All elements, in C order. Waits for the device.
+    /// Returns all elements in C order. Waits for the device.
     ///
     /// # Errors
     /// As [`DynArray::to_vec`].
@@ -108,105 +110,105 @@ impl<T: Element> Array<T> {
         self.array.to_vec()
     }
 
-    /// The array without its Rust type.
+    /// Converts to an array without a compile-time type.
     pub fn into_dyn(self) -> DynArray {
         self.array
     }
 
-    /// See [`DynArray::copy`].
+    /// Returns a copy on the same device; see [`DynArray::copy`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::copy`].
     pub fn copy(&self, order: Order, stream: Option<&Stream>) -> Result<Self> {
         self.array.copy(order, stream).map(Self::known)
     }
 
-    /// A copy of another type of Rust; see [`DynArray::astype`].
+    /// Returns a copy with another element type; see [`DynArray::astype`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::astype`].
     pub fn cast<U: Element>(&self, casting: Casting) -> Result<Array<U>> {
         self.array.astype(U::dtype(), casting, Order::Keep, None).map(Array::known)
     }
 
-    /// See [`DynArray::to_device`].
+    /// Returns a copy on `device`; see [`DynArray::to_device`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::to_device`].
     pub fn to_device(&self, device: Device, stream: Option<&Stream>) -> Result<Self> {
         self.array.to_device(device, stream).map(Self::known)
     }
 
-    /// See [`DynArray::slice`].
+    /// Returns a view of a part of the array; see [`DynArray::slice`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::slice`].
     pub fn slice(&self, slices: &[Slice]) -> Result<Self> {
         self.array.slice(slices).map(Self::known)
     }
 
-    /// See [`DynArray::reshape`].
+    /// Returns the elements with another shape; see [`DynArray::reshape`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::reshape`].
     pub fn reshape(&self, shape: &[i64], order: Order) -> Result<Self> {
         self.array.reshape(shape, order).map(Self::known)
     }
 
-    /// See [`DynArray::ravel`].
+    /// Returns the elements in one dimension; see [`DynArray::ravel`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::ravel`].
     pub fn ravel(&self, order: Order) -> Result<Self> {
         self.array.ravel(order).map(Self::known)
     }
 
-    /// See [`DynArray::transpose`].
+    /// Returns a view with permuted axes; see [`DynArray::transpose`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::transpose`].
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         self.array.transpose(axes).map(Self::known)
     }
 
-    /// See [`DynArray::broadcast_to`].
+    /// Returns a read-only view of the given shape; see [`DynArray::broadcast_to`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::broadcast_to`].
     pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self> {
         self.array.broadcast_to(shape).map(Self::known)
     }
 
-    /// See [`DynArray::squeeze`].
+    /// Returns a view without axes of extent 1; see [`DynArray::squeeze`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::squeeze`].
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         self.array.squeeze(axes).map(Self::known)
     }
 
-    /// See [`DynArray::expand_dims`].
+    /// Returns a view with new axes of extent 1; see [`DynArray::expand_dims`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::expand_dims`].
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Self> {
         self.array.expand_dims(axes).map(Self::known)
     }
 
-    /// See [`DynArray::sliding_window_view`].
+    /// Returns a read-only view of sliding windows; see [`DynArray::sliding_window_view`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`DynArray::sliding_window_view`].
     pub fn sliding_window_view(&self, windows: &[i64], axes: &[i64]) -> Result<Self> {
         self.array.sliding_window_view(windows, axes).map(Self::known)
     }
 }
 
 impl DynArray {
-    /// The same array as one of `T`.
+    /// Converts to an array of `T`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] where it has another dtype.
+    /// [`Status::DTYPE`] if the array has another dtype.
     pub fn typed<T: Element>(self) -> Result<Array<T>> {
         let dtype = self.dtype()?;
         if T::reads(dtype) {
@@ -240,7 +242,7 @@ impl<T: Element> TryFrom<DynArray> for Array<T> {
 }
 
 impl<T: Element> Clone for Array<T> {
-    /// Another reference to the same array.
+    /// Returns another reference to the same array.
     fn clone(&self) -> Self {
         Self::known(self.array.clone())
     }
@@ -258,15 +260,15 @@ impl<T: Element> fmt::Debug for Array<T> {
     }
 }
 
-/// A vector's parts, which drop it on whatever thread the library is done with them.
+/// The parts of a vector, which is dropped on the thread that releases the array.
 struct VecOwner<T: Element>(*mut T, usize, usize);
 
-// SAFETY: elements are `Send`, and the vector is nobody else's.
+// SAFETY: elements are `Send`, and nothing else refers to the vector.
 unsafe impl<T: Element> Send for VecOwner<T> {}
 
 impl<T: Element> Drop for VecOwner<T> {
     fn drop(&mut self) {
-        // SAFETY: the parts of one vector, put together once.
+        // SAFETY: the parts belong to one vector, which is reassembled once.
         drop(unsafe { Vec::from_raw_parts(self.0, self.1, self.2) });
     }
 }

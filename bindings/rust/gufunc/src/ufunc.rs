@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ufuncs: what they are, and calls without keywords.
+//! Ufuncs: their descriptions, and calls without keywords.
 
 use crate::call::Call;
 use crate::frame::Frame;
@@ -10,18 +10,18 @@ use gufunc_sys as sys;
 use std::fmt;
 
 counted! {
-    /// The counted handle of a ufunc.
+    /// The reference-counted handle of a ufunc.
     Handle, guf_ufunc, guf_ufunc_retain, guf_ufunc_release
 }
 
-/// A universal function, elementwise or generalized. [`ufunc`](crate::ufunc) finds one.
+/// A universal function, elementwise or generalized, found by [`ufunc`](crate::ufunc).
 ///
 /// ```
 /// use gufunc::{ufunc, weak};
 /// let add = ufunc("add")?;
 /// let x = [1.0f32, 2.0, 3.0];
 /// let mut sum = [0f32; 3];
-/// add.call_into((&x, weak(0.5)), &mut sum)?; // no copy of either slice
+/// add.call_into((&x, weak(0.5)), &mut sum)?; // copies neither slice
 /// assert_eq!(sum, [1.5, 2.5, 3.5]);
 /// # Ok::<(), gufunc::Error>(())
 /// ```
@@ -32,38 +32,39 @@ pub struct Ufunc {
     nout: u32,
 }
 
-/// What a ufunc is.
+/// Description of a ufunc.
 #[derive(Clone, Debug)]
 pub struct UfuncInfo {
-    /// With the module's name and `:` for a module's.
+    /// Name; a module's ufunc has the module's name and `:` in front.
     pub name: String,
-    /// `""` for an elementwise ufunc; cut when longer than 1023 characters.
+    /// Signature; `""` for an elementwise ufunc, cut if longer than 1023 characters.
     pub signature: String,
-    /// Rules beside the signature.
+    /// Additional rules for the signature.
     pub rules: String,
-    /// One line.
+    /// Description of one line.
     pub doc: String,
-    /// Inputs.
+    /// Number of inputs.
     pub nin: usize,
-    /// Outputs.
+    /// Number of outputs.
     pub nout: usize,
-    /// Of a reduction.
+    /// Identity of reductions.
     pub identity: Identity,
-    /// What is known of the function.
+    /// Properties of the function.
     pub flags: FunctionFlags,
-    /// Loops, for [`Ufunc::loop_types`].
+    /// Number of loops, for [`Ufunc::loop_types`].
     pub nloops: u32,
-    /// Of all operands.
+    /// Roles of all operands.
     pub roles: Vec<Role>,
-    /// Results of [`Ufunc::reduce`] for a reduction with a state; 0 for all other ufuncs.
+    /// Number of results of [`Ufunc::reduce`] for a reduction with a user-defined accumulator; 0
+    /// for other ufuncs.
     pub nresults: usize,
-    /// Its part that merges two states; `""` where there is none.
+    /// Name of the ufunc that combines two accumulators; `""` if there is none.
     pub merge: String,
-    /// Its part that makes results of a state; `""` where there is none.
+    /// Name of the ufunc that computes the results from an accumulator; `""` if there is none.
     pub finish: String,
 }
 
-/// What an operand is for.
+/// The use of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Role {
@@ -79,10 +80,10 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Identity {
-    /// None, and the order matters.
+    /// No identity; the order of elements matters.
     #[default]
     None = sys::GUF_IDENTITY_NONE,
-    /// None, and axes may be taken in any order.
+    /// No identity; axes may be reduced in any order.
     Reorderable = sys::GUF_IDENTITY_REORDERABLE,
     /// 0.
     Zero = sys::GUF_IDENTITY_ZERO,
@@ -94,27 +95,27 @@ pub enum Identity {
     MinusInf = sys::GUF_IDENTITY_MINUS_INF,
 }
 
-/// What is known of a function, as bits that are joined with `|`.
+/// A set of properties of a function, combined with `|`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FunctionFlags(pub u32);
 
 impl FunctionFlags {
-    /// A generalized function that may write the view it reads.
+    /// A generalized function that may write to the view that it reads.
     pub const INPLACE_SAFE: Self = Self(sys::GUF_FUNCTION_INPLACE_SAFE);
-    /// Operands may be exchanged.
+    /// The operands may be swapped.
     pub const COMMUTATIVE: Self = Self(sys::GUF_FUNCTION_COMMUTATIVE);
-    /// Brackets do not matter.
+    /// Operations may be regrouped.
     pub const ASSOCIATIVE: Self = Self(sys::GUF_FUNCTION_ASSOCIATIVE);
-    /// Compiled with contraction.
+    /// Compiled with contraction (fma); results may differ between backends.
     pub const FAST: Self = Self(sys::GUF_FUNCTION_FAST);
-    /// A tiny result is one that was rounded.
+    /// A tiny result is a rounded one.
     pub const UNDERFLOWS: Self = Self(sys::GUF_FUNCTION_UNDERFLOWS);
     /// The last input is a divisor.
     pub const DIVIDES: Self = Self(sys::GUF_FUNCTION_DIVIDES);
-    /// The leaf of a reduction, also of no element.
+    /// A user-defined accumulator that also accepts no elements.
     pub const TAKES_NONE: Self = Self(sys::GUF_FUNCTION_TAKES_NONE);
 
-    /// Whether all of `other` are set.
+    /// Whether all properties of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -129,10 +130,10 @@ impl std::ops::BitOr for FunctionFlags {
 }
 
 impl Ufunc {
-    /// Takes a C handle over, with one reference.
+    /// Takes ownership of one reference of a C handle.
     ///
     /// # Safety
-    /// The handle is a live ufunc's, and the reference is the caller's to give.
+    /// The handle is a live ufunc, and the caller owns the reference.
     pub unsafe fn from_raw(raw: sys::guf_ufunc) -> Result<Self> {
         // SAFETY: guaranteed by the caller.
         let handle = unsafe { Handle::from_raw(raw) };
@@ -142,31 +143,31 @@ impl Ufunc {
         Ok(Ufunc { handle, nin: info.nin as u32, nout: info.nout as u32 })
     }
 
-    /// The C handle, which stays this value's.
+    /// Returns the C handle, which this value continues to own.
     #[inline]
     pub fn as_raw(&self) -> sys::guf_ufunc {
         self.handle.as_raw()
     }
 
-    /// The C handle with its reference, which the caller then has to release.
+    /// Returns the C handle and its reference, which the caller must release.
     pub fn into_raw(self) -> sys::guf_ufunc {
         self.handle.into_raw()
     }
 
-    /// How many inputs it has.
+    /// Returns the number of inputs.
     pub fn nin(&self) -> usize {
         self.nin as usize
     }
 
-    /// How many outputs it has.
+    /// Returns the number of outputs.
     pub fn nout(&self) -> usize {
         self.nout as usize
     }
 
-    /// What the ufunc is.
+    /// Returns a description of the ufunc.
     ///
     /// # Errors
-    /// What the library says.
+    /// Any error that the library reports.
     pub fn info(&self) -> Result<UfuncInfo> {
         let mut info = sys::guf_ufunc_info::new();
         // SAFETY: `struct_size` is the size of the structure.
@@ -189,39 +190,43 @@ impl Ufunc {
         })
     }
 
-    /// The types of loop `index`, inputs first, in the order loops are tried.
+    /// Returns the dtypes of loop `index`, inputs first. Loops are numbered in the order in which
+    /// they are tried.
     ///
     /// # Errors
     /// [`Status::INDEX`].
     pub fn loop_types(&self, index: u32) -> Result<Vec<DType>> {
         let mut types = vec![0; (self.nin + self.nout) as usize];
         let (count, place) = (types.len() as i32, types.as_mut_ptr());
-        // SAFETY: room for as many types as are said.
+        // SAFETY: the buffer has room for the number of dtypes that is passed.
         check(|error| unsafe {
             sys::guf_ufunc_loop_types(self.as_raw(), index, count, place, error)
         })?;
         Ok(types.into_iter().map(DType).collect())
     }
 
-    /// Adds a module's kernel as a loop: that of `function` with exactly these types.
+    /// Adds a module's kernel as a loop: the loop of `function` with exactly these dtypes.
     ///
     /// # Errors
-    /// [`Status::NOT_FOUND`], [`Status::SIGNATURE`] where signatures differ, [`Status::EXISTS`].
+    /// [`Status::NOT_FOUND`], [`Status::SIGNATURE`] if the signatures differ, [`Status::EXISTS`].
     pub fn add_module_loop(&self, module: &Module, function: &str, types: &[DType]) -> Result<()> {
         let function = crate::context::c_string(function)?;
         let (count, types) = (crate::array::count(types), types.as_ptr().cast());
-        // SAFETY: a terminated text and as many types as are said; a DType is its number.
+        // SAFETY: the text is NUL-terminated, the list has the length that is passed, and a `DType`
+        // is represented as its number.
         check(|error| unsafe {
             let (ufunc, module) = (self.as_raw(), module.as_raw());
             sys::guf_ufunc_add_module_loop(ufunc, module, function.as_ptr(), count, types, error)
         })
     }
 
-    /// Makes it a reduction with a state, of which it is the leaf: [`Ufunc::reduce`] then takes it.
-    /// `merge` makes one of two states, `finish` results of a state.
+    /// Makes this ufunc a reduction with a user-defined accumulator, for [`Ufunc::reduce`]. The
+    /// ufunc computes the accumulator of a base block. `merge` combines two accumulators, and
+    /// `finish` computes the results from an accumulator.
     ///
     /// # Errors
-    /// [`Status::SIGNATURE`] where they do not fit together, [`Status::EXISTS`] for a second time.
+    /// [`Status::SIGNATURE`] if their signatures do not match, [`Status::EXISTS`] if the ufunc is
+    /// already a reduction.
     pub fn set_reduction(&self, merge: &Ufunc, finish: Option<&Ufunc>) -> Result<()> {
         let mut desc = sys::guf_reduction_desc::new();
         desc.merge = merge.as_raw();
@@ -230,18 +235,19 @@ impl Ufunc {
         check(|error| unsafe { sys::guf_ufunc_set_reduction(self.as_raw(), &desc, error) })
     }
 
-    /// Applies the ufunc; its one output is allocated where the operands lie.
+    /// Applies the ufunc and allocates its single output where the operands are.
     ///
-    /// Complete on return where an operand is host memory; on a GPU it is queued otherwise.
+    /// The call is complete on return if an operand is in host memory. Otherwise it is queued on
+    /// the GPU.
     ///
     /// # Errors
-    /// [`Status::NO_LOOP`], [`Status::CASTING`], [`Status::SHAPE`] and the rest of `guf_call`'s;
-    /// [`Status::ARG`] where it has not exactly one output.
+    /// [`Status::NO_LOOP`], [`Status::CASTING`], [`Status::SHAPE`] and the other errors of
+    /// `guf_call`; [`Status::ARG`] if the ufunc does not have exactly one output.
     pub fn call<'a>(&self, inputs: impl Inputs<'a>) -> Result<DynArray> {
         self.with().call(inputs)
     }
 
-    /// Applies the ufunc; all outputs are allocated.
+    /// Applies the ufunc and allocates all outputs.
     ///
     /// # Errors
     /// As [`Ufunc::call`].
@@ -249,8 +255,8 @@ impl Ufunc {
         self.with().call_all(inputs)
     }
 
-    /// Applies the ufunc and writes given outputs: arrays or slices of any strides and, as far as
-    /// `same_kind` allows casts, of any dtype.
+    /// Applies the ufunc and writes existing outputs: arrays or slices with any strides and any
+    /// dtype to which the casting level `same_kind` allows a cast.
     ///
     /// # Errors
     /// As [`Ufunc::call`]; [`Status::READ_ONLY`], [`Status::OVERLAP`].
@@ -263,11 +269,12 @@ impl Ufunc {
         }
         let (mut frame, mut args) = (Frame::new(), sys::guf_call_args::new());
         frame.fill(&mut args, inputs, outputs)?;
-        // SAFETY: arguments whose operands are in the frame, and lent until the end of the call.
+        // SAFETY: the operands are in the frame and borrowed until the end of the call.
         check(|error| unsafe { sys::guf_call(self.as_raw(), &mut args, error) })
     }
 
-    /// A call with keywords: `add.with().where_(&mask).casting(Casting::Unsafe).call((&a, &b))`.
+    /// Begins a call with keywords: `add.with().where_(&mask).casting(Casting::Unsafe).call((&a,
+    /// &b))`.
     pub fn with(&self) -> Call<'_> {
         Call::new(self)
     }
@@ -301,7 +308,7 @@ impl fmt::Debug for Ufunc {
     }
 }
 
-/// The message for a ufunc that has another number of outputs than was asked for.
+/// Returns the error for a ufunc that does not have exactly one output.
 pub(crate) fn one_output(nout: usize) -> Error {
     let message = format!("the ufunc has {nout} outputs, not one: call_all gives them all");
     Error::new(Status::ARG, message)

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Views: the same memory, seen otherwise, without a copy.
+//! Views of the memory of an array, without a copy.
 
 use crate::array::{count, made, pointer, same_length};
 use crate::{DynArray, Result, Status};
 use gufunc_sys as sys;
 
-/// How memory is laid out or read.
+/// The layout of elements in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Order {
-    /// As the source lies.
+    /// Keep the layout of the source.
     #[default]
     Keep = sys::GUF_ORDER_KEEP,
-    /// The last axis fastest.
+    /// The last axis is the fastest.
     C = sys::GUF_ORDER_C,
-    /// The first axis fastest.
+    /// The first axis is the fastest.
     F = sys::GUF_ORDER_F,
-    /// `F` when the source is F- and not C-contiguous.
+    /// `F` if the source is F- and not C-contiguous, otherwise `C`.
     Any = sys::GUF_ORDER_ANY,
 }
 
-/// One axis of a slice: `Slice::ALL`, a range, or a range with a step. Negative bounds count from
-/// the end, as Python's do.
+/// The selection of elements on one axis: `Slice::ALL`, a range, or a range with a step. Negative
+/// bounds count from the end, as in Python.
 ///
 /// ```
 /// # use gufunc::{Array, Slice};
@@ -32,11 +32,11 @@ pub enum Order {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The first index; `None`: from the beginning, of a negative step the end.
+    /// The first index; `None`: the beginning, or the end for a negative step.
     pub start: Option<i64>,
-    /// The index behind the last; `None`: to the end.
+    /// The index after the last one; `None`: no bound.
     pub stop: Option<i64>,
-    /// Not 0.
+    /// The step, which must not be 0.
     pub step: i64,
 }
 
@@ -44,7 +44,7 @@ impl Slice {
     /// The whole axis.
     pub const ALL: Slice = Slice { start: None, stop: None, step: 1 };
 
-    /// The same bounds with another step.
+    /// Returns the same bounds with another step.
     pub const fn step(self, step: i64) -> Self {
         Slice { step, ..self }
     }
@@ -68,7 +68,7 @@ impl From<std::ops::RangeTo<i64>> for Slice {
     }
 }
 
-/// The index behind an index that counts in; behind -1, the last one, there is none.
+/// Returns the index after an inclusive bound. After -1, the last element, there is none.
 fn behind(last: i64) -> Option<i64> {
     match last {
         -1 => None,
@@ -95,7 +95,8 @@ impl From<std::ops::RangeFull> for Slice {
 }
 
 impl DynArray {
-    /// `a[start:stop:step, ...]`: one [`Slice`] per axis; later axes are kept whole.
+    /// Returns the view `a[start:stop:step, ...]`, with one [`Slice`] per axis. Axes without a
+    /// slice are kept whole.
     ///
     /// # Errors
     /// `INDEX` for more slices than axes, `VALUE` for a step of 0.
@@ -105,14 +106,14 @@ impl DynArray {
         let stops: Vec<i64> = slices.iter().map(|s| bound(s.stop)).collect();
         let steps: Vec<i64> = slices.iter().map(|s| s.step).collect();
         let (starts, stops, steps) = (starts.as_ptr(), stops.as_ptr(), steps.as_ptr());
-        // SAFETY: three lists of that length.
+        // SAFETY: the three lists have the length that is passed.
         made(|out, error| unsafe {
             sys::guf_array_slice(self.as_raw(), count(slices), starts, stops, steps, out, error)
         })
     }
 
-    /// Another shape of the same elements in `order` (C, F or Any); one extent may be -1. A view
-    /// where the strides allow one, else a view of a copy, as in NumPy.
+    /// Returns the elements with another shape, in `order` (C, F or Any). One extent may be -1. The
+    /// result is a view if the strides allow one, otherwise a view of a copy, as in NumPy.
     ///
     /// ```
     /// # use gufunc::{Array, Order};
@@ -123,7 +124,7 @@ impl DynArray {
     /// ```
     ///
     /// # Errors
-    /// `SHAPE`, `ARG`; of the copy `NO_MEMORY`, `DEVICE_MEMORY`.
+    /// `SHAPE`, `ARG`; for the copy `NO_MEMORY`, `DEVICE_MEMORY`.
     pub fn reshape(&self, shape: &[i64], order: Order) -> Result<Self> {
         let ndim = count(shape);
         let view = |array: &Self| {
@@ -136,7 +137,8 @@ impl DynArray {
         self.viewed_or_copied(order, view)
     }
 
-    /// The elements as one dimension, by `order`: a view where the strides allow one, else a copy.
+    /// Returns the elements in one dimension, in `order`: a view if the strides allow one,
+    /// otherwise a copy.
     ///
     /// # Errors
     /// As [`DynArray::reshape`].
@@ -149,7 +151,7 @@ impl DynArray {
         })
     }
 
-    // `view` of this array or, where its strides allow none, of a copy that is laid out by `order`.
+    // Returns `view` of this array or, if its strides allow no view, of a copy with layout `order`.
     fn viewed_or_copied(&self, order: Order, view: impl Fn(&Self) -> Result<Self>) -> Result<Self> {
         match view(self) {
             Err(error) if error.status() == Status::UNSUPPORTED => view(&self.copy(order, None)?),
@@ -157,7 +159,7 @@ impl DynArray {
         }
     }
 
-    /// Permutes axes: axis i of the result is axis `axes[i]`. `None` reverses them.
+    /// Permutes axes: axis i of the result is axis `axes[i]` of the array. `None` reverses them.
     ///
     /// # Errors
     /// `VALUE` for another number of axes, `AXIS`.
@@ -169,7 +171,7 @@ impl DynArray {
         })
     }
 
-    /// Stretches axes of extent 1. The result is read-only.
+    /// Returns a read-only view of the given shape, in which axes of extent 1 are repeated.
     ///
     /// # Errors
     /// `SHAPE`.
@@ -181,17 +183,17 @@ impl DynArray {
         })
     }
 
-    /// Drops axes of extent 1: those named, or all with `None`.
+    /// Removes axes of extent 1: the given axes, or all of them for `None`.
     ///
     /// # Errors
-    /// `AXIS`; `SHAPE` where a named one is longer.
+    /// `AXIS`; `SHAPE` if a given axis is longer.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
         // SAFETY: the list is NULL or has the length that is passed.
         made(|out, error| unsafe { sys::guf_array_squeeze(self.as_raw(), naxes, axes, out, error) })
     }
 
-    /// Inserts axes of extent 1 at these places of the result.
+    /// Inserts axes of extent 1 at these positions of the result.
     ///
     /// # Errors
     /// `AXIS`, `SHAPE`.
@@ -202,16 +204,17 @@ impl DynArray {
         })
     }
 
-    /// NumPy's sliding_window_view over the named axes: each shrinks, and a last axis of its
-    /// window's length appears. The result is read-only.
+    /// Returns a read-only view of sliding windows over the given axes, like NumPy's
+    /// sliding_window_view. Each of these axes shrinks, and a new last axis has the extent of its
+    /// window.
     ///
     /// # Errors
-    /// `AXIS`; `SHAPE` for a window below 1 or above its axis; `ARG` where the lists' lengths
-    /// differ.
+    /// `AXIS`; `SHAPE` for a window below 1 or above the extent of its axis; `ARG` if the lengths
+    /// of the lists differ.
     pub fn sliding_window_view(&self, windows: &[i64], axes: &[i64]) -> Result<Self> {
         same_length("windows", windows, axes)?;
         let (naxes, axes) = (count(axes), axes.as_ptr());
-        // SAFETY: two lists of that length.
+        // SAFETY: both lists have the length that is passed.
         made(|out, error| unsafe {
             let windows = windows.as_ptr();
             sys::guf_array_sliding_window(self.as_raw(), naxes, axes, windows, out, error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays of ndarray as operands, of any strides and without copies; and results as such. ndarray
-//! 0.16 and 0.17 are different crates to Cargo: each has a feature, and both may be enabled.
+//! Conversions between ndarray's arrays and operands, with any strides and without copies. ndarray
+//! 0.16 and 0.17 are different crates to Cargo. Each has a feature, and both features may be
+//! enabled.
 
 fn extents(shape: &[usize]) -> Box<[i64]> {
     shape.iter().map(|&n| n as i64).collect()
@@ -10,7 +11,7 @@ fn bytes<T>(strides: &[isize]) -> Box<[i64]> {
     strides.iter().map(|&n| n as i64 * size_of::<T>() as i64).collect()
 }
 
-// The conversions to and from the arrays of one version of ndarray.
+// Conversions from and to the arrays of one version of ndarray.
 macro_rules! convert_arrays {
     (
         $module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident,
@@ -42,7 +43,8 @@ macro_rules! convert_arrays {
                 D: Dimension,
             {
                 fn from(array: &'a mut ArrayBase<S, D>) -> Self {
-                    // First: this copies an array that shares its memory, to other strides.
+                    // Must come first: if the array shares its memory, this copies it, which
+                    // changes the strides.
                     let memory = array.as_mut_ptr();
                     let (shape, strides) = (extents(array.shape()), bytes::<T>(array.strides()));
                     Output(Tensor::of_parts(memory, shape, strides, 0).into())
@@ -58,7 +60,7 @@ macro_rules! convert_arrays {
                 #[doc = $use]
                 /// let x = array![[1.0, 4.0], [9.0, 16.0]];
                 /// let mut y = Array2::<f64>::zeros((2, 2));
-                /// ufunc("sqrt")?.call_into(&x.t(), &mut y)?; // strides as they are
+                /// ufunc("sqrt")?.call_into(&x.t(), &mut y)?; // any strides, no copy
                 /// assert_eq!(y, array![[1.0, 3.0], [2.0, 4.0]]);
                 #[doc = $sums]
                 /// assert_eq!(sums, array![3.0, 7.0].into_dyn());
