@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A case: its memory, operands and keywords, and the call.
+//! A case of the corpus: its memory, operands and keywords, and the call.
 
 use crate::json::{Json, Result};
 use crate::operands::{dtype_of, operand, Buffer, View};
 use gufunc::{Casting, DType, Device, DynArray, FpEvents, Operand, Order, Output, Ufunc};
 
-/// What a case may say.
+/// The keys that a case may contain.
 const KEYS: [&str; 20] = [
     "id",
     "ufunc",
@@ -37,16 +37,16 @@ pub struct Case<'a> {
     pub events: FpEvents,
 }
 
-/// What a call came to: arrays where outputs were allocated, or the library's refusal.
+/// The outcome of a call: the allocated arrays, or the error of the library.
 pub type Outcome = gufunc::Result<Vec<Option<DynArray>>>;
 
-/// The items of a list, or none where it is not given.
+/// Returns the items of a list, or an empty list if the key is missing.
 fn listed<'j>(json: &'j Json, key: &str) -> Result<&'j [Json]> {
     json.get(key).map_or(Ok(&[]), Json::list)
 }
 
 impl<'a> Case<'a> {
-    /// Reads a case; an unknown key is a failure.
+    /// Reads a case. An unknown key is an error.
     pub fn read(json: &'a Json, blob: &'a [u8]) -> Result<Self> {
         let Json::Map(pairs) = json else { return Err("no case".to_string()) };
         if let Some((key, _)) = pairs.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
@@ -63,7 +63,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Runs it on a device. The outer error is the case's own, the inner one the library's.
+    /// Runs the case on a device. The outer error is an error in the case, the inner one an error
+    /// of the library.
     pub fn run(&mut self, device: Device) -> Result<Outcome> {
         let ufunc = match gufunc::ufunc(self.json.need("ufunc")?.text()?) {
             Ok(ufunc) => ufunc,
@@ -270,7 +271,7 @@ fn operands<'v>(
     pairs.map(|(json, view)| operand(json, view, buffers)).collect()
 }
 
-/// The outputs given, or as many to allocate as the ufunc has.
+/// Returns the given outputs, or one output to allocate per output of the ufunc.
 fn outputs<'v>(
     json: &Json,
     ufunc: &Ufunc,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether elements are right, bit by bit or within a distance.
+//! Comparison of elements, bit by bit or within a distance.
 
 use crate::json::{Json, Result};
 use gufunc::DType;
 
-/// What an element is made of.
+/// The format of an element.
 pub struct Form {
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub itemsize: usize,
-    /// Real numbers in it: 2 of a complex one, 0 of what is no float.
+    /// Number of real parts: 2 for complex numbers, 0 for dtypes that are not floating-point.
     parts: usize,
-    /// Bits of a part: all but the sign, and those of infinity.
+    /// Bit masks of a part: the magnitude (all bits except the sign), and infinity.
     magnitude: u64,
     infinity: u64,
     eps: f64,
@@ -34,12 +34,13 @@ impl Form {
         Ok(Form { itemsize, parts, magnitude, infinity, eps })
     }
 
-    /// Bytes of a part, which is what is swapped.
+    /// Returns the size of a part in bytes, which is the unit of byte swapping.
     pub fn part(&self) -> usize {
         self.itemsize / self.parts.max(1)
     }
 
-    /// Where a float stands among all of its type: 0 and -0 are one.
+    /// Returns the position of a float in the ordered sequence of all floats of its type. 0 and -0
+    /// have the same position.
     fn rank(&self, bits: u64) -> i64 {
         let magnitude = (bits & self.magnitude) as i64;
         if bits == bits & self.magnitude {
@@ -69,7 +70,7 @@ impl Form {
         }
     }
 
-    /// Parts of a complex number, against the larger one's last place.
+    /// Compares the parts of a complex number, in ulps of the larger part.
     fn complex_right(&self, found: [u64; 2], wanted: [u64; 2], ulp: u64) -> bool {
         let largest = wanted.iter().map(|&bits| self.value(bits).abs()).fold(0.0, f64::max);
         let limit = match largest > 0.0 && largest.is_finite() {
@@ -96,7 +97,7 @@ impl Form {
     }
 }
 
-/// 2 to the floor of the logarithm of a positive number.
+/// Returns the largest power of two that is at most the given positive number.
 fn power_of_two_below(value: f64) -> f64 {
     let mut power = f64::from_bits(value.to_bits() & 0x7ff0_0000_0000_0000);
     if power == 0.0 {
@@ -109,7 +110,7 @@ fn bits_of(bytes: &[u8], size: usize) -> u64 {
     bytes[..size].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
 }
 
-/// Whether `found`, in C order, is what the result has to be.
+/// Checks that `found`, in C order, is the expected result.
 pub fn all_right(blob: &[u8], result: &Json, form: &Form, found: &[u8]) -> Result<()> {
     let (at, nbytes) = (result.need("at")?.size()?, result.need("nbytes")?.size()?);
     let count = found.len() / form.itemsize;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! As much JSON as the corpus has: no numbers but integers, no escapes beyond \" and \\.
+//! The subset of JSON that the corpus uses: no numbers except integers, no escapes except \" and
+//! \\.
 
-/// A value.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,
@@ -12,7 +13,7 @@ pub enum Json {
     Map(Vec<(String, Json)>),
 }
 
-/// Why a text is none, and at which byte.
+/// The error says what is wrong in a text, and at which byte.
 pub type Result<T> = std::result::Result<T, String>;
 
 struct Reader<'a> {
@@ -21,7 +22,7 @@ struct Reader<'a> {
 }
 
 impl Json {
-    /// Reads a whole text.
+    /// Parses a whole text.
     pub fn parse(text: &str) -> Result<Json> {
         let mut reader = Reader { text: text.as_bytes(), at: 0 };
         let value = reader.value()?;
@@ -31,18 +32,18 @@ impl Json {
         }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Json> {
         let Json::Map(pairs) = self else { return None };
         pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value of a key that has to be there.
+    /// Returns the value of a required key.
     pub fn need(&self, key: &str) -> Result<&Json> {
         self.get(key).ok_or_else(|| format!("no \"{key}\""))
     }
 
-    /// An integer, or a string of one beyond 53 bits.
+    /// Returns an integer. Integers beyond 53 bits are stored as strings.
     pub fn int(&self) -> Result<i64> {
         match self {
             Json::Int(value) => Ok(*value),
@@ -51,12 +52,12 @@ impl Json {
         }
     }
 
-    /// A size or a place.
+    /// Returns a size or an index.
     pub fn size(&self) -> Result<usize> {
         usize::try_from(self.int()?).map_err(|error| error.to_string())
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self) -> Result<&str> {
         match self {
             Json::Text(text) => Ok(text),
@@ -64,7 +65,7 @@ impl Json {
         }
     }
 
-    /// A list.
+    /// Returns a list.
     pub fn list(&self) -> Result<&[Json]> {
         match self {
             Json::List(items) => Ok(items),
@@ -72,12 +73,12 @@ impl Json {
         }
     }
 
-    /// A list of integers.
+    /// Returns a list of integers.
     pub fn ints(&self) -> Result<Vec<i64>> {
         self.list()?.iter().map(Json::int).collect()
     }
 
-    /// Whether a key is there and true.
+    /// Whether a key exists and is true.
     pub fn is(&self, key: &str) -> bool {
         self.get(key) == Some(&Json::Bool(true))
     }
@@ -88,7 +89,7 @@ impl Reader<'_> {
         Err(format!("{why} at byte {}", self.at))
     }
 
-    /// The next byte that is no space.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;

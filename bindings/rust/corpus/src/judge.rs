@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a case came to what it has to: the corpus's README.md, "What is expected".
+//! Comparison of the outcome of a case with the expected one: see "What is expected" in the
+//! README.md of the corpus.
 
 use crate::case::{Case, Outcome};
 use crate::elements::{all_right, Form};
@@ -7,7 +8,7 @@ use crate::json::{Json, Result};
 use crate::operands::View;
 use gufunc::{DType, DynArray, Order};
 
-/// Says why it did not.
+/// Returns an error that describes the first difference.
 pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
     let expect = case.json.need("expect")?;
     let wanted = expect.need("status")?.text()?;
@@ -52,7 +53,7 @@ pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
     others_kept(case, &given)
 }
 
-/// The views that results are read through; none of an allocated one.
+/// Returns the views through which results are read; `None` for an allocated output.
 fn given_views(case: &Case<'_>, expect: &Json, nresults: usize) -> Result<Vec<Option<View>>> {
     let input = |place: usize| case.inputs.get(place).cloned().ok_or("no such input".to_string());
     if let Some(inouts) = expect.get("inouts") {
@@ -75,7 +76,7 @@ fn same_shape(result: &Json, dtype: DType, shape: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Where the elements of a view lie in its buffer, in C order.
+/// Returns the offsets of the elements of a view in its buffer, in C order.
 fn places(view: &View) -> Vec<usize> {
     let mut places = vec![view.offset as i64];
     for (&extent, &stride) in view.shape.iter().zip(&view.strides) {
@@ -111,13 +112,13 @@ fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
         }
     }
     let mut found = vec![0u8; info.nbytes];
-    // SAFETY: memory of the array's size; complete on return.
+    // SAFETY: the buffer has the size of the array, and the copy is complete on return.
     unsafe { array.queue_copy_to_host(found.as_mut_ptr(), info.nbytes, Order::C, None) }
         .map_err(told)?;
     all_right(blob, result, &Form::of(info.dtype)?, &found)
 }
 
-/// All bytes are as they were but those of elements that were written.
+/// Checks that no bytes changed except those of written elements.
 fn others_kept(case: &Case<'_>, written: &[Option<View>]) -> Result<()> {
     for (number, buffer) in case.buffers.iter().enumerate() {
         let mut touched = vec![false; buffer.before.len()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The corpus of tests/conformance: gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...
+//! Runs the corpus of tests/conformance: gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...
 
 mod case;
 mod elements;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The bytes of a group.
+/// Reads the bytes of a group.
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let file = fs::read(path).map_err(|error| error.to_string())?;
     if file.len() < 10 || !file.starts_with(b"\x93NUMPY\x01\x00") {
@@ -30,13 +30,13 @@ fn run_case(json: &Json, blob: &[u8], device: Device) -> Result<()> {
     judge::judge(&case, blob, outcome)
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of a text.
 fn digest(text: &str) -> u64 {
     let with = |found: u64, byte| (found ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, with)
 }
 
-/// Runs a group; how many cases it has, and how many failed.
+/// Runs a group. Returns the number of cases and of failures.
 fn run_group(path: &Path, device: Device) -> Result<(usize, usize)> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let (json, blob) = (Json::parse(&text)?, read_bytes(&path.with_extension("npy"))?);
@@ -64,7 +64,7 @@ fn run(arguments: &[String]) -> Result<(usize, usize)> {
     };
     let told = |error: gufunc::Error| error.to_string();
     let device = gufunc::device(device).map_err(told)?;
-    // SAFETY: modules of the examples.
+    // SAFETY: the modules are built from the examples.
     let load = |path| unsafe { gufunc::load_module(path) };
     let modules = modules.iter().map(load).collect::<gufunc::Result<Vec<_>>>();
     let _modules = modules.map_err(told)?;

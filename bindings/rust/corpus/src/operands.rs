@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A case's memory and its operands.
+//! The memory and the operands of a case.
 
 use crate::json::{Json, Result};
 use gufunc::{weak, DType, Operand, Tensor};
 
-/// Memory of a case, at an address that is `shift` more than a multiple of 16.
+/// Memory of a case, at an address that is `shift` bytes above a multiple of 16.
 pub struct Buffer<'a> {
     memory: Vec<u128>,
     shift: usize,
-    /// The bytes at the beginning.
+    /// The bytes before the call.
     pub before: &'a [u8],
 }
 
-/// An operand of the kind `array`.
+/// An operand of kind `array`.
 #[derive(Clone)]
 pub struct View {
-    /// The number of its buffer.
+    /// Index of the buffer.
     pub buffer: usize,
-    /// Of element (0, ..., 0), from the buffer's beginning.
+    /// Byte offset of element (0, ..., 0) in the buffer.
     pub offset: usize,
     pub dtype: DType,
     pub shape: Vec<i64>,
@@ -32,7 +32,7 @@ impl<'a> Buffer<'a> {
         let before = blob.get(at..at + nbytes).ok_or("a buffer outside the group's bytes")?;
         let shift = json.need("shift")?.size()?;
         let mut buffer = Buffer { memory: vec![0; nbytes / 16 + 2], shift, before };
-        // SAFETY: room for all bytes behind the shift.
+        // SAFETY: the memory has room for all bytes after the shift.
         unsafe {
             std::ptr::copy_nonoverlapping(before.as_ptr(), buffer.start(), nbytes);
         }
@@ -40,13 +40,13 @@ impl<'a> Buffer<'a> {
     }
 
     fn start(&mut self) -> *mut u8 {
-        // SAFETY: inside the memory.
+        // SAFETY: the offset is inside the memory.
         unsafe { self.memory.as_mut_ptr().cast::<u8>().add(self.shift) }
     }
 
-    /// The bytes now.
+    /// Returns the current bytes.
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the memory behind the shift.
+        // SAFETY: the slice is the memory after the shift.
         unsafe {
             let start = self.memory.as_ptr().cast::<u8>().add(self.shift);
             std::slice::from_raw_parts(start, self.before.len())
@@ -72,7 +72,7 @@ impl View {
 
     pub fn tensor<'v>(&'v self, buffers: &mut [Buffer<'_>]) -> Result<Tensor<'v>> {
         let buffer = buffers.get_mut(self.buffer).ok_or("no such buffer")?;
-        // SAFETY: the corpus has no element outside of a buffer, and the memory is the case's.
+        // SAFETY: no element of the corpus is outside its buffer, and the case owns the memory.
         let mut tensor = unsafe {
             let address = buffer.start().add(self.offset);
             Tensor::from_raw(address, self.dtype, &self.shape, Some(&self.strides))
@@ -94,7 +94,7 @@ fn bits_of(json: &Json) -> Result<f64> {
     Ok(f64::from_bits(bits))
 }
 
-/// An int of Python's of any size.
+/// Makes a weak integer of any size.
 fn weak_int(digits: &str) -> Result<Operand<'static>> {
     if let Ok(small) = digits.parse::<i64>() {
         return Ok(weak(small));
@@ -117,7 +117,7 @@ fn scalar_of(json: &Json) -> Result<Operand<'static>> {
     Operand::scalar_of(dtype, &bytes).map_err(|error| error.to_string())
 }
 
-/// An operand of any kind; `view` is that of an array.
+/// Makes an operand of any kind. `view` is the view of an operand of kind `array`.
 pub fn operand<'v>(
     json: &Json,
     view: &'v Option<View>,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a call of one element costs over the C call: `cargo bench`. Both in turns in the same run,
-//! the least of many rounds. "made" is a C call whose arguments were all made beforehand, "told"
-//! one that writes its operands and arguments, as a program does that makes a call. With
-//! `--bar=NANOSECONDS` it fails when a call costs more than that over "told".
+//! Measures how much longer a call on one element takes than the same call from C: `cargo bench`.
+//! The calls alternate in one run, and the fastest of many rounds counts. "made" is a C call with
+//! arguments that were prepared before. "told" is a C call that also writes its operands and
+//! arguments, as calls of programs do. With `--bar=NANOSECONDS` the benchmark fails if a call takes
+//! longer than "told" by more than that.
 
 use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
 use std::time::Instant;
@@ -18,7 +19,7 @@ fn nanoseconds(mut call: impl FnMut()) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(CALLS)
 }
 
-/// The C call with everything made beforehand.
+/// A C call with prepared arguments.
 struct Prepared {
     ufunc: sys::guf_ufunc,
     operands: [sys::guf_operand; 3],
@@ -38,7 +39,7 @@ impl Prepared {
 
     #[inline(never)]
     fn call(&mut self) {
-        // SAFETY: operands of the box, and memory that main keeps.
+        // SAFETY: the operands are in the box, and main keeps the memory alive.
         let status = unsafe { sys::guf_call(self.ufunc, &mut self.args, &mut self.error) };
         assert_eq!(status, sys::GUF_OK);
     }
@@ -56,7 +57,8 @@ fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
     made
 }
 
-/// Prints one row: both C calls, Rust's, and what that costs over them, which it returns.
+/// Prints one row: the times of both C calls and of the Rust call, and the differences. Returns the
+/// difference from "told".
 fn compare(
     name: &str,
     mut made: impl FnMut(),
@@ -78,12 +80,12 @@ fn compare(
     [over_made, over_told]
 }
 
-/// A C call that tells its operands.
+/// Makes a C call that writes its operands.
 fn tell(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) {
     let (mut operands, mut args) = (operands, sys::guf_call_args::new());
     (args.ninputs, args.noutputs, args.inputs) = (2, 1, operands.as_ptr());
     args.outputs = &raw mut operands[2];
-    // SAFETY: operands of this frame; no record of an error.
+    // SAFETY: the operands are in this frame, and the error record may be NULL.
     let status = unsafe { sys::guf_call(ufunc.as_raw(), &mut args, std::ptr::null_mut()) };
     assert_eq!(status, sys::GUF_OK);
 }
@@ -95,7 +97,8 @@ fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
     tensor
 }
 
-// A function each, as none of them knows what the others were given.
+// Separate functions that are not inlined, so that the compiler cannot use the arguments of
+// another.
 #[inline(never)]
 fn tell_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
     tell(add, arrays.map(array_operand));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An array in chunks, stopped on the way and gone on with: `cargo run --example chunked_call`.
+//! A call in chunks that is stopped and resumed: `cargo run --example chunked_call`.
 
 use gufunc::{device, ufunc, Chunks, Status};
 use std::ops::ControlFlow;

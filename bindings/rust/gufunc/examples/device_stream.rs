@@ -10,10 +10,10 @@ fn main() -> gufunc::Result<()> {
     let mut result = vec![0.0; 6];
 
     let stream = Stream::new(device)?;
-    // Slices are lent to the stream until the scope ends, which waits for it.
+    // The scope borrows slices for the stream, and waits for the stream when it ends.
     stream.scope(|scope| {
         let x = scope.to_device(device, &host, &[6])?;
-        let y = multiply.with().stream(&stream).call((&x, &x))?; // queued: x never leaves
+        let y = multiply.with().stream(&stream).call((&x, &x))?; // queued: x stays on the device
         let z = add.with().stream(&stream).call((&y, weak(1)))?;
         scope.copy_to_host(&z, &mut result)
     })?;

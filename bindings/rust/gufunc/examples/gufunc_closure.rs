@@ -23,11 +23,11 @@ fn main() -> gufunc::Result<()> {
         Ok(())
     })?;
 
-    // Two rows; each has a width of its own.
+    // Each of the two rows has a different width.
     let rows = view(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[2, 3])?;
     println!("{}", moving_mean.call((rows, &[1i64, 2]))?);
 
-    // Down the columns: axes are chosen by the call, and nothing is copied.
+    // Along the columns: the call selects the axes, and nothing is copied.
     let rows = view(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[2, 3])?;
     let means = moving_mean.with().axes(&[0, 0]).call((rows, &[2i64]))?;
     println!("{means}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays, views, copies, and what is known of element types.
+//! Arrays, views, copies and dtypes.
 
 use gufunc::{
     backends, scalar, view, view_mut, weak, Array, Casting, DType, DynArray, Operand, Order,
@@ -22,7 +22,7 @@ fn views() -> Result<()> {
     assert_eq!(x.transpose(Some(&[0, 0])).unwrap_err().status(), Status::AXIS);
     assert_eq!(x.reshape(&[2, -1], Order::C)?.shape()?, [2, 6]);
     assert_eq!(x.ravel(Order::C)?.shape()?, [12]);
-    // Strides that allow no view: a copy, as in NumPy.
+    // The strides do not allow a view: the result is a copy, as in NumPy.
     assert_eq!(x.transpose(None)?.ravel(Order::C)?.shape()?, [12]);
     assert_eq!(x.transpose(None)?.reshape(&[6, -1], Order::C)?.shape()?, [6, 2]);
     assert_eq!(x.transpose(None)?.reshape(&[5, -1], Order::C).unwrap_err().status(), Status::SHAPE);
@@ -37,7 +37,7 @@ fn views() -> Result<()> {
     assert_eq!(windows.shape()?, [3, 3, 2]);
     assert_eq!(x.sliding_window_view(&[2], &[]).unwrap_err().status(), Status::ARG);
 
-    // A view is the array's memory.
+    // A view shares the memory of the array.
     x.slice(&[(0..1).into()])?.fill(weak(-1), None)?;
     assert_eq!(x.to_vec()?[..5], [-1, -1, -1, -1, 4]);
     Ok(())
@@ -120,7 +120,7 @@ fn slices_lent_as_other_elements() -> Result<()> {
     let mut flags = [true, false];
     let status = |refused: Result<Output<'_>>| refused.err().map(|error| error.status());
     let as_numbers = view_mut(&mut flags, &[2])?.with_dtype(DType::U8);
-    assert_eq!(status(as_numbers), Some(Status::DTYPE)); // a 7 would be no bool
+    assert_eq!(status(as_numbers), Some(Status::DTYPE)); // 7 is not a valid bool
     let mut seven = [7u8];
     let as_flags = view_mut(&mut seven, &[1])?.with_dtype(DType::BOOL);
     assert_eq!(status(as_flags), Some(Status::DTYPE));
@@ -155,10 +155,10 @@ fn elements() -> Result<()> {
     let less = gufunc::ufunc("less")?.call((&[1.0, 2.0], weak(2)))?;
     assert_eq!(less.to_vec::<bool>()?, [true, false]);
 
-    // Memory that nobody set may hold bytes that are no bool: they never become one.
+    // Uninitialized memory may hold bytes that are not a valid bool. They must not become one.
     let odd = Array::from_vec(vec![7u8, 1], &[2])?;
     let address = odd.info()?.address as *mut u8;
-    // SAFETY: the array's memory, which `odd` keeps.
+    // SAFETY: `odd` keeps the array's memory alive.
     let odd = unsafe {
         let tensor = gufunc::Tensor::from_raw(address, DType::BOOL, &[2], None);
         DynArray::wrap(tensor, move || drop(odd))?
@@ -205,7 +205,7 @@ fn the_library() -> Result<()> {
     assert_eq!((device.info()?.spec.as_str(), device.info()?.host_memory), ("cpu", true));
     assert_eq!(format!("{device:?}"), "Device(cpu)");
     assert_eq!(device.memory().unwrap_err().status(), Status::UNSUPPORTED);
-    // SAFETY: no file.
+    // SAFETY: the file does not exist.
     let refused = unsafe { gufunc::backend_load("relative.so") };
     assert_eq!(refused.unwrap_err().status(), Status::ARG);
     gufunc::poll(0)?;

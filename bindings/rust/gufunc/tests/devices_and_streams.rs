@@ -60,7 +60,7 @@ fn arrays_wait_for_their_work() -> Result<()> {
         let soon = row.synchronize(Some(Duration::ZERO))?;
         assert!(row.synchronize(None)? && stream.query()?, "{soon}");
         assert_eq!(row.to_vec()?, [20.0; 4]);
-        // Nor does a read need the wait.
+        // Reading waits for the work of the stream without an explicit wait.
         let large = Array::full(device, &[1 << 20], 4.0)?;
         let root = ufunc("sqrt")?.with().stream(&stream).call(&large)?;
         assert!(root.to_vec::<f64>()?.iter().all(|&value| value == 2.0));
@@ -143,7 +143,7 @@ fn host_memory() -> Result<()> {
         assert_eq!(roots.to_vec::<f64>()?[..2], [3.0, 1.0]);
         let memory = locked.into_vec();
         assert_eq!((memory[0], memory.len()), (9.0, 1 << 16));
-        // No longer locked: it may be once more, and its drop unlocks it.
+        // The memory is no longer locked. It can be locked again, and the drop unlocks it.
         drop(device.register(memory)?);
         let none = device.register(Vec::<f64>::new()).map(drop).unwrap_err();
         assert_eq!(none.status(), Status::ARG);
@@ -172,7 +172,7 @@ fn a_mix_of_places() -> Result<()> {
 }
 
 fn capture(stream: &Stream) -> Result<()> {
-    // SAFETY: streams of one test's, on one thread.
+    // SAFETY: only this test uses the streams, on one thread.
     unsafe { stream.begin_capture() }
 }
 
@@ -243,7 +243,7 @@ fn device_memory_goes_back_without_a_close() -> Result<()> {
 fn modules() -> Result<()> {
     let _turn = shared::turn();
     let Some(path) = shared::module("discriminant") else { return Ok(()) };
-    // SAFETY: a module of the examples.
+    // SAFETY: the module is built from the examples.
     let module = unsafe { load_module(&path)? };
     let info = module.info()?;
     assert_eq!((info.name.as_str(), info.nfunctions, info.data_only), ("discriminant", 1, false));
@@ -269,7 +269,7 @@ fn modules() -> Result<()> {
 fn raw_kernels() -> Result<()> {
     let _turn = shared::turn();
     let Some(path) = shared::module("raw_counting") else { return Ok(()) };
-    // SAFETY: a module of the examples.
+    // SAFETY: the module is built from the examples.
     let module = unsafe { load_module(&path)? };
     assert!(module.kernels()?.contains(&"histogram".to_string()));
     let histogram = module.kernel("histogram")?;
@@ -284,7 +284,7 @@ fn raw_kernels() -> Result<()> {
         let (x, counts) =
             (Array::from_slice(device, &values, &[1000])?, Array::full(device, &[4], 0u64)?);
         let stream = Stream::new(device)?;
-        // SAFETY: the kernel adds to the counts by atomics.
+        // SAFETY: the kernel adds to the counts with atomics.
         unsafe { histogram.launch(8, Dim3(64, 1, 1), 16, (&x, &counts), Some(&stream))? };
         stream.synchronize()?;
         assert_eq!(counts.to_vec()?, [250; 4]);
@@ -292,13 +292,13 @@ fn raw_kernels() -> Result<()> {
     })?;
     let mut counts = [0u64; 2];
     let (shape, shared) = ([2], 8);
-    // SAFETY: as above; on the cpu slices are lent to the launch.
+    // SAFETY: as above; on the cpu the launch borrows slices.
     unsafe {
         let counts = inout(&mut counts, &shape)?;
         histogram.launch((2, 1), (32, 1, 1), shared, (&values, counts), None)?;
     }
     assert_eq!(counts, [500, 500]);
-    // SAFETY: refused before anything runs.
+    // SAFETY: the launch is rejected before anything runs.
     let wrong = unsafe { histogram.launch(1, 1, 0, weak(1), None) };
     assert_eq!(wrong.unwrap_err().status(), Status::ARG);
     Ok(())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DLPack both ways, with a producer that counts its deleter's calls, on every device of
-//! `GUFUNC_TEST_DEVICES`.
+//! DLPack import and export, with a producer that counts the calls of its deleter, on every device
+//! of `GUFUNC_TEST_DEVICES`.
 
 mod shared;
 
@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-/// What another library would hold for a tensor that it gave away.
+/// The state that another library would keep for a tensor that it exported.
 struct Producer {
     deleted: Arc<AtomicUsize>,
     shape: Vec<i64>,
@@ -21,7 +21,7 @@ struct Producer {
 }
 
 impl Producer {
-    /// Describes `array` as another library would; how often that was deleted.
+    /// Describes `array` as another library would, and returns the count of deletions.
     fn describe(
         array: &Array<f64>,
     ) -> Result<(sys::guf_dlpack_tensor, *mut c_void, Arc<AtomicUsize>)> {
@@ -42,7 +42,7 @@ impl Producer {
         };
         tensor.device_id = place.map_or(0, |place| place.index as i32);
         tensor.dtype = sys::GUF_F64;
-        // SAFETY: the box of above.
+        // SAFETY: `owner` is the box above.
         unsafe {
             tensor.ndim = (*owner).shape.len() as i32;
             tensor.shape = (*owner).shape.as_mut_ptr();
@@ -52,18 +52,18 @@ impl Producer {
     }
 
     unsafe fn free(owner: *mut c_void) {
-        // SAFETY: the box of `describe`; a second call would show as a crash or in the count.
+        // SAFETY: `owner` is the box of `describe`. A second call would crash or be counted.
         let owner = unsafe { Box::from_raw(owner.cast::<Producer>()) };
         owner.deleted.fetch_add(1, Ordering::SeqCst);
     }
 
     unsafe extern "C" fn delete(tensor: *mut sys::guf_dlpack) {
-        // SAFETY: boxes that `give` made.
+        // SAFETY: `give` made the boxes.
         unsafe { Producer::free(Box::from_raw(tensor).manager_context) }
     }
 
     unsafe extern "C" fn delete_unversioned(tensor: *mut sys::guf_dlpack_unversioned) {
-        // SAFETY: boxes that `give_unversioned` made.
+        // SAFETY: `give_unversioned` made the boxes.
         unsafe { Producer::free(Box::from_raw(tensor).manager_context) }
     }
 
@@ -73,7 +73,7 @@ impl Producer {
         (managed.major, managed.minor, managed.tensor) = (1, 3, tensor);
         (managed.manager_context, managed.flags) = (owner, flags.into());
         managed.deleter = Some(Producer::delete);
-        // SAFETY: a tensor that nobody else has.
+        // SAFETY: nothing else uses the tensor.
         Ok((unsafe { DlpackTensor::from_versioned(Box::into_raw(managed))? }, deleted))
     }
 
@@ -82,12 +82,13 @@ impl Producer {
         let (tensor, owner, deleted) = Producer::describe(array)?;
         (managed.tensor, managed.manager_context) = (tensor, owner);
         managed.deleter = Some(Producer::delete_unversioned);
-        // SAFETY: a tensor that nobody else has.
+        // SAFETY: nothing else uses the tensor.
         Ok((unsafe { DlpackTensor::from_unversioned(Box::into_raw(managed))? }, deleted))
     }
 }
 
-/// How often it was deleted. Another test's thread may be about to: then this waits for the first.
+/// Returns the number of deletions. Waits for the first if another test's thread may be about to
+/// run it.
 fn count(deleted: &AtomicUsize, wanted: usize) -> usize {
     for _ in 0..5000 {
         gufunc::poll(0).unwrap();
@@ -136,7 +137,7 @@ fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
     drop(tensor);
     assert_eq!(count(&deleted, 1), 1);
 
-    // The pointer goes on as it is, with the right to delete it.
+    // The pointer is passed on, with the right to delete the tensor.
     let (tensor, deleted) = Producer::give(&x, 0)?;
     let pointer = tensor.into_unversioned().unwrap_err().into_versioned().unwrap();
     assert_eq!(count(&deleted, 0), 0);
@@ -151,25 +152,25 @@ fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
     drop(y);
     assert_eq!(count(&deleted, 1), 1);
 
-    // Without a deleter there is nothing to delete.
+    // A tensor without a deleter is not deleted.
     let mut shape = [2];
     let mut managed = sys::guf_dlpack::new();
     (managed.major, managed.tensor) = (1, Producer::describe(&x)?.0);
     (managed.tensor.shape, managed.tensor.strides) = (shape.as_mut_ptr(), std::ptr::null_mut());
-    // SAFETY: it outlives the array.
+    // SAFETY: the tensor outlives the array.
     let y = DynArray::from_dlpack(unsafe { DlpackTensor::from_versioned(&mut managed)? }, None)?;
     assert_eq!(y.to_vec::<f64>()?, [1.0, 2.0]);
-    // SAFETY: NULL is refused.
+    // SAFETY: the function rejects NULL.
     let nothing = unsafe { DlpackTensor::from_versioned(std::ptr::null_mut()) };
     assert_eq!(nothing.unwrap_err().status(), Status::ARG);
     Ok(())
 }
 
-/// A tensor that is refused once it was changed: by what status, and that it is deleted by then.
+/// Returns the status with which a changed tensor is rejected, and checks that it was deleted.
 fn refused(change: impl FnOnce(&mut sys::guf_dlpack), stream: DlpackStream<'_>) -> Result<Status> {
     let (tensor, deleted) = Producer::give(&Array::from_vec(vec![1.0, 2.0], &[2])?, 0)?;
     let pointer = tensor.into_versioned().unwrap();
-    // SAFETY: a tensor of this test's.
+    // SAFETY: the tensor belongs to this test.
     let tensor = unsafe {
         change(&mut *pointer);
         DlpackTensor::from_versioned(pointer)?
@@ -271,12 +272,12 @@ fn streams_order_what_is_exchanged() -> Result<()> {
         for _ in 0..8 {
             add.with().stream(&stream).call_into((&x, weak(1)), &x)?;
         }
-        // Values that are not there yet, read in the order of work without a stream.
+        // Values that work without a stream produces are read in order with that work.
         let (tensor, deleted) = Producer::give(&x, 0)?;
         let y = Array::<f64>::from_dlpack(tensor, &stream)?;
         let opposite = negative.call(&y)?;
         assert!(opposite.to_vec::<f64>()?.iter().all(|&value| value == -9.0));
-        // A consumer that waits for what was given without a stream.
+        // A consumer stream that waits for work without a stream.
         add.call_into((&y, weak(1)), &y)?;
         let tensor = y.to_dlpack(&stream)?;
         let read = negative.with().stream(&stream).call(&x)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures as loops: types, errors, panics, hooks, reductions, and when they are freed.
+//! Closures as loops: dtypes, errors, panics, hooks, reductions, and when they are freed.
 
 use gufunc::{
     Array, Context, DType, DynArray, Element, Error, Identity, Result, Role, Status, Stream, Tensor,
@@ -94,7 +94,7 @@ fn errors_and_panics_become_the_calls() -> Result<()> {
     Ok(())
 }
 
-/// A payload that panics where it is dropped.
+/// A panic payload that panics when it is dropped.
 struct Worse;
 
 impl Drop for Worse {
@@ -110,9 +110,9 @@ fn payloads_that_panic_in_their_turn() -> Result<()> {
     worse.add_loop(&[DType::F64, DType::F64], |_| std::panic::panic_any(Worse))?;
     let failed = worse.call(&[1.0]).unwrap_err();
     assert_eq!((failed.status(), failed.message()), (Status::LOOP, "a panic that has no text"));
-    // In a release callback, and where a closure is freed.
+    // In a release callback, and when a closure is freed.
     let (value, kept) = ([1.0f64], OnDrop);
-    // SAFETY: `value` lives as long.
+    // SAFETY: `value` outlives the array.
     let lent = unsafe {
         let address = value.as_ptr().cast_mut().cast::<u8>();
         let tensor = Tensor::from_raw(address, DType::F64, &[1], None);
@@ -129,7 +129,7 @@ fn payloads_that_panic_in_their_turn() -> Result<()> {
     Ok(())
 }
 
-/// Panics with such a payload where it is dropped.
+/// Panics with a `Worse` payload when it is dropped.
 struct OnDrop;
 
 impl Drop for OnDrop {
@@ -218,7 +218,7 @@ struct Point {
     weight: i64,
 }
 
-// SAFETY: three numbers without padding; any bits.
+// SAFETY: three numbers without padding; all bits are valid.
 unsafe impl Element for Point {
     fn dtype() -> DType {
         DType::register("point_of_rust", 24, 8).unwrap_or(DType::UNSPECIFIED)
@@ -240,7 +240,7 @@ unsafe extern "C" fn add_one(
     steps: *const i64,
     _user: *mut c_void,
 ) {
-    // SAFETY: two operands of f64, as the loop's types say.
+    // SAFETY: the loop was added with two operands of f64.
     unsafe {
         for i in 0..*dims as isize {
             let x = (*args).offset(i * *steps as isize).cast::<f64>();
@@ -254,7 +254,7 @@ unsafe extern "C" fn add_one(
 fn functions_of_c() -> Result<()> {
     let ufunc = Context::new()?.create("add_one", 1, 1).roles(&[Role::In, Role::Out]).build()?;
     let none = std::ptr::null_mut();
-    // SAFETY: the function of above, and its types.
+    // SAFETY: the function is defined above with these dtypes.
     unsafe { ufunc.add_c_loop(&[DType::F64, DType::F64], add_one, none)? };
     assert_eq!(ufunc.call(&[1.0, 2.0])?.to_vec::<f64>()?, [2.0, 3.0]);
     Ok(())

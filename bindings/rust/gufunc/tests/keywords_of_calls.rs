@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls with each keyword, and what their errors carry.
+//! Calls with each keyword, and the fields of their errors.
 
 use gufunc::{
     in_place, inout, scalar, ufunc, view, view_mut, weak, Array, Casting, Context, DType, FpEvents,
@@ -193,7 +193,7 @@ fn errors_say_what_is_wrong() -> Result<()> {
     let error = gufunc::ufunc("aad").unwrap_err();
     assert_eq!(error.status(), Status::NOT_FOUND);
     assert_eq!(gufunc::device("warp:0").unwrap_err().status(), Status::NO_BACKEND);
-    // SAFETY: no file.
+    // SAFETY: the file does not exist.
     let error = unsafe { gufunc::load_module("/nonexistent/module.so") }.unwrap_err();
     assert_eq!(error.status(), Status::IO);
     assert_ne!(error.native_code(), 0);
@@ -211,7 +211,7 @@ fn errors_say_what_is_wrong() -> Result<()> {
 
 #[test]
 fn lent_slices() -> Result<()> {
-    // An input that the function would write is refused: the slice is shared.
+    // An input that the function would write is rejected, because the slice is shared.
     let context = Context::new()?;
     let double =
         context.create("double", 0, 0).signature("(n)").roles(&[gufunc::Role::Inout]).build()?;
@@ -233,7 +233,7 @@ fn lent_slices() -> Result<()> {
     plan.launch(inout(&mut row, &shape)?, ())?;
     assert_eq!(row, [4.0, 8.0]);
 
-    // A call on a stream is over when it returns, since the slice is lent no longer.
+    // A call on a stream is complete on return, because the slice is borrowed only for the call.
     let cpu = gufunc::device("cpu")?;
     let (stream, x) = (Stream::new(cpu)?, vec![4.0f64; 1 << 20]);
     let mut y = vec![0.0f64; 1 << 20];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A million makes and drops, releases on any thread, and errors of eight threads at once.
+//! A million creations and drops, releases on any thread, and errors of eight threads at the same
+//! time.
 
 mod shared;
 
@@ -11,7 +12,8 @@ use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes that a million of `make` leave behind; the first tenth makes caches warm.
+/// Returns the growth in bytes after a million calls of `make`. The first tenth fills caches and
+/// does not count.
 fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
     let mut before = 0;
     for i in 0..1_100_000 {
@@ -81,7 +83,7 @@ fn released_on_any_thread() -> Result<()> {
     for _ in 0..10_000 {
         let (memory, count) = (vec![1.0f64; 16], released.clone());
         let address = memory.as_ptr() as *mut u8;
-        // SAFETY: the vector lives in the release, which drops it.
+        // SAFETY: the release owns the vector and drops it.
         let array = unsafe {
             let tensor = Tensor::from_raw(address, DType::F64, &[16], None);
             DynArray::wrap(tensor, move || {
@@ -117,7 +119,7 @@ fn eight_threads_have_their_own_errors() {
     assert_eq!(wrong, 0);
 }
 
-/// Of 12 500 failing calls, those whose error is not the call's own.
+/// Makes 12 500 failing calls and returns the number of errors that belong to another call.
 fn wrong_errors(number: usize) -> usize {
     let (x, y) = (vec![0.0; 2 + number], vec![0.0; 100 + number]);
     let wanted = format!("({},) ({},)", x.len(), y.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is lent to calls is not touched behind them, whatever a program does with its streams: on
-//! every device of `GUFUNC_TEST_DEVICES`.
+//! Memory that calls borrow is not accessed after they return, whatever a program does with its
+//! streams, on every device of `GUFUNC_TEST_DEVICES`.
 
 mod shared;
 
@@ -9,7 +9,7 @@ use gufunc::{
     Scope, Status, Stream,
 };
 
-/// Enough work that a device has not done it when the call that queues it returns.
+/// Large enough that a device has not finished the work when the call that queues it returns.
 const SIZE: i64 = 1 << 20;
 
 #[test]
@@ -48,16 +48,16 @@ fn events_are_there_when_the_call_returns() -> Result<()> {
 }
 
 fn capture(stream: &Stream) -> Result<()> {
-    // SAFETY: streams of one test's, on one thread.
+    // SAFETY: only this test uses the streams, on one thread.
     unsafe { stream.begin_capture() }
 }
 
-/// Copies `x` into a slice while the stream is captured; what the copy said.
+/// Copies `x` into a slice while the stream is captured, and returns the status of the copy.
 fn captured_copy(stream: &Stream, x: &DynArray, host: &mut [f64]) -> Result<Status> {
     capture(stream)?;
     let refused = x.copy_to_host(host, Order::C, Some(stream)).unwrap_err();
     let graph = stream.end_capture()?;
-    // Whoever has the memory by now must not see the copy.
+    // The slice is no longer borrowed, so launching the graph must not write it.
     host.fill(0.5);
     graph.launch(stream)?;
     stream.synchronize()?;
@@ -72,7 +72,7 @@ fn a_graph_has_no_slice() -> Result<()> {
         let x = Array::full(device, &[4096], 7.0)?;
         assert_eq!(captured_copy(&stream, &x, &mut host)?, Status::CAPTURE);
         assert!(host.iter().all(|&value| value == 0.5));
-        // What is page-locked needs no staging, which a capture has no place for.
+        // Page-locked memory needs no staging, which a capture does not support.
         let mut locked = device.register(host)?;
         assert_eq!(captured_copy(&stream, &x, &mut locked)?, Status::CAPTURE);
         assert!(locked.iter().all(|&value| value == 0.5));
@@ -93,7 +93,7 @@ fn a_graph_has_no_slice() -> Result<()> {
     Ok(())
 }
 
-/// Scopes in which `work` leaves the stream captured: they wait nonetheless.
+/// Runs scopes in which `work` leaves the stream captured. They must wait nonetheless.
 fn scope_with_capture(
     device: Device,
     work: impl for<'s> FnOnce(&Scope<'s, '_>, &Stream) -> Result<()>,
@@ -156,14 +156,14 @@ fn plans_of_a_gpu_over_host_memory() -> Result<()> {
             for (value, plan) in [(-2.0, &plan), (-2.0, &queued)] {
                 y.fill(scalar(0.0), None)?;
                 plan.launch(&x, &y)?;
-                // SAFETY: the launch has waited, and nobody else writes.
+                // SAFETY: the launch has waited, and nothing else writes the memory.
                 let written = unsafe {
                     let address = y.info()?.address as *const f64;
                     std::slice::from_raw_parts(address, SIZE as usize)
                 };
                 assert!(written.iter().all(|&found| found == value));
             }
-            plan.launch(&y, &x)?; // the plan's own, the other way round
+            plan.launch(&y, &x)?; // the plan's arrays, swapped
             let (a, mut b) = (vec![1.0; SIZE as usize], vec![0.5; SIZE as usize]);
             let slices = plan.launch(&a, &mut b).unwrap_err();
             assert_eq!((slices.status(), slices.argument()), (Status::PLAN_MISMATCH, Some(0)));
@@ -178,7 +178,7 @@ fn plans_of_a_gpu_over_host_memory() -> Result<()> {
     let (x, y) = (Array::full(None, &[2], 3.0)?, Array::full(None, &[2], 0.0)?);
     let plan = negative.with().device(gufunc::device("auto")?).plan(&x, &y)?;
     let mut z = [0.0; 2];
-    plan.launch(&x, &mut z)?; // on the cpu, whichever device "auto" is
+    plan.launch(&x, &mut z)?; // on the cpu, whichever device "auto" selects
     assert_eq!(z, [-3.0; 2]);
     Ok(())
 }
@@ -189,7 +189,7 @@ fn slices_of_bool_hold_bools() -> Result<()> {
     let bytes = Array::from_vec(vec![0u8, 1, 2, 128, 255, 6], &[6])?;
     let info = bytes.info()?;
     for device in shared::devices() {
-        // SAFETY: `bytes` lives as long.
+        // SAFETY: `bytes` outlives the array.
         let lent = unsafe {
             let shape = [6];
             let address = info.address as *mut u8;
@@ -203,7 +203,7 @@ fn slices_of_bool_hold_bools() -> Result<()> {
             let policy = HostPolicy::Copy;
             let function = ufunc(name)?;
             function.with().host_policy(policy).call_into((&flags, &flags), &mut place)?;
-            // SAFETY: six bytes.
+            // SAFETY: both buffers have six bytes.
             unsafe { std::ptr::copy(place.as_ptr().cast::<u8>(), out.as_mut_ptr(), 6) };
             assert!(out.iter().all(|&byte| byte <= 1), "{name}: {out:?}");
         }

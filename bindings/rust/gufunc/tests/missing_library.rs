@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program says that opens the library at run time and finds none. Run by rust_test.py, with
-//! `GUFUNC_LIBRARY` naming a file that is not there.
+//! Errors of a program that opens the library at run time when there is none. rust_test.py runs
+//! this test with `GUFUNC_LIBRARY` set to a file that does not exist.
 #![cfg(feature = "load")]
 
 use gufunc::{DlpackTensor, DynArray, Status};
@@ -25,7 +25,7 @@ fn everything_says_so() {
     assert_eq!(gufunc::Array::from_vec(vec![1.0], &[1]).unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::poll(0).unwrap_err().status(), Status::IO);
 
-    // Nobody takes a tensor: it is deleted, once.
+    // No array takes the tensor, so it is deleted once.
     static DELETED: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C" fn delete(_tensor: *mut gufunc::sys::guf_dlpack) {
         DELETED.fetch_add(1, Ordering::SeqCst);
@@ -33,7 +33,7 @@ fn everything_says_so() {
     let mut tensor = gufunc::sys::guf_dlpack::new();
     tensor.major = 1;
     tensor.deleter = Some(delete);
-    // SAFETY: a tensor that lives as long, without elements.
+    // SAFETY: the tensor outlives its use and has no elements.
     let taken = unsafe { DlpackTensor::from_versioned(&mut tensor).unwrap() };
     assert_eq!(DynArray::from_dlpack(taken, None).unwrap_err().status(), Status::IO);
     assert_eq!(DELETED.load(Ordering::SeqCst), 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Types of other crates, as far as the crate's features name them.
+//! Types of other crates that the features of this crate enable.
 #![cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 
 use gufunc::{ufunc, Array, Result};
 
-// The same tests with the arrays of one version of ndarray.
+// The same tests with the arrays of each version of ndarray.
 macro_rules! test_arrays {
     ($module:ident, $ndarray:ident, $to_ndarray:ident, $from_ndarray:ident) => {
         mod $module {
@@ -16,7 +16,8 @@ macro_rules! test_arrays {
                 let double =
                     |x: &mut ArcArray1<f64>| ufunc("add")?.call_into((&[1.0; 4], &[1.0; 4]), x);
                 let all: ArcArray1<f64> = Array1::zeros(4000).into_shared();
-                // Becoming its own, it is packed: the strides before are no longer its.
+                // When the array gets its own memory, it is packed, and the previous strides no
+                // longer hold.
                 let mut thin = all.clone().slice_move(s![..;1000]);
                 double(&mut thin)?;
                 assert_eq!(thin, array![2.0, 2.0, 2.0, 2.0]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the six programs share: their command line, and `.npy` files.
+//! Code that the six programs share: their command line, and `.npy` files.
 
 use gufunc::{Device, Element};
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// What fails.
+/// The result of the programs' functions.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The command line: `<program> MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE]`.
@@ -14,11 +14,11 @@ pub struct Folders {
     modules: PathBuf,
     inputs: PathBuf,
     outputs: PathBuf,
-    /// Where calls run.
+    /// The device on which calls run.
     pub device: Device,
 }
 
-/// Runs a program: 0, or 1 with what failed on stderr.
+/// Runs a program. Returns 0, or prints the error to stderr and returns 1.
 pub fn run(program: impl FnOnce(&Folders) -> Result<()>) -> std::process::ExitCode {
     let done = Folders::of_arguments().and_then(|folders| program(&folders));
     match done {
@@ -30,7 +30,7 @@ pub fn run(program: impl FnOnce(&Folders) -> Result<()>) -> std::process::ExitCo
     }
 }
 
-/// An array out of a file, its elements in C order.
+/// An array read from a file, with the elements in C order.
 pub struct Npy<T> {
     /// The elements.
     pub data: Vec<T>,
@@ -49,7 +49,7 @@ impl Folders {
         Ok(Folders { modules, inputs, outputs, device })
     }
 
-    /// Loads a module, whose ufuncs are found as long as it is kept.
+    /// Loads a module. Its ufuncs can be found as long as it is kept.
     #[must_use = "its ufuncs are found as long as it is kept"]
     pub fn load(&self, name: &str) -> gufunc::Result<gufunc::Module> {
         // SAFETY: a module of the examples.
@@ -68,13 +68,13 @@ impl Folders {
         Ok(fs::write(self.outputs.join(format!("{name}.npy")), bytes)?)
     }
 
-    /// Writes an array as an output.
+    /// Writes an array of any device as an output.
     pub fn write_array<T: Element>(&self, name: &str, array: &gufunc::DynArray) -> Result<()> {
         self.write(name, &array.to_vec::<T>()?, &array.shape()?)
     }
 }
 
-/// NumPy's name for an element type in files: `<f4`, `|b1`.
+/// Returns NumPy's spelling of a dtype in files, such as `<f4` or `|b1`.
 fn description<T: Element>() -> Result<String> {
     let info = T::dtype().info()?;
     let order = if info.itemsize == 1 { '|' } else { '<' };
@@ -98,7 +98,7 @@ fn read_npy<T: Element>(bytes: &[u8]) -> Result<Npy<T>> {
     if !T::valid(data) {
         return Err("bytes that are no elements".into());
     }
-    // SAFETY: that many elements, at whatever address.
+    // SAFETY: the data has this many elements; the address may be unaligned.
     let element = |i: usize| unsafe { data.as_ptr().cast::<T>().add(i).read_unaligned() };
     Ok(Npy { data: (0..size).map(element).collect(), shape })
 }

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What tests share.
+//! Code that the tests share.
 #![allow(dead_code)]
 
 use gufunc::Device;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// One test after the other: captures, limits and counts are of a device, or of the process.
+/// Runs tests one after the other, because captures, limits and counts affect a device or the
+/// process.
 pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The devices of `GUFUNC_TEST_DEVICES`, `cpu` where it is not set.
+/// Returns the devices of `GUFUNC_TEST_DEVICES`, or `cpu` if it is not set.
 pub fn devices() -> Vec<Device> {
     let listed = std::env::var("GUFUNC_TEST_DEVICES").unwrap_or_else(|_| "cpu".to_string());
     listed.split(',').map(|spec| gufunc::device(spec).unwrap()).collect()
 }
 
-/// Those of them that are no cpu.
+/// Returns these devices except the cpu.
 pub fn gpus() -> Vec<Device> {
     devices().into_iter().filter(|device| device.info().unwrap().backend != "cpu").collect()
 }
 
-/// A module of the examples; `None` where `GUFUNC_TEST_MODULES` names no folder of them.
+/// Returns a module of the examples, or `None` if `GUFUNC_TEST_MODULES` is not their folder.
 pub fn module(name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("GUFUNC_TEST_MODULES")?);
     Some(folder.join(format!("{name}.so")))
 }
 
-/// Bytes of memory that the process has in use.
+/// Returns the resident memory of the process in bytes.
 pub fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An array in chunks: by the library's chunked call, and by hand with a stream.
+//! Runs a call in chunks: by the library's chunked call, and by the program with a stream.
 
 use gufunc::{ufunc, Chunks, Stream};
 use gufunc_programs::run;

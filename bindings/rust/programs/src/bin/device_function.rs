@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! x ** y / z of a column, a row and a number, and reductions of the result.
+//! Computes x ** y / z of a column, a row and a number, then reduces the result.
 
 use gufunc::{ufunc, view, weak};
 use gufunc_programs::run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! sqrt(b**2 - 4*a*c) of a module, on arrays, with numbers, and where a mask is true.
+//! Computes sqrt(b**2 - 4*a*c) with a module, on arrays, with numbers, and with a mask.
 
 use gufunc::{ufunc, weak};
 use gufunc_programs::{run, Npy};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Stacks of matrices that broadcast; and matrices read and written with exchanged axes.
+//! Multiplies stacks of matrices that broadcast, and matrices with swapped axes.
 
 use gufunc::{ufunc, view, view_mut};
 use gufunc_programs::run;
@@ -14,7 +14,7 @@ fn main() -> std::process::ExitCode {
         let c = matmulcore.with().device(folders.device).call((stack, right))?;
         folders.write_array::<f32>("matmulcore_c", &c)?;
 
-        // b is read as (5, 4), a[0] as (4, 3), and the result is written as it lies.
+        // b is read as (5, 4) and a[0] as (4, 3). The result is written without swapped axes.
         let size = (a.shape[1] * a.shape[2]) as usize;
         let (rows, columns) = (b.shape[1], a.shape[1]);
         let mut turned = vec![0f32; (rows * columns) as usize];
