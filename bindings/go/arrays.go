@@ -64,7 +64,7 @@ type ArrayInfo struct {
 type AllocOptions struct {
 	Strides []int      // in bytes, may be negative or leave gaps; nil: determined by Order
 	Order   Order      // COrder or FOrder
-	Host    HostMemory // not 0: host memory that Device can use; the array is a host array
+	Host    HostMemory // not 0: host memory that the device can use
 }
 
 // AllocAny allocates an array whose dtype is known at run time. The values are unspecified. Errors:

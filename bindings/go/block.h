@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What Go lends to C during one call: memory of C's, so that no pointer to Go memory lies in memory
- * that C reads. */
+ * Arguments of one call, in C memory: cgo does not allow passing Go memory that contains pointers
+ * to Go memory. */
 #ifndef GUFUNC_GO_BLOCK_H
 #define GUFUNC_GO_BLOCK_H
 
@@ -8,8 +8,8 @@
 
 enum { GUFGO_ARENA = 8192 };
 
-/* The arguments of one call; what they point to is taken from the arena, from the front. `info` is
- * what arrays tell of themselves. */
+/* Arguments of one call. The memory that they point to is allocated from the front of `arena`.
+ * `info` receives the descriptions of arrays. */
 typedef struct gufgo_block {
   guf_call_args call;
   guf_reduce_args reduce;
@@ -21,7 +21,7 @@ typedef struct gufgo_block {
   guf_array_info info;
 } gufgo_block;
 
-/* A call without keywords. */
+/* Makes a call without keywords. */
 static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int32_t nin,
                                     int32_t nout) {
   guf_call_args args = {.struct_size = sizeof args};
@@ -32,13 +32,14 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
   return zguf_call(ufunc, &args);
 }
 
-/* Opens the library at `path`, once; NULL: where it is found. What is linked needs no path. */
+/* Opens the library at `path` once. NULL selects the default file. A program that is linked with
+ * the library accepts only NULL. */
 guf_error *gufgo_open(const char *path);
 
-/* Whether malloc gives so many bytes. */
+/* Whether malloc can provide this many bytes. */
 int32_t gufgo_room(size_t bytes);
 
-/* Calls the deleter of a guf_dlpack or, `unversioned`, of a guf_dlpack_unversioned. */
+/* Calls the deleter of a guf_dlpack or, if `unversioned` is set, of a guf_dlpack_unversioned. */
 static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
   if (managed == NULL) return;
   if (unversioned != 0) {
@@ -50,7 +51,7 @@ static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
   }
 }
 
-/* The functions of callbacks.c, as addresses. */
+/* Callbacks, which the functions below pass to the library. */
 guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                       guf_error *error);
 guf_status gufgo_core_dims(int32_t ndims, int64_t *inout_sizes, void *user, guf_error *error);
@@ -58,7 +59,8 @@ int32_t gufgo_progress(void *user, int64_t done, int64_t items);
 void gufgo_destroy(void *user);
 void gufgo_release(void *user, uint64_t address);
 
-/* `user` stands for a cgo.Handle: a number, of which Go may not make a pointer. */
+/* `user` is a cgo.Handle. It is passed as an integer, because Go must not convert a handle to a
+ * pointer. */
 guf_error *gufgo_wrap(guf_tensor tensor, const int64_t *shape, const int64_t *strides,
                       uintptr_t user, guf_array *out_array);
 guf_error *gufgo_add_loop(guf_ufunc ufunc, uint32_t flags, int32_t ntypes, const guf_dtype *types,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From the library into Go: a callback's `user` is the number of a cgo.Handle. */
+ * Callbacks that forward from the library to Go. `user` is the value of a cgo.Handle. */
 #include "block.h"
 
 /* Exported by callbacks.go. */

@@ -11,8 +11,11 @@ import "runtime"
 // new array for each output that options.Out does not provide. The caller closes the new arrays.
 // nil options select all defaults.
 //
-// The call is complete on return if an operand is in host memory, or if it runs on the cpu without
-// a stream. Otherwise the work is queued, and the library keeps the arrays alive until it is done.
+// On the cpu the call is complete on return, unless it runs on a stream. On a GPU it is complete on
+// return if an operand in host memory has to be copied to the device, and without a stream also if
+// an operand is in mapped or managed host memory. Otherwise the work is queued, and the library
+// keeps the arrays alive until it is done.
+//
 // The errors are NumPy's (ErrShape, ErrNoLoop, ErrCasting, ErrOverflow, ErrAxis, ErrReadOnly and
 // others) and name the operand at fault.
 func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {

@@ -22,7 +22,7 @@ type BackendInfo struct {
 	Driver     string
 	Path       string // "" for the backend in the library
 	Priority   int    // "auto" prefers higher values
-	ABIMinor   int    // ABI version of the plugin
+	ABIMinor   int    // minor ABI version of the plugin
 	NativeCode int    // the vendor's error code for State
 }
 

@@ -44,7 +44,7 @@ type hostLoop struct {
 type loopOperand struct {
 	dtype    DType
 	itemSize int
-	element  any   // a pointer to the Go type of the elements; nil for records
+	element  any   // a pointer to the Go type of the elements; nil for structured dtypes
 	core     []int // core dimensions, as indices into the distinct dimensions
 }
 

@@ -228,7 +228,7 @@ func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, err
 // At computes array[indices] = op(array[indices], operand) without buffering, like NumPy's
 // ufunc.at: an index that occurs several times is applied each time. operand is nil for a unary
 // ufunc. The indices are in host memory and index the first axes. Errors: ErrIndex, ErrShape,
-// ErrReadOnly. The array is unchanged after an error.
+// ErrReadOnly. The array is unchanged after these errors.
 func (u *Ufunc) At(options *AtOptions, array AnyOperand, indices []Operand, operand Operand) error {
 	defer runtime.KeepAlive(array)
 	defer runtime.KeepAlive(indices)

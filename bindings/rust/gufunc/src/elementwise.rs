@@ -9,7 +9,7 @@ use crate::{DType, Element, LoopArgs};
 /// ```compile_fail,E0133
 /// use gufunc::{Elementwise, LoopArgs};
 /// fn anywhere(args: &LoopArgs<'_>) {
-///     Elementwise::<(f64, f64)>::run(&|x: f64| -x, args); // of whatever types
+///     Elementwise::<(f64, f64)>::run(&|x: f64| -x, args); // operands of any type
 /// }
 /// ```
 pub trait Elementwise<A>: Send + Sync + 'static {

@@ -237,8 +237,8 @@ impl Ufunc {
 
     /// Applies the ufunc and allocates its single output where the operands are.
     ///
-    /// The call is complete on return if an operand is in host memory. Otherwise it is queued on
-    /// the GPU.
+    /// On the cpu the call is complete on return. On a GPU it is complete on return if an operand
+    /// is in host memory; otherwise it is queued.
     ///
     /// # Errors
     /// [`Status::NO_LOOP`], [`Status::CASTING`], [`Status::SHAPE`] and the other errors of
