@@ -14,7 +14,7 @@ inline locale_t open_comma_locale() {
   setenv("LOCPATH", GUFUNC_LOCALES, 1);
   const locale_t locale = newlocale(LC_ALL_MASK, "comma", nullptr);
   EXPECT_NE(locale, nullptr);
-  if (locale != nullptr) EXPECT_STREQ(nl_langinfo_l(RADIXCHAR, locale), ",");
+  EXPECT_STREQ(locale == nullptr ? "" : nl_langinfo_l(RADIXCHAR, locale), ",");
   return locale;
 }
 

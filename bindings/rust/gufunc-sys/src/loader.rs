@@ -96,7 +96,11 @@ pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
         return status;
     }
     *error = guf_error { status, argument: -1, axis: -1, ..guf_error::new() };
-    for (place, byte) in error.message.iter_mut().zip(reason.bytes().take(487)) {
+    let mut length = reason.len().min(error.message.len() - 1);
+    while !reason.is_char_boundary(length) {
+        length -= 1;
+    }
+    for (place, byte) in error.message.iter_mut().zip(reason.bytes().take(length)) {
         *place = byte as c_char;
     }
     status
