@@ -5,10 +5,11 @@
     >>> gufunc.add([1, 2], 3)
     array([4, 5])
 
-Every ufunc of the standard library is an attribute of this module; `load` brings more.
+Every ufunc of the standard library is an attribute of this module; `load` loads further ufuncs
+from module files.
 """
 
-from . import _library  # before what needs the library
+from . import _library  # first: it loads libgufunc, which the other modules use
 from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
 from . import _indexing, _operators
@@ -56,13 +57,13 @@ _launch.install(Kernel)
 _current.install(Device)
 
 
-# What few programs need, when it is asked for.
+# Names that few programs use. Their modules are imported on first access.
 _LATER = {"build": "_build", "BuildError": "_build"}
 _PACKAGES = ("cuda", "roc", "hsa")
 
 
 def _public():
-    """What `import *` brings: nothing that hides a function of Python's own."""
+    """The names that `import *` imports. Names of Python's built-in functions are left out."""
     import builtins
     import types
 

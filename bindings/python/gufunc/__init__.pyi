@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the public names; what they do stands in their docstrings.
+# Types of the public names. The docstrings in the .py files describe what they do.
 from . import cuda as cuda
 from . import hsa as hsa
 from . import lowlevel as lowlevel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays, of the host and of devices."""
+"""Arrays in host and device memory."""
 
 import math
 import operator
@@ -14,12 +14,13 @@ _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
 
 
 class Array(_gufunc.ArrayBase):
-    """An n-dimensional array of the host or of a device.
+    """An n-dimensional array in host or device memory.
 
-    Made by `array`, `empty`, `zeros`, `ones`, `full`, `arange`, `from_buffer`, and by calls on
-    arrays. Views share memory and keep it alive; nothing needs to be freed. Host arrays give their
-    memory through the buffer protocol; `numpy()` is an ndarray over it. Operators and comparisons
-    are the ufuncs of these names. ``a[key]`` is a view, of integers, slices, Ellipsis and None.
+    Arrays are created by `array`, `empty`, `zeros`, `ones`, `full`, `arange` and `from_buffer`, and
+    by calls on arrays. Views share memory and keep it alive; arrays free their memory themselves.
+    Host arrays export their memory through the buffer protocol; `numpy()` returns an ndarray over
+    it. Operators and comparisons call the ufuncs of the same names. ``a[key]`` returns a view; the
+    key consists of integers, slices, Ellipsis and None.
     """
 
     __slots__ = ()
@@ -32,22 +33,22 @@ class Array(_gufunc.ArrayBase):
 
     @property
     def device(self):
-        """The device it lies on; cpu for memory of the host."""
+        """The device whose memory holds the array; cpu for host memory."""
         return self._device or Device("cpu")
 
     @property
     def readonly(self):
-        """Whether it is refused as an output."""
+        """Whether the array is read-only. A read-only array cannot be an output."""
         return bool(self._flags & _READ_ONLY)
 
     @property
     def c_contiguous(self):
-        """Whether the last axis is the fastest, without gaps."""
+        """Whether the elements are contiguous in C order: the last axis varies fastest."""
         return bool(self._flags & lowlevel.GUF_ARRAY_C_CONTIGUOUS)
 
     @property
     def f_contiguous(self):
-        """Whether the first axis is the fastest, without gaps."""
+        """Whether the elements are contiguous in Fortran order: the first axis varies fastest."""
         return bool(self._flags & lowlevel.GUF_ARRAY_F_CONTIGUOUS)
 
     def __len__(self):
@@ -81,18 +82,18 @@ class Array(_gufunc.ArrayBase):
         return f"array({indented}, {place})"
 
     def fill(self, value, *, stream=None):
-        """Sets every element to a number, cast to the dtype, or to a structured scalar. Blocks for
-        host memory. Complex to real as NumPy: TypeError for a Python number, else a warning.
-        ShapeError where the array is read-only."""
+        """Sets every element to a number, which is cast to the dtype, or to a structured scalar.
+        Blocks for host memory. As in NumPy, a conversion from complex to real raises a TypeError
+        for a Python number, else it warns. ShapeError if the array is read-only."""
         _conversion.check_number(value, self.dtype.kind)
         if self.dtype.kind == "V" and not isinstance(value, (int, float, complex)):
             return self.assign(value, casting="no", stream=stream)
         _gufunc.array_fill(self, value, stream)
 
     def assign(self, source, *, casting="same_kind", stream=None):
-        """Copies `source`, broadcast and cast, into this array. Overlap behaves as a copy. With a
-        stream the copy is queued. ShapeError where it does not broadcast to this shape or this
-        array is read-only, DTypeError where `casting` forbids the cast."""
+        """Copies `source`, broadcast and cast, into this array. `source` may overlap this array.
+        With a stream the copy is queued. ShapeError if `source` does not broadcast to this shape or
+        this array is read-only, DTypeError if `casting` forbids the cast."""
         if not isinstance(source, Array):
             if isinstance(source, (int, float, complex)):
                 return self.fill(source, stream=stream)
@@ -103,19 +104,20 @@ class Array(_gufunc.ArrayBase):
         lowlevel.guf_array_assign(self, source, CASTINGS[casting], stream)
 
     def synchronize(self, timeout=None):
-        """Waits for all work with its memory that was given to the library, on streams and without
-        one; False when `timeout` seconds ran out. What reads elements on the host does so itself:
-        `numpy`, buffers, `tolist`, `item`, print, ``a[i] = x``; an ndarray cannot."""
+        """Waits for all work of the library that uses the array's memory, on streams and without
+        one. Returns False if `timeout` seconds pass first. Operations that access elements on the
+        host call it themselves: `numpy`, the buffer protocol, `tolist`, `item`, print and
+        ``a[i] = x``. Reads through an existing ndarray do not wait."""
         return lowlevel.guf_array_synchronize(self, nanoseconds(timeout)) is None
 
     def copy(self, order="C", *, stream=None):
-        """A copy on the same device, with memory of its own, laid out by `order`."""
+        """A copy in new memory on the same device, laid out by `order`."""
         return lowlevel.guf_array_copy(self, ORDERS[order], stream)
 
     def astype(self, dtype, order="K", casting="unsafe", *, copy=True, stream=None):
-        """A copy of another dtype, of the same shape and on the same device; with copy=False this
-        array where it is of that dtype and order. DTypeError where there is no such dtype or
-        `casting` forbids the cast."""
+        """A copy with another dtype, with the same shape and on the same device. With copy=False,
+        returns this array itself if it already has that dtype and order. DTypeError if the dtype
+        does not exist or `casting` forbids the cast."""
         code = _dtypes.parse(dtype)
         if not copy and code == self._dtype and not self._flags & lowlevel.GUF_ARRAY_SWAPPED:
             laid_out = (True, self.c_contiguous, self.f_contiguous,
@@ -126,8 +128,8 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
-        """A view of another shape where there can be one, else a copy; an extent may be -1.
-        ShapeError where the numbers of elements differ. ArgumentError for order K."""
+        """The array with another shape: a view if the strides permit one, else a copy. One extent
+        may be -1. ShapeError if the numbers of elements differ. ArgumentError for order K."""
         if order in ("K", "k"):
             raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
         shape = _indexing.several(shape[0], "shape") if len(shape) == 1 else shape
@@ -135,45 +137,45 @@ class Array(_gufunc.ArrayBase):
                                                                       ORDERS[order]), order)
 
     def ravel(self, order="C"):
-        """One dimension, its elements in `order`: a view where there can be one, else a copy. K
-        is the order in memory."""
+        """The elements in one dimension, in `order`: a view if the strides permit one, else a copy.
+        Order K is the order in memory."""
         if order in ("K", "k"):
             return self._slowest_first().ravel()
         return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
 
     def _slowest_first(self):
-        """A view with the axes by the size of their strides."""
+        """A view with the axes sorted by the absolute size of their strides, largest first."""
         strides = self.strides
         return self.transpose(sorted(range(self.ndim), key=lambda axis: -abs(strides[axis])))
 
     def _seen_as(self, look, order):
         try:
             return look(self)
-        except UnsupportedError:  # no strides give such a view
+        except UnsupportedError:  # no strides describe this view
             return look(self.copy("F" if order in ("F", "f") else "C"))
 
     def transpose(self, *axes):
-        """A view with axes permuted, or reversed. ShapeError where not all axes are named,
-        AxisError where one is named twice or is none of the array's."""
+        """A view with the axes permuted, or reversed if none are given. ShapeError if an axis is
+        missing, AxisError if an axis is repeated or out of bounds."""
         if len(axes) == 1:
             axes = () if axes[0] is None else _indexing.several(axes[0], "axes")
         return lowlevel.guf_array_transpose(self, len(axes), axes or None)
 
     def squeeze(self, axis=None):
-        """A view without axes of extent 1: all, or those named. ShapeError where one of these has
-        another extent."""
+        """A view without axes of extent 1: without all of them, or without the axes in `axis`.
+        ShapeError if an axis in `axis` has another extent."""
         axes = None if axis is None else _indexing.several(axis, "axis")
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
     def to_device(self, device, *, out=None, stream=None):
-        """A copy on `device`, or into `out` there, of the same shape and dtype. Without a stream
-        complete on return where one side is the host's; with one queued, and both arrays are kept
-        until it is done."""
+        """A copy on `device`, in a new array or in `out`, which has the same shape and dtype.
+        Without a stream, a copy from or to host memory is complete on return. With a stream the
+        copy is queued, and both arrays are kept alive until it is done."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
 
     def numpy(self):
-        """An ndarray over the memory of a host array, without a copy; of a device array, a copy.
-        Waits for work with the array. The ndarray keeps the memory alive."""
+        """An ndarray over the memory of a host array, without a copy. A device array is copied.
+        Waits for work that uses the array. The ndarray keeps the memory alive."""
         host = self if self.on_host else self.to_device("cpu")
         return _gufunc.array_as_numpy(host)
 
@@ -190,9 +192,10 @@ class Array(_gufunc.ArrayBase):
         return found.copy() if copy else found
 
     def item(self, *index):
-        """An element as a Python number; of a record a tuple, as NumPy's, or bytes. One integer
-        counts the elements in C's order. Waits for work with the array. ValueError where no index
-        is given and there is not exactly one element."""
+        """An element as a Python number. An element of a structured dtype is a tuple, as in NumPy,
+        or bytes if NumPy does not know the dtype. A single integer is a flat index in C order.
+        Waits for work that uses the array. ValueError if no index is given and the array does not
+        have exactly one element."""
         if len(index) == 1:
             one, = index
             index = one if isinstance(one, tuple) else (
@@ -205,7 +208,8 @@ class Array(_gufunc.ArrayBase):
         return _nested(one.to_device("cpu"), ())
 
     def tolist(self):
-        """Nested lists of what `item` gives, one level per axis. Waits for work with the array."""
+        """Nested lists of the values that `item` returns, one level per axis. Waits for work that
+        uses the array."""
         self.synchronize()
         return _nested(self if self.on_host else self.to_device("cpu"), self.shape)
 
@@ -252,9 +256,9 @@ def _host_bytes(array):
 
 
 def _nested(array, shape):
-    """The elements of a host array by way of a memoryview; of types it lacks, through float32.
-    Records that NumPy does not know are bytes; times are what NumPy makes of them, without it the
-    number of their units."""
+    """The elements of a host array as nested lists, read through a memoryview, which has neither
+    float16 nor bfloat16: these are cast to float32. Structured elements that NumPy does not know
+    become bytes; datetime types become NumPy's objects, or without NumPy their number of units."""
     kind = array.dtype.kind
     if kind == "V" and _dtypes.numpy_record(array._dtype) is not None:
         return array.numpy().reshape(shape).tolist()
@@ -285,8 +289,8 @@ _CAST = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "i
 
 
 def view_as(array, dtype):
-    """The memory of an array read as another dtype: a view. The last axis takes the difference in
-    size; ValueError where it cannot, or the array is not C-contiguous then."""
+    """A view of an array's memory with another dtype. If the element sizes differ, the last axis
+    changes; ValueError if its bytes do not fit, or if the array is not C-contiguous."""
     code = _dtypes.parse(dtype)
     itemsize = _dtypes.of_code(code).itemsize
     if itemsize == array.itemsize:
@@ -301,9 +305,9 @@ def view_as(array, dtype):
 
 
 def from_buffer(source, dtype=None):
-    """An Array over the memory of an object with the buffer protocol, which it keeps alive.
-    `dtype` reads the bytes of a contiguous buffer as that, in one dimension; ValueError where they
-    are no whole number of elements. Read-only where the buffer is."""
+    """An Array over the memory of an object with the buffer protocol. It keeps the object alive and
+    is read-only if the buffer is. With `dtype`, the bytes of a contiguous buffer are read as a 1-d
+    array of that dtype; ValueError if their number is not a multiple of the element size."""
     if dtype is None:
         return _gufunc.array_from_buffer(source)
     code = _dtypes.parse(dtype)
@@ -316,14 +320,14 @@ def from_buffer(source, dtype=None):
 
 
 def array(value, dtype=None, *, copy=True, device=None, stream=None):
-    """An Array of anything: numbers, nested sequences, buffers, ndarrays, other libraries' arrays.
+    """An Array from numbers, nested sequences, buffers, ndarrays or arrays of other libraries.
 
-    dtype   what to cast to; by default the value's own
-    copy    True: memory of its own. False: a view where `value` has memory to view.
-    device  where it is to lie.
-    stream  copies to and on a device are queued there
+    dtype   the dtype to cast to; the value's own dtype by default
+    copy    True: the array gets new memory. False: a view if `value` has memory to view.
+    device  the device whose memory holds the array
+    stream  the stream on which copies to and on a device are queued
 
-    Errors: ShapeError for sequences of differing lengths, DTypeError for what has no dtype.
+    Errors: ShapeError if nested sequences differ in length, DTypeError if a value has no dtype.
     """
     made = as_array(value)
     device = as_device(device)
@@ -336,8 +340,8 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
 
 
 def as_array(value):
-    """An Array over `value`'s own memory, where it has some, which it keeps alive; else a new one.
-    What is an Array already is given back as it is."""
+    """`value` as an Array. If `value` has memory, the array is a view of it and keeps `value`
+    alive; otherwise the array is new. An Array is returned unchanged."""
     if isinstance(value, Array):
         return value
     for matches, conversion in _conversion.converters:
@@ -347,7 +351,7 @@ def as_array(value):
         try:
             return _conversion.from_object(value)
         except TypeError:
-            pass  # elements that NumPy knows
+            pass  # NumPy may be able to convert the elements
     if type(value).__module__.partition(".")[0] == "numpy" or isinstance(value, (list, tuple)):
         from . import _numpy
 
@@ -356,17 +360,18 @@ def as_array(value):
 
 
 def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
-    """An array of unspecified values, on `device` or the host, laid out by `order`, or with
-    `strides` in bytes. ShapeError for negative or too large extents and for strides that make
-    elements overlap, NoMemoryError where memory is out."""
+    """An array of unspecified values on `device` or the host. `order` selects the layout, unless
+    `strides` gives it in bytes. ShapeError if an extent is negative or too large or if the strides
+    make elements overlap, NoMemoryError if there is not enough memory."""
     shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
                                     strides, ORDERS[order])
 
 
 def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", strides=None):
-    """An array in host memory for use with `device`: "pinned" (page-locked), "mapped" (the device
-    reads and writes it in place) or "managed" (it moves to whoever touches it)."""
+    """An array in host memory for use with `device`. The memory is "pinned" (page-locked), "mapped"
+    (the device reads and writes it in place) or "managed" (the driver migrates it to the processor
+    that accesses it)."""
     kind = _MEMORIES[memory]
     shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc_host(as_device(device), kind, _dtypes.parse(dtype), len(shape),
@@ -374,21 +379,21 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
 
 
 def broadcast_to(array, shape):
-    """A read-only view stretched to `shape`; ShapeError where it does not broadcast to that."""
+    """A read-only view broadcast to `shape`. ShapeError if the array does not broadcast to it."""
     shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
 
 
 def expand_dims(array, axis):
-    """A view with axes of extent 1 at the named places of the result. AxisError where a place is
-    named twice, or lies outside it."""
+    """A view with new axes of extent 1. `axis` gives their positions in the result. AxisError if a
+    position is repeated or out of bounds."""
     axes = _indexing.several(axis, "axis")
     return lowlevel.guf_array_expand_dims(as_array(array), len(axes), axes)
 
 
 def sliding_window_view(array, window_shape, axis=None):
-    """NumPy's sliding_window_view: a read-only view with the windows' axes last. `axis` names an
-    axis per window; by default all. ShapeError where a window is larger than its axis."""
+    """NumPy's sliding_window_view: a read-only view with the axes of the windows last. `axis` gives
+    one axis per window; by default all axes. ShapeError if a window is larger than its axis."""
     array = as_array(array)
     windows = _indexing.several(window_shape, "window_shape")
     axes = range(array.ndim) if axis is None else _indexing.several(axis, "axis")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of arrays and of what makes them; what they do stands in their docstrings.
+# Types of arrays and of the functions that create them. _array.py contains the docstrings.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
@@ -10,7 +10,7 @@ from ._objects import Device, Stream
 
 _Shape = SupportsIndex | Sequence[int]
 _Axes = SupportsIndex | Sequence[int] | None
-_Axis = SupportsIndex | tuple[SupportsIndex, ...] | None  # of reductions, which accept no lists
+_Axis = SupportsIndex | tuple[SupportsIndex, ...] | None  # for reductions, which accept no lists
 _DType = Any
 _Operand = Any
 _Out = Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of arrays that NumPy's users know, made of others."""
+"""NumPy's array methods that are implemented in terms of other methods."""
 
 import operator
 import warnings
@@ -19,7 +19,7 @@ def _place(axis, ndim):
 
 
 def swapaxes(self, axis1, axis2):
-    """A view with two axes exchanged. AxisError where one is none of the array's."""
+    """A view with two axes exchanged. AxisError if an axis is out of bounds."""
     axes = list(range(self.ndim))
     first, second = _place(axis1, self.ndim), _place(axis2, self.ndim)
     axes[first], axes[second] = second, first
@@ -27,7 +27,7 @@ def swapaxes(self, axis1, axis2):
 
 
 def flatten(self, order="C"):
-    """A copy in one dimension, its elements in `order`."""
+    """A copy in one dimension, with the elements in `order`."""
     order = "KCFA"[_dtypes.ORDERS[order]]
     if order == "A":
         order = "F" if self.f_contiguous and not self.c_contiguous else "C"
@@ -67,7 +67,7 @@ def _set_imag(self, value):
 
 
 def positive(self):
-    """A copy: of numbers and timedelta64."""
+    """A copy. Only numbers and timedelta64 are supported."""
     if self.dtype.kind not in "iufEcm":
         raise make_error(lowlevel.GUF_E_NO_LOOP, "ufunc 'positive' did not contain a loop with "
                          f"signature matching types {self.dtype} -> None")
@@ -76,8 +76,8 @@ def positive(self):
 
 def _mean(divide):
     def mean(self, axis=None, dtype=None, out=None, keepdims=False):
-        """The sum over `axis` by the number of elements, as NumPy's: of integers and bools in
-        float64, of float16 in float32."""
+        """The arithmetic mean over `axis`, as NumPy computes it: integers and bools are summed in
+        float64, float16 in float32."""
         axes = range(self.ndim) if axis is None else _indexing.several(axis, "axis")
         count = 1
         for place in axes:
@@ -90,7 +90,8 @@ def _mean(divide):
         total = self.sum(axis, dtype, out, keepdims)
         if total.dtype.kind == "m":
             return divide(total, count, out=total)
-        # A strong count, as NumPy's: float32 is divided in float64, and rounded once.
+        # NumPy's count has a dtype and is not a weak scalar. A float32 sum is therefore divided in
+        # float64 and rounded once.
         wide = "complex128" if total.dtype.kind == "c" else "float64"
         divide(total, float(count), out=total, dtype=wide, casting="unsafe")
         return total.astype("float16") if half and out is None else total
@@ -99,7 +100,7 @@ def _mean(divide):
 
 
 def install(cls, divide):
-    """Gives the Array class its methods."""
+    """Adds the methods to the Array class."""
     cls.swapaxes, cls.flatten = swapaxes, flatten
     cls.real = property(real, _set_real, doc="The real parts: a view; of real arrays themselves.")
     cls.imag = property(imag, _set_imag, doc="The imaginary parts: a view; of real arrays zeros.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules from sources: gufcc, called once per content."""
+"""Builds modules from sources with gufcc. Each distinct content is compiled once and cached."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ from ._ufunc import load
 
 
 class BuildError(Error):
-    """gufcc refused the source; the message is what it printed. `command` is what was run."""
+    """gufcc failed. The message is the output of gufcc; `command` is its command line."""
 
     command = ()
 
 
 def find_gufcc():
-    """The compiler: ``GUFUNC_GUFCC``, in this package, beside the library, or on PATH."""
+    """The path of gufcc. Tries ``GUFUNC_GUFCC``, this package, the folder of the library, PATH."""
     from ._library import library_path
 
     here = pathlib.Path(__file__).parent
@@ -37,18 +37,19 @@ def find_gufcc():
 
 def build(source, *, name=None, targets="host", include=(), define=(), options=(), cache=None,
           load_module=True, context=None):
-    """Compiles kernels with gufcc and loads them: a Module, or with load_module=False its path.
+    """Compiles kernels with gufcc and loads them. Returns a Module, or the path of the module file
+    with load_module=False.
 
-    source   a path, several, or a source's text (which has a line break)
-    name     of the module: letters, digits and underscores; the source's by default
-    targets  what to compile for, as ``gufcc --targets``: "host", "all", "sm_90,gfx942"
-    include  folders for #include, or one
-    define   macros, or one: "NAME" or "NAME=VALUE"; the kernels' headers see them, too
+    source   a path, several paths, or the text of a source (which contains a line break)
+    name     the name of the module: letters, digits and underscores; by default the source's name
+    targets  the targets, as in ``gufcc --targets``: "host", "all", "sm_90,gfx942"
+    include  one or several folders for #include
+    define   one or several macros: "NAME" or "NAME=VALUE"; they also apply to the kernels' headers
     options  other options of gufcc
-    cache    a folder; ``GUFUNC_BUILD_CACHE``, or ~/.cache/gufunc/build, by default
+    cache    the cache folder; by default ``GUFUNC_BUILD_CACHE``, else ~/.cache/gufunc/build
 
-    A module is made once for a content: the source's, that of every file it includes, the options
-    and the compiler. Blocks while gufcc runs. Errors: BuildError.
+    A module is compiled again only if the content of the source or of an included file, the
+    options or the compiler change. Blocks while gufcc runs. Errors: BuildError.
     """
     compiler = find_gufcc()
     folder = pathlib.Path(cache or os.environ.get("GUFUNC_BUILD_CACHE")
@@ -68,19 +69,19 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
 
 
 def _checked(name):
-    """A name that is a file's, too."""
+    """Checks the name of a module, which is also a file name."""
     if not isinstance(name, str) or not re.fullmatch(r"\w+", name, re.ASCII):
         raise make_refusal(f"name: found {name!r}, wanted letters, digits and underscores")
     return name
 
 
 def _several(items):
-    """One is as good as a list of it."""
+    """`items` as a list; a single path or string becomes a list of one."""
     return [items] if isinstance(items, (str, os.PathLike)) else items
 
 
 def _sources(source):
-    """(texts, paths): one of them is empty."""
+    """(texts, paths) of the sources. One of the two is empty."""
     if isinstance(source, str) and "\n" in source:
         return [source], []
     several = [source] if isinstance(source, (str, os.PathLike)) else list(source)
@@ -91,7 +92,7 @@ def _sources(source):
 
 
 def _name_of(paths, texts):
-    """A module's name has letters, digits and underscores."""
+    """The default name of a module: that of the first source, or a hash of the text."""
     if paths:
         base = os.path.basename(paths[0]).partition(".")[0]
         return re.sub(r"\W", "_", base)
@@ -111,13 +112,13 @@ def _content(path):
 
 
 def _stamp(compiler):
-    """What tells one compiler from another."""
+    """Identifies a compiler by its path, size and modification time."""
     found = os.stat(compiler)
     return f"{compiler} {found.st_size} {found.st_mtime_ns}"
 
 
 def _fresh(place, name):
-    """The module that was made of all files as they are now, or None."""
+    """The cached module that was built from the present content of its files, or None."""
     if not place.is_dir():
         return None
     for made in sorted(place.iterdir()):
@@ -132,7 +133,7 @@ def _fresh(place, name):
 
 
 def _compile(compiler, settings, texts, paths, place, name):
-    """The module, made in a folder that nobody looks into until it is whole."""
+    """Compiles the module in a temporary folder and moves it to the cache once it is complete."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as room:
         final = pathlib.Path(room) / "whole"
@@ -156,8 +157,9 @@ def _compile(compiler, settings, texts, paths, place, name):
 
 
 def _put(final, place):
-    """The place that it has then. What lies there already may be in use by any process: it is of
-    the same content, and stays; if somebody has damaged it, the new one gets another place."""
+    """Moves the folder `final` to `place` and returns its path. An existing folder at `place` has
+    the same content and may be in use by another process, so it stays. If files are missing from
+    it, the new folder gets another name."""
     place.parent.mkdir(exist_ok=True)
     try:
         os.rename(final, place)
@@ -173,7 +175,7 @@ def _put(final, place):
 
 
 def _dependencies(depfile):
-    """The files behind the colon of a rule for make."""
+    """The prerequisites of the make rule in a dependency file."""
     try:
         text = depfile.read_text()
     except OSError:

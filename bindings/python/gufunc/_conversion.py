@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes an array of an object that is none."""
+"""Conversion of other objects to arrays."""
 
 import array as _arrays
 import sys
@@ -8,7 +8,7 @@ import warnings
 from . import _dtypes, _foreign, _gufunc, lowlevel
 from ._errors import ShapeError, make_error
 
-# (predicate, conversion), tried in order before NumPy: other libraries' arrays.
+# (predicate, conversion) pairs for arrays of other libraries, tried in order before NumPy.
 converters: list = []
 _DISCARDS = "Casting complex values to real discards the imaginary part"
 
@@ -24,8 +24,9 @@ def have_numpy():
 
 
 def convert(value, dtype=None):
-    """An Array or ndarray over `value`, or of `dtype` where it has no memory of its own. Refuses
-    classes that would be lost. A hook of the extension."""
+    """Converts `value` to an Array or ndarray: a view if `value` has memory, else a new array of
+    `dtype`. Rejects classes whose extra data (units, masks, labels) would be lost. The extension
+    calls this function."""
     _foreign.refuse(value)
     for matches, conversion in converters:
         if matches(value):
@@ -38,7 +39,7 @@ def convert(value, dtype=None):
 
 
 def _depth(value):
-    """The shape of nested sequences."""
+    """The shape of nested sequences, read from the first element of each level."""
     shape = []
     while isinstance(value, (list, tuple)):
         shape.append(len(value))
@@ -70,7 +71,7 @@ _LETTERS = {"bool": "b", "int64": "q", "uint64": "Q", "float64": "d"}
 
 
 def _type_of(flat, rank):
-    """The dtype of Python's numbers; as NumPy's, of those beyond int64, too."""
+    """The dtype for Python's numbers. Integers beyond int64 are treated as in NumPy."""
     code = ("bool", "int64", "float64", "complex128")[rank]
     if rank != 1 or -2**63 <= min(flat) <= max(flat) < 2**63:
         return code
@@ -80,7 +81,8 @@ def _type_of(flat, rank):
 
 
 def from_object(value, dtype=None):
-    """An Array of numbers, nested sequences or a buffer, without NumPy; buffers are not copied."""
+    """An Array from numbers, nested sequences or a buffer, without NumPy. A buffer is not copied
+    unless `dtype` is given."""
     if isinstance(value, range):
         value = list(value)
     if not isinstance(value, (list, tuple, int, float, complex)):
@@ -96,7 +98,7 @@ def from_object(value, dtype=None):
     except ShapeError:
         if _is_of_numbers(value):
             raise
-        flat = [None]  # an array in a list: its lengths are NumPy's to compare
+        flat = [None]  # an array in a list: rejected below, so that NumPy converts the list
     kinds = {bool: 0, int: 1, float: 2, complex: 3}
     ranks = {kinds.get(type(item), -1) for item in flat}
     if -1 in ranks:
@@ -111,13 +113,13 @@ def from_object(value, dtype=None):
     made = _gufunc.array_wrap(memory.buffer_info()[0] if flat else 0, _dtypes.parse(code), shape,
                               None, 0, None, memory)
     wanted = code if dtype is None else dtype
-    # The memory is the buffer's, which may be resized from elsewhere: the caller gets its own.
+    # `memory` is a resizable array.array. The result is a copy in memory of the library.
     return lowlevel.guf_array_astype(made, _dtypes.parse(wanted), _dtypes.CASTINGS["unsafe"],
                                      _dtypes.ORDERS["C"], None)
 
 
 def check_number(value, kind):
-    """Python's numbers that an element of this kind cannot be made of, as NumPy refuses them."""
+    """Rejects numbers that cannot become an element of this kind, with NumPy's exceptions."""
     if kind not in "iufE":
         return
     if type(value) is complex:
@@ -132,7 +134,7 @@ def check_number(value, kind):
 
 
 def check_parts(source, target):
-    """Warns, as NumPy, where imaginary parts are lost. Kinds of dtypes."""
+    """Warns as NumPy does if a cast discards imaginary parts. The arguments are dtype kinds."""
     if source == "c" and target in "iufE":
         warnings.warn(_DISCARDS, _complex_warning(), stacklevel=3)
 
@@ -145,5 +147,5 @@ def _complex_warning():
 
 
 def warn_complex():
-    """Warns of imaginary parts that a call discards: a hook of the extension."""
+    """Warns that a call discards imaginary parts. The extension calls this function."""
     warnings.warn(_DISCARDS, _complex_warning(), stacklevel=2)

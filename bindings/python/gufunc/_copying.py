@@ -15,8 +15,8 @@ def deep_copy_of(self, memo):
 
 
 def reduced(self):
-    """As NumPy's: elements, dtype, shape and order. The array that comes of a pickle lies on the
-    host, and can be written: a pickle may be read where there is no such device."""
+    """Pickles elements, dtype, shape and order, as NumPy does. The unpickled array is a writable
+    host array, because the device may not exist where the pickle is read."""
     order = "F" if self.f_contiguous and not self.c_contiguous else "C"
     memory = bytearray(self.nbytes)
     lowlevel.guf_array_copy_to_host(self, memory, _array.ORDERS[order], None)
@@ -24,10 +24,10 @@ def reduced(self):
 
 
 def unpickle(data, dtype, shape, order="C"):
-    """The array of a pickle."""
+    """The array from the data of a pickle."""
     return _array.from_buffer(bytearray(data), dtype).reshape(shape, order=order)
 
 
 def install(cls):
-    """Gives the Array class what copy and pickle ask for."""
+    """Adds the methods for `copy` and `pickle` to the Array class."""
     cls.__copy__, cls.__deepcopy__, cls.__reduce__ = copy_of, deep_copy_of, reduced

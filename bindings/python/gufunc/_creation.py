@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of given values, and like other arrays."""
+"""Functions that create arrays of given values, and arrays like other arrays."""
 
 import math
 import sys
@@ -10,8 +10,8 @@ from ._errors import make_refusal
 
 
 def full(shape, value, dtype=None, *, device=None, order="C"):
-    """An array with every element `value`, or with `value` broadcast to `shape`. Without `dtype` of
-    the value's own."""
+    """An array filled with `value`, which is broadcast to `shape`. The default of `dtype` is the
+    dtype of `value`."""
     if dtype is None:
         dtype = as_array(value).dtype
     made = empty(shape, dtype, device=device, order=order)
@@ -27,7 +27,7 @@ def _filled(made, value):
 
 
 def zeros(shape, dtype="float64", *, device=None, order="C"):
-    """An array of zeros; of a record, of zero bytes."""
+    """An array of zeros. Elements of a structured dtype consist of zero bytes."""
     return _zeroed(empty(shape, dtype, device=device, order=order))
 
 
@@ -45,8 +45,8 @@ def ones(shape, dtype="float64", *, device=None, order="C"):
 
 
 def empty_like(prototype, dtype=None, order="K", *, device=None):
-    """An array with the shape, dtype, place and, by `order` K, the order of axes of another, of
-    unspecified values."""
+    """An array of unspecified values with the shape, dtype and device of `prototype`. With order K
+    it also has the axis order of `prototype` in memory."""
     prototype = as_array(prototype)
     dtype = prototype.dtype if dtype is None else dtype
     device = prototype._device if device is None else device
@@ -62,23 +62,24 @@ def empty_like(prototype, dtype=None, order="K", *, device=None):
 
 
 def zeros_like(prototype, dtype=None, order="K", *, device=None):
-    """An array of zeros like another: as `empty_like`."""
+    """An array of zeros like `prototype`, created as by `empty_like`."""
     return _zeroed(empty_like(prototype, dtype, order, device=device))
 
 
 def ones_like(prototype, dtype=None, order="K", *, device=None):
-    """An array of ones like another: as `empty_like`."""
+    """An array of ones like `prototype`, created as by `empty_like`."""
     return _filled(empty_like(prototype, dtype, order, device=device), 1)
 
 
 def full_like(prototype, value, dtype=None, order="K", *, device=None):
-    """An array like another, as `empty_like`, with every element `value`, or that broadcast."""
+    """An array like `prototype`, created as by `empty_like` and filled with `value`, which is
+    broadcast."""
     return _filled(empty_like(prototype, dtype, order, device=device), value)
 
 
 def arange(*limits, dtype=None, device=None):
-    """The numbers of a range, as NumPy's arange: of ``(stop)``, ``(start, stop)`` or
-    ``(start, stop, step)``. Of integers int64, else float64."""
+    """Evenly spaced numbers, as NumPy's arange: ``(stop)``, ``(start, stop)`` or
+    ``(start, stop, step)``. The default dtype is int64 for integers, else float64."""
     if not 1 <= len(limits) <= 3:
         raise make_refusal(f"arange takes 1 to 3 numbers, not {len(limits)}")
     numpy = sys.modules.get("numpy")
@@ -92,5 +93,5 @@ def arange(*limits, dtype=None, device=None):
         raise make_refusal("arange: cannot compute length" if math.isnan(length) else
                            "Maximum allowed size exceeded")
     count = max(0, -int(-length // 1))
-    step = (start + step) - start  # NumPy's, to the last bit
+    step = (start + step) - start  # the rounding of NumPy's arange, bit for bit
     return array([start + i * step for i in range(count)], dtype or "float64", device=device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What makes arrays of given values; what it does stands in its docstrings.
+# Types of the functions that create arrays of given values. _creation.py contains the docstrings.
 from typing import Any
 
 from ._array import Array, _AnyDevice, _DType, _Operand, _Shape

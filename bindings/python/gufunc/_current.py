@@ -10,7 +10,7 @@ _local = threading.local()
 
 
 def list_devices(backend):
-    """All devices of a backend; empty where it cannot be used."""
+    """All devices of a backend; empty if the backend cannot be used."""
     for index in range(lowlevel.guf_backend_count()):
         found = lowlevel.guf_backend_get_info(index, 1)
         if found.name == backend and found.state == lowlevel.GUF_OK:
@@ -19,7 +19,7 @@ def list_devices(backend):
 
 
 def index_of(backend):
-    """The number of this thread's current device."""
+    """The index of this thread's current device."""
     return vars(_local).get(backend, 0)
 
 
@@ -29,7 +29,7 @@ def device_of(backend):
 
 
 def _enter(device):
-    """Makes the device this thread's current one of its backend, until the block's end."""
+    """Makes the device this thread's current device of its backend until the block ends."""
     info = device.info
     vars(_local).setdefault("entered", []).append((info.backend, index_of(info.backend)))
     set_index(info.backend, info.index)
@@ -46,5 +46,5 @@ def install(cls):
 
 
 def set_index(backend, index):
-    """Makes another device the current one of this thread."""
+    """Makes another device the current device of this thread."""
     vars(_local)[backend] = index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of arrays and streams that Numba's users know."""
+"""Methods of arrays and streams with Numba's names."""
 
 import contextlib
 import functools
@@ -11,11 +11,13 @@ from ._streams import as_stream
 
 
 def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):
-    """Copies to the host: into `ary` (any writable array of the shape), else into a new array:
-    NumPy's where NumPy is there, in the order of this one or in `order`.
+    """Copies to the host: into `ary`, which may be any writable array of the same shape, or into a
+    new array. The new array is an ndarray if NumPy is available. Its order is `order`, or by
+    default the order of this array.
 
-    With a stream the copy is queued, and the result is there when the stream was synchronized.
-    Without one it is there on return, behind all that streams still do with the array.
+    With a stream the copy is queued, and the result is valid after the stream was synchronized.
+    Without a stream, the call waits for all queued work that uses the array, and the result is
+    complete on return.
     """
     stream = as_stream(stream, self._device)
     target = ary if out is None else out
@@ -41,7 +43,7 @@ def _numpy_has(dtype):
 
 
 def copy_to_device(self, ary, stream=None):
-    """Copies the values of an array of the same shape and dtype into this one."""
+    """Copies the values of an array of the same shape and dtype into this array."""
     source, stream = _array.as_array(ary), as_stream(stream, self._device)
     if source.device == self.device:
         lowlevel.guf_array_assign(self, source, _dtypes.CASTINGS["no"], stream)
@@ -56,17 +58,17 @@ def copy_to_device(self, ary, stream=None):
 
 
 def is_c_contiguous(self):
-    """Whether the last axis is the fastest, without gaps."""
+    """Whether the elements are contiguous in C order: the last axis varies fastest."""
     return self.c_contiguous
 
 
 def is_f_contiguous(self):
-    """Whether the first axis is the fastest, without gaps."""
+    """Whether the elements are contiguous in Fortran order: the first axis varies fastest."""
     return self.f_contiguous
 
 
 def getitem(self, item, stream=None):
-    """An element as a number or a structured scalar, a part as a view."""
+    """``a[item]``: a single element as a number or a structured scalar, otherwise a view."""
     found = _indexing.view(self, item)
     if found.ndim == 0:
         stream = as_stream(stream, self._device)
@@ -77,27 +79,27 @@ def getitem(self, item, stream=None):
 
 
 def setitem(self, key, value, stream=None):
-    """Writes a number, a structured scalar or an array into a part, as ``a[key] = value`` does.
-    With a stream it is queued."""
+    """Writes a number, a structured scalar or an array, as ``a[key] = value`` does. With a stream
+    the write is queued."""
     _indexing.view(self, key).assign(value, casting="unsafe", stream=stream)
 
 
 def split(self, section, stream=None):
-    """Views of `section` elements each of a 1-d array; the last may be shorter."""
+    """Splits a 1-d array into views of `section` elements each. The last view may be shorter."""
     if self.ndim != 1:
         raise make_refusal("only 1-d arrays are split")
     return [self[i:i + section] for i in range(0, self.size, section)]
 
 
 def view(self, dtype):
-    """The same memory read as another dtype: as `view_as`."""
+    """A view of the same memory with another dtype, as by `view_as`."""
     return _array.view_as(self, dtype)
 
 
 @contextlib.contextmanager
 def auto_synchronize(self):
-    """Waits for the stream at the end of the ``with`` block, however it ends. A failure of its work
-    is raised unless the block itself failed."""
+    """Waits for the stream at the end of the ``with`` block, also if the block raises. A failure of
+    the queued work is raised unless the block itself raised."""
     try:
         yield self
     except BaseException:
@@ -108,7 +110,7 @@ def auto_synchronize(self):
 
 
 def _with_any_stream(method):
-    """The method with a stream of any library's, or 0, beside a Stream."""
+    """Wraps `method` so that `stream` may also be 0, a handle or another library's stream."""
 
     @functools.wraps(method)
     def called(self, *args, stream=None, **keywords):
@@ -123,7 +125,7 @@ def _with_any_stream(method):
 
 
 def install(array, stream):
-    """Gives the classes their methods."""
+    """Adds the methods to the Array and Stream classes."""
     for method in (copy_to_host, copy_to_device, is_c_contiguous, is_f_contiguous, getitem, setitem,
                    split, view):
         setattr(array, method.__name__, method)

@@ -14,7 +14,7 @@ _record_dtypes = {}  # code -> NumPy's structured dtype
 
 
 class Words(dict):
-    """What words stand for; other words are refused as a wrong argument."""
+    """The values of the words that an argument may be. Other words raise an ArgumentError."""
 
     def __init__(self, what, words):
         super().__init__(words)
@@ -33,15 +33,15 @@ ORDERS = Words("order", {"K": 0, "C": 1, "F": 2, "A": 3, "k": 0, "c": 1, "f": 2,
 class dtype:
     """An element type: ``gufunc.dtype("float32")``, ``dtype(np.int8)``, ``dtype("M8[s]")``.
 
-    Equal to whatever names the same type: its spelling, NumPy's dtype, NumPy's scalar class.
-    DTypeError for what names none.
+    A dtype equals every object that names the same type: a string, a NumPy dtype or a NumPy scalar
+    class. DTypeError if the argument names no dtype.
 
-    code       the number of the type in the C interface
-    name       "float32"
-    itemsize   bytes of an element
-    alignment  of its address
-    kind       NumPy's letter of its kind: "b", "i", "u", "f", "c", "m", "M" or "V"; "E" of bfloat16
-    char       the letter that loops are written with
+    code       the code of the dtype in the C interface
+    name       the name, such as "float32"
+    itemsize   the size of an element in bytes
+    alignment  the alignment of an element in bytes
+    kind       NumPy's kind letter: "b", "i", "u", "f", "c", "m", "M" or "V"; "E" for bfloat16
+    char       the letter of the dtype in the types of a loop
     """
 
     __slots__ = ("code", "name", "itemsize", "alignment", "kind", "char")
@@ -60,7 +60,7 @@ class dtype:
 
     @property
     def dtype(self):
-        """NumPy's dtype: what ``np.dtype(x)`` asks for."""
+        """The equivalent NumPy dtype. ``np.dtype(x)`` uses this attribute."""
         return descr_of(self.code, False)
 
     def __eq__(self, other):
@@ -88,16 +88,16 @@ class dtype:
 
 
 def of_code(code):
-    """The dtype of a code of the C interface."""
+    """The dtype with a code of the C interface."""
     return _known.get(code) or dtype(_Code(code))
 
 
 class _Code(int):
-    """A code, told from numbers that the caller gave."""
+    """A dtype code. The class distinguishes codes from integers that a caller passes."""
 
 
 def parse(spelling):
-    """The code of whatever names a dtype: a hook of the extension."""
+    """The code of the dtype that `spelling` names. The extension calls this function."""
     if isinstance(spelling, dtype):
         return spelling.code
     if isinstance(spelling, str):
@@ -118,7 +118,7 @@ def parse(spelling):
 
 
 def of_numpy(descr):
-    """(code, swapped) of NumPy's dtype."""
+    """(code, swapped) for a NumPy dtype. `swapped` is true for non-native byte order."""
     swapped = not descr.isnative
     if descr.kind in "mM":
         return lowlevel.guf_dtype_parse(descr.str[1:]), swapped
@@ -130,7 +130,7 @@ def of_numpy(descr):
 
 
 def record(descr, name=None):
-    """Makes a structured dtype of NumPy's known as a record; its code."""
+    """Registers a structured NumPy dtype with the library and returns its code."""
     code = _records.get(descr)
     if code is None:
         if name is None:
@@ -144,12 +144,12 @@ def record(descr, name=None):
 
 
 def numpy_record(code):
-    """NumPy's structured dtype of a record that came from one, else None."""
+    """The NumPy dtype from which a structured dtype was registered, or None."""
     return _record_dtypes.get(code)
 
 
 def descr_of(code, swapped):
-    """NumPy's dtype of a code."""
+    """The NumPy dtype for a code, in non-native byte order if `swapped`."""
     import numpy as np
 
     found = numpy_record(code)
@@ -171,19 +171,20 @@ def descr_of(code, swapped):
 
 
 def register_record(name, itemsize, alignment=1):
-    """A record of the program's own: elements that only its loops look into. The same name, size
-    and alignment give the same dtype. CallError where `itemsize` is no multiple of `alignment`."""
+    """Registers an opaque structured dtype, whose elements only the program's own loops interpret.
+    The same name, size and alignment return the same dtype. CallError if `itemsize` is not a
+    multiple of `alignment`."""
     return of_code(lowlevel.guf_dtype_register(name, itemsize, alignment))
 
 
 def can_cast(from_, to, casting="safe"):
-    """NumPy's can_cast for dtypes: by `casting` "no", "equiv", "safe", "same_kind" or "unsafe"."""
+    """NumPy's can_cast for dtypes. `casting` is "no", "equiv", "safe", "same_kind" or "unsafe"."""
     return bool(lowlevel.guf_dtype_can_cast(parse(from_), parse(to), CASTINGS[casting]))
 
 
 def promote_types(a, b):
-    """NumPy's promote_types: the smallest dtype that both cast to safely. DTypeError where there is
-    none."""
+    """NumPy's promote_types: the smallest dtype to which both dtypes can be cast safely. DTypeError
+    if there is no such dtype."""
     return of_code(lowlevel.guf_dtype_promote(parse(a), parse(b)))
 
 
@@ -191,20 +192,21 @@ _UNITS = ("generic", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", 
 
 
 def make_time(time, unit, multiple=1):
-    """datetime64 or timedelta64 in a unit: ``make_time("datetime64", "s", 25)`` is "[25s]".
-    DTypeError where `time` is neither."""
+    """The dtype datetime64 or timedelta64 with a unit: ``make_time("datetime64", "s", 25)`` has the
+    unit "[25s]". DTypeError if `time` is neither of the two."""
     return of_code(lowlevel.guf_dtype_make_time(parse(time), _UNITS.index(unit), multiple))
 
 
 def datetime_data(dtype):
-    """(unit, multiple) of a datetime64 or timedelta64, as NumPy's datetime_data. DTypeError for
-    other dtypes."""
+    """(unit, multiple) of a datetime64 or timedelta64 dtype, as NumPy's datetime_data. DTypeError
+    for other dtypes."""
     unit, multiple = lowlevel.guf_dtype_get_unit(parse(dtype))
     return _UNITS[unit], multiple
 
 
 def signature_codes(signature, ufunc):
-    """NumPy's signature=: a code for each operand, 0 for any. A hook of the extension."""
+    """Parses NumPy's signature= argument into one dtype code per operand, 0 for any dtype. The
+    extension calls this function."""
     nin, nout = ufunc.nin, ufunc.nout
     if isinstance(signature, bytes):
         signature = signature.decode("ascii", "replace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions: one class per class of status, each also NumPy's or Python's own."""
+"""Exceptions: one class per status class. Each also derives from a class of Python or NumPy."""
 
 import importlib
 import re
@@ -9,14 +9,14 @@ from . import lowlevel
 
 
 class Error(Exception):
-    """What a call of the library failed with.
+    """The base class of the errors of library calls.
 
     status       the status code (``gufunc.lowlevel.GUF_E_SHAPE``)
-    name         its name, "GUF_E_SHAPE"
-    message      one sentence, NumPy's where NumPy has one
-    argument     the operand or parameter at fault, from 0, or -1
+    name         the name of the status, "GUF_E_SHAPE"
+    message      one sentence; NumPy's text where NumPy has one
+    argument     the index of the operand or parameter at fault, from 0, or -1
     axis         the axis at fault, or -1
-    native_code  the operating system's or vendor's own code, or 0
+    native_code  the error code of the operating system or the vendor's driver, or 0
     """
 
     status = lowlevel.GUF_E_INTERNAL
@@ -26,7 +26,7 @@ class Error(Exception):
 
     @property
     def name(self):
-        """The status's name, "GUF_E_SHAPE"."""
+        """The name of the status, "GUF_E_SHAPE"."""
         return lowlevel.guf_status_name(self.status)
 
     def __str__(self):
@@ -39,24 +39,24 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """1xx: an argument that the function does not take; an unknown name."""
+    """1xx: an argument that the function does not accept, or an unknown name."""
 
 
 class CallError(ArgumentError, TypeError):
-    """Arguments of a call that are wrong whatever their values: their number, a keyword."""
+    """Arguments that are wrong regardless of their values, such as their number or a keyword."""
 
 
 class DTypeError(Error, TypeError):
-    """2xx: a dtype, no loop for these types, or a cast that the casting rule forbids. With NumPy
-    the last two are its UFuncTypeError, too."""
+    """2xx: an invalid dtype, no loop for these types, or a cast that the casting rule forbids. If
+    NumPy is loaded, the last two are also NumPy's UFuncTypeError."""
 
 
 class ShapeError(Error, ValueError):
-    """3xx: shapes, signatures, read-only or overlapping outputs, values."""
+    """3xx: invalid shapes, signatures or values, or read-only or overlapping outputs."""
 
 
 class ReductionError(ShapeError, RuntimeError):
-    """A reduction of a ufunc that has none."""
+    """A reduction with a ufunc that does not support reductions."""
 
 
 class IndexOutOfRange(Error, IndexError):
@@ -64,46 +64,46 @@ class IndexOutOfRange(Error, IndexError):
 
 
 class AxisError(Error, ValueError, IndexError):
-    """5xx: an axis outside the array, or repeated. With NumPy also its AxisError.
+    """5xx: an axis that is out of bounds or repeated. If NumPy is loaded, also NumPy's AxisError.
 
-    ndim  how many axes there are, or None
+    ndim  the number of axes of the array, or None
     """
 
     ndim = None
 
 
 class RangeError(Error, OverflowError):
-    """6xx: a Python integer that does not fit."""
+    """6xx: a Python integer that does not fit in the dtype."""
 
 
 class FloatingPointEvent(Error, FloatingPointError):
-    """7xx: a floating-point event that ``errstate`` makes an error."""
+    """7xx: a floating-point exception flag that ``errstate`` turns into an error."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """8xx: valid, but this version or device cannot do it."""
+    """8xx: a valid request that this version or device does not support."""
 
 
 class UnavailableError(Error, RuntimeError):
-    """9xx: no backend, no driver, no device."""
+    """9xx: a backend, driver or device is missing."""
 
 
 class NoMemoryError(Error, MemoryError):
-    """10xx: memory of the host or of a device."""
+    """10xx: not enough memory on the host or a device."""
 
 
 class FileError(Error, OSError):
-    """11xx: a file that cannot be read, or is damaged."""
+    """11xx: a file that cannot be read or is damaged."""
 
 
 class RunError(Error, RuntimeError):
-    """12xx, 13xx: a launch, a loop, a lost device, a call that was cancelled."""
+    """12xx, 13xx: a launch or a loop failed, a device was lost, or a call was cancelled."""
 
 
 _BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
              6: RangeError, 7: FloatingPointEvent, 8: UnsupportedError, 9: UnavailableError,
              10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
-# Statuses have no class of their own for these.
+# Parts of messages that select an exception class. The statuses have no separate class for these.
 _WRONG_AXES = "dimensions are specified by axes tuple"
 _NO_REDUCTION = "Reduction not defined on ufunc with signature"
 _also_numpys = {}
@@ -119,7 +119,7 @@ def _find(modules, name):
 
 
 def _numpys(kind, modules, name):
-    """The class that is NumPy's too, once NumPy is there to catch it."""
+    """A subclass of `kind` and of NumPy's exception `name`, or `kind` if NumPy is not loaded."""
     if sys.modules.get("numpy") is None:
         return kind
     made = _also_numpys.get(kind)
@@ -128,7 +128,7 @@ def _numpys(kind, modules, name):
         made = kind if theirs is None else type(
             kind.__name__, (kind, theirs),
             {"__module__": "gufunc", "__doc__": kind.__doc__, "ufunc": None,
-             "__init__": Exception.__init__})  # theirs wants what a status does not say
+             "__init__": Exception.__init__})  # NumPy's needs arguments that a status lacks
         _also_numpys[kind] = made
     return made
 
@@ -148,14 +148,14 @@ def _kind_of(status, message):
 
 
 def make_refusal(message):
-    """What the extension refuses itself: its hook."""
+    """The exception for an argument that the extension rejects. The extension calls this."""
     error = _kind_of(lowlevel.GUF_E_ARG, message)(message)
     error.status, error.message = lowlevel.GUF_E_ARG, message
     return error
 
 
 def make_error(status, message, argument=-1, axis=-1, native_code=0):
-    """The exception that stands for a status: the hook of the extension."""
+    """The exception for a status. The extension calls this function."""
     if not message:
         message = lowlevel.guf_status_text(status)
     error = _kind_of(status, message)(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floating-point events: NumPy's errstate, of this library's calls. Off where nothing is said."""
+"""Floating-point exception flags: NumPy's errstate for calls of this library. Off by default."""
 
 import warnings
 
@@ -15,7 +15,7 @@ _TEXTS = ((lowlevel.GUF_FP_DIVIDE, "divide by zero"), (lowlevel.GUF_FP_OVERFLOW,
 
 
 def warn(events, ufunc):
-    """Warns of events that a call met: a hook of the extension."""
+    """Warns about the floating-point flags of a call. The extension calls this function."""
     if errstate.call is not None:
         errstate.call(events)
         return
@@ -30,10 +30,10 @@ def warn(events, ufunc):
 class errstate:
     """``with gufunc.errstate(divide="warn", invalid="raise"):`` for calls of this thread.
 
-    Each of `divide`, `over`, `under`, `invalid`, or `all` of them, is "ignore", "warn" or "raise".
-    With ``errstate.call`` set to a function, it gets the events' bits (guf_fp_event) instead of a
-    warning, in all threads.
-    To look for events costs a pass over operands and results. Calls on a stream do not warn.
+    `divide`, `over`, `under` and `invalid`, or `all` for all four, are "ignore", "warn" or "raise".
+    If ``errstate.call`` is set to a function, the function is called with the flag bits
+    (guf_fp_event) instead of a warning, in all threads.
+    The check for flags costs a pass over operands and results. Calls on a stream do not warn.
     """
 
     call = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays from and for other libraries: DLPack and the CUDA array interface."""
+"""Exchange of arrays with other libraries: DLPack and the CUDA array interface."""
 
 from . import _array, _conversion, _current, _dtypes, _gufunc, lowlevel
 from ._errors import Error
@@ -13,7 +13,7 @@ _NO_SYNC = -1
 
 
 def _place(array):
-    """DLPack's (device type, device id)."""
+    """The (device type, device id) of an array in DLPack's terms."""
     info = array.device.info
     if info.backend in _TYPES:
         return _TYPES[info.backend], info.index
@@ -24,7 +24,7 @@ def _place(array):
 
 
 def _stream_flag(device, stream):
-    """The flag for the number of a stream without a handle, or None for one with."""
+    """The flag for a stream number that denotes a default stream, or None for a driver's handle."""
     if device.info.backend == "cuda":
         if stream == 0:
             raise ValueError("stream=0 is ambiguous with CUDA: wanted 1, 2, a stream, or -1")
@@ -35,9 +35,11 @@ def _stream_flag(device, stream):
 
 
 def _let_wait(array, stream):
-    """What the export is told, (stream, flags), so that its consumer's stream waits for the array.
+    """The arguments (stream, flags) of the export, so that the consumer's stream waits for the
+    array.
 
-    A stream of somebody else's may end before the tensor: it waits here, and is not kept.
+    A stream of another library may be destroyed before the tensor. Its wait is therefore queued
+    here, and the export does not keep the stream.
     """
     if array.on_host:
         if stream not in (None, _NO_SYNC):
@@ -59,13 +61,13 @@ def _let_wait(array, stream):
 
 
 def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """A DLPack capsule of the array; what ``from_dlpack`` of other libraries asks for.
+    """A DLPack capsule of the array. ``from_dlpack`` of other libraries calls this method.
 
-    stream       the consumer's, which waits for work given without a stream: its number as the
-                 array API says it, a `gufunc.Stream`, or -1 for no wait
-    max_version  of the protocol; without it the capsule is of the old one, without versions
+    stream       the consumer's stream, which waits for work queued without a stream: the number of
+                 the array API standard, a `gufunc.Stream`, or -1 for no wait
+    max_version  the newest supported protocol version; without it the capsule is unversioned
     dl_device    (1, 0) for a copy on the host
-    copy         True: of a copy; False: never of one
+    copy         True: export a copy; False: never copy
     """
     array, flags = self, 0
     if dl_device is not None and tuple(dl_device) != _place(self):
@@ -85,7 +87,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 
 
 def _ask(value, stream):
-    """The capsule of another library's object, of the newest protocol that it has."""
+    """The capsule of another library's object, versioned if the object supports it."""
     keywords = {} if stream is None else {"stream": stream}
     try:
         return value.__dlpack__(max_version=(1, 0), **keywords)
@@ -96,11 +98,11 @@ def _ask(value, stream):
 def from_dlpack(value, /, *, device=None, copy=None, stream=None):
     """An Array over another library's array, without a copy.
 
-    value   an object with ``__dlpack__``, or a capsule that nobody has taken yet
-    device  where it is to lie; another place than it has makes a copy
-    copy    True: memory of its own; False: never
-    stream  the `Stream` that the array is used on first; without one, work without a stream comes
-            behind the producer's
+    value   an object with ``__dlpack__``, or a capsule that has not been consumed yet
+    device  the device of the result; the array is copied if it is on another device
+    copy    True: copy to new memory; False: never copy
+    stream  the `Stream` on which the array is used first; it waits for the producer's work.
+            Without it, work without a stream waits for the producer's work
     """
     if hasattr(value, "__dlpack__"):
         made = _take(value, stream)
@@ -124,7 +126,7 @@ def _take(value, stream):
 
 
 def cuda_array_interface(self):
-    """Version 3 of the CUDA array interface, of an array on a CUDA device."""
+    """The CUDA array interface, version 3. Only arrays on a CUDA device have this attribute."""
     if self.on_host or self.device.info.backend != "cuda":
         raise AttributeError("__cuda_array_interface__: the array does not lie on a CUDA device")
     if self.dtype.kind == "E":
@@ -146,8 +148,9 @@ def _type_string(dtype):
 
 
 def from_cuda_array_interface(value, *, device=None, sync=True):
-    """An Array over memory that an object describes by ``__cuda_array_interface__``, which it keeps
-    alive. `device` is found by asking the driver; `sync` False: its stream is not waited for."""
+    """An Array over the memory that an object describes by ``__cuda_array_interface__``. The array
+    keeps the object alive. By default the driver determines the `device`. With `sync` False, the
+    object's stream is not waited for."""
     facts = value if isinstance(value, dict) else value.__cuda_array_interface__
     if facts.get("mask") is not None:
         raise NotImplementedError("masked arrays are not supported")
@@ -177,11 +180,11 @@ def from_cuda_array_interface(value, *, device=None, sync=True):
 
 
 class UnsupportedStrides(NotImplementedError):
-    """Elements that do not lie at multiples of their size."""
+    """The strides are not multiples of the element size."""
 
 
 def _described(facts):
-    """(dtype to view as, or None; code that DLPack has)."""
+    """(dtype, code): the code of a dtype that DLPack has, and the dtype to view it as, or None."""
     text = facts["typestr"]
     if text[0] == ">":
         raise TypeError(f"elements in the other byte order: {text}")
@@ -195,7 +198,7 @@ def _described(facts):
 
 
 def _candidates(device):
-    """Indices of CUDA devices, the likeliest first."""
+    """Indices of the CUDA devices to try. The current device is first."""
     if device is not None:
         return [Device(device).info.index]
     first = _current.index_of("cuda")
@@ -211,7 +214,8 @@ def _has_interface(value):
 
 
 def install(cls):
-    """Gives the Array class the protocols, and conversions the other libraries' arrays."""
+    """Adds the protocols to the Array class, and registers the conversions of other libraries'
+    arrays."""
     cls.__dlpack__ = dlpack
     cls.__dlpack_device__ = _place
     cls.__cuda_array_interface__ = property(cuda_array_interface)

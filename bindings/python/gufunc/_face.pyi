@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What gufunc.cuda and gufunc.roc have in common. There is no such module: each has them from a
-# _gpu.Face of its own.
+# Types of the names that gufunc.cuda and gufunc.roc share. There is no module _face: each of the
+# two modules gets these names from its own _gpu.Face.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of other libraries' classes.
+"""Operands of classes of other libraries.
 
-NumPy's ufuncs call such a class, or return results of it; this package's ufuncs do neither. So they
-refuse the class, and units, masks, labels and lazy graphs are never dropped silently.
+NumPy's ufuncs call the methods of these classes or return instances of them. The ufuncs of this
+package do neither. They reject the classes, so that units, masks, labels and lazy graphs are never
+dropped silently.
 """
 
 import sys
 
 from ._errors import make_refusal
 
-# A class with one of these influences what NumPy's ufuncs compute or return.
+# A class with one of these attributes influences what NumPy's ufuncs compute or return.
 _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
-# What returns the elements alone, by an attribute of the class; the first match counts.
+# (attribute of a class, expression that returns the plain elements). The first match counts.
 _REMEDIES = (("magnitude", "x.magnitude"), ("__dask_graph__", "x.compute()"),
              ("to_value", "x.to_value(unit)"), ("to_numpy", "x.to_numpy()"))
 _BUILT_IN = frozenset((bool, int, float, complex, list, tuple, range, bytearray, memoryview))
 
 
 def is_input_class(cls):
-    """Whether a subclass of ndarray is read as an ndarray. NumPy's results for memmaps are plain
-    ndarrays; for other subclasses they are of the subclass."""
+    """Whether instances of a subclass of ndarray are accepted as inputs. NumPy returns plain
+    ndarrays for memmaps, and instances of the subclass for other subclasses."""
     import numpy
 
     return cls is numpy.memmap
 
 
 def is_output_class(cls):
-    """Whether a subclass of ndarray is written as an ndarray. NumPy, too, returns an output as it
-    is, unless the class has a protocol of its own."""
+    """Whether instances of a subclass of ndarray are accepted as outputs. NumPy also returns an
+    output unchanged, unless the class overrides one of the protocols."""
     import numpy
 
     plain = numpy.ndarray
@@ -52,15 +53,15 @@ def _loss(cls):
             return "the result would be a plain ndarray"
     names = _PROTOCOLS
     if numpy is not None and issubclass(cls, numpy.generic):
-        names = _PROTOCOLS[:1]  # NumPy's scalars have another
+        names = _PROTOCOLS[:1]  # all scalars of NumPy have the others
     elif hasattr(cls, "__dlpack__") and not (numpy and issubclass(cls, numpy.ndarray)):
-        return None  # arrays of PyTorch, CuPy, JAX: memory, and no more than that
+        return None  # arrays of PyTorch, CuPy or JAX have no extra data to lose
     found = next((name for name in names if hasattr(cls, name)), None)
     return found and f"its {found} would not be called"
 
 
 def refuse(value):
-    """Refuses an operand whose class would be lost; the message names what to pass instead."""
+    """Rejects an operand whose class would be lost. The message names what to pass instead."""
     cls = type(value)
     loss = None if cls in _BUILT_IN else _loss(cls)
     if loss is None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `gufunc.cuda` and `gufunc.roc` are made of: Numba's names over this package's objects."""
+"""The implementation of `gufunc.cuda` and `gufunc.roc`: Numba's names for objects of this package.
+"""
 
 import contextlib
 import weakref
@@ -12,7 +13,7 @@ from ._streams import as_stream, native_of
 
 
 class Face:
-    """One backend with a current device per thread."""
+    """The functions for one backend, which has a current device per thread."""
 
     def __init__(self, backend):
         self.backend = backend
@@ -22,19 +23,19 @@ class Face:
     # Devices.
 
     def list_devices(self):
-        """All devices of the backend; empty where it cannot be used."""
+        """All devices of the backend; empty if the backend cannot be used."""
         return _current.list_devices(self.backend)
 
     def is_available(self):
-        """Whether there is a device."""
+        """Whether the backend has a device."""
         return bool(self.list_devices())
 
     def get_current_device(self):
-        """The device that this thread's arrays and streams are made on."""
+        """The device on which this thread creates arrays and streams."""
         return _current.device_of(self.backend)
 
     def select_device(self, index):
-        """Makes a device the current one of this thread; the device."""
+        """Makes a device the current device of this thread and returns it."""
         device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
         if device.info.backend != self.backend:
             raise make_refusal(f"{device} is no device of {self.backend}")
@@ -43,7 +44,7 @@ class Face:
 
     @contextlib.contextmanager
     def device(self, index):
-        """Makes a device the current one within a ``with`` block."""
+        """Makes a device the current device of this thread within a ``with`` block."""
         before = _current.index_of(self.backend)
         try:
             yield self.select_device(index)
@@ -51,13 +52,13 @@ class Face:
             _current.set_index(self.backend, before)
 
     def get_memory_info(self):
-        """(free, total) bytes of the current device."""
+        """(free, total) memory of the current device in bytes."""
         memory = self.get_current_device().memory
         return memory.free_bytes, memory.total_bytes
 
     def synchronize(self):
-        """Waits for all work of the current device: without a stream, and of all its streams that
-        were made here."""
+        """Waits for all work of the current device: work without a stream, and work on all its
+        streams that this module created."""
         device = self.get_current_device()
         for stream in list(self._streams):
             if stream.device == device:
@@ -65,16 +66,16 @@ class Face:
         device.synchronize()
 
     def current_context(self):
-        """What belongs to the current device: `device`, `get_memory_info`, `synchronize`."""
+        """An object for the current device, with `device`, `get_memory_info` and `synchronize`."""
         return CurrentContext(self)
 
     def close(self):
-        """Gives the memory that is kept for later arrays back to the driver, of all devices."""
+        """Returns the cached memory of all devices to the driver."""
         for device in self.list_devices():
             device.trim_memory()
 
     def detect(self):
-        """Prints what devices there are; whether there is one."""
+        """Prints the devices of the backend. Returns whether there is one."""
         found = self.list_devices()
         print(f"Found {len(found)} devices of {self.backend}")
         for device in found:
@@ -83,7 +84,8 @@ class Face:
 
     @contextlib.contextmanager
     def defer_cleanup(self):
-        """There for Numba's programs: memory is always kept for later arrays."""
+        """Does nothing; it exists for programs written for Numba. Memory is always cached for later
+        arrays."""
         yield
 
     # Streams and events.
@@ -95,12 +97,12 @@ class Face:
         return made
 
     def default_stream(self):
-        """The stream of work that is given without one."""
+        """The stream of work that is queued without a stream."""
         device = self.get_current_device()
         return Stream.adopt(device, native_of(device))
 
     def external_stream(self, native):
-        """A stream of a driver's handle, or of another library's stream, which must outlive it."""
+        """A stream over a driver's handle or another library's stream, which must outlive it."""
         made = as_stream(native, self.get_current_device())
         if made is None:
             return self.default_stream()
@@ -108,22 +110,22 @@ class Face:
         return made
 
     def event(self, timing=True):
-        """A new event of the current device. `timing` is there for Numba's programs."""
+        """A new event of the current device. `timing` is ignored; Numba has it."""
         return Event(self.get_current_device())
 
     def event_elapsed_time(self, start, end):
-        """Milliseconds between two events; None while one is not reached."""
+        """The milliseconds between two events, or None if one of them is not reached yet."""
         return start.elapsed(end)
 
     # Arrays of the device.
 
     def to_device(self, obj, stream=None, copy=True, to=None):
-        """Copies an array to the current device, or into `to` there.
+        """Copies an array to the current device, or into the device array `to`.
 
-        obj     anything that `gufunc.array` takes, a structured scalar too. What lies on the device
-                already is given back as it is.
-        copy    False: the memory only, without the values
-        stream  the copy is queued there, and the host's memory is in use until it is done
+        obj     anything that `gufunc.array` accepts, also a structured scalar. An array that is
+                already on the device is returned unchanged.
+        copy    False: allocate the memory without copying the values
+        stream  the stream on which the copy is queued; the host memory is in use until it is done
         """
         device = self.get_current_device() if to is None else to.device
         stream = as_stream(stream, device)
@@ -136,12 +138,12 @@ class Face:
         return source.to_device(device, out=to, stream=stream) if copy else to
 
     def device_array(self, shape, dtype="float64", strides=None, order="C", stream=None):
-        """An array of unspecified values on the current device. `stream` is not looked at."""
+        """An array of unspecified values on the current device. `stream` is ignored."""
         return _array.empty(shape, dtype, device=self.get_current_device(), strides=strides,
                             order=order)
 
     def device_array_like(self, ary, stream=None):
-        """An array with the shape, dtype and order of another, of unspecified values."""
+        """An array of unspecified values with the shape, dtype and order of `ary`."""
         like = _array.as_array(ary)
         order = "F" if like.f_contiguous and not like.c_contiguous else "C"
         return self.device_array(like.shape, like.dtype, order=order)
@@ -153,33 +155,33 @@ class Face:
                                  strides=strides, order=order)
 
     def pinned_array(self, shape, dtype="float64", strides=None, order="C"):
-        """A host array in page-locked memory, of unspecified values."""
+        """A host array of unspecified values in page-locked memory."""
         return self._host_array("pinned", shape, dtype, strides, order)
 
     def pinned_array_like(self, ary):
-        """A page-locked host array with the shape and dtype of another."""
+        """A page-locked host array with the shape and dtype of `ary`."""
         like = _array.as_array(ary)
         return self.pinned_array(like.shape, like.dtype)
 
     def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
                      portable=False, wc=False):
-        """A host array that the device reads and writes in place. The last three are there for
-        Numba's programs."""
+        """A host array that the device reads and writes in place. The last three parameters are
+        ignored; Numba has them."""
         return self._host_array("mapped", shape, dtype, strides, order)
 
     def mapped_array_like(self, ary, stream=None, portable=False, wc=False):
-        """A mapped host array with the shape and dtype of another."""
+        """A mapped host array with the shape and dtype of `ary`."""
         like = _array.as_array(ary)
         return self.mapped_array(like.shape, like.dtype)
 
     def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
                       attach_global=True):
-        """A host array in memory that moves to whoever touches it. The last two are there for
-        Numba's programs."""
+        """A host array in memory that the driver migrates to the processor that accesses it. The
+        last two parameters are ignored; Numba has them."""
         return self._host_array("managed", shape, dtype, strides, order)
 
     def register(self, *arrays):
-        """Page-locks the memory of host arrays, until `deregister` or the end of a ``with`` block.
+        """Page-locks the memory of host arrays until `deregister` or the end of a ``with`` block.
 
         The arrays must live until then.
         """
@@ -197,7 +199,7 @@ class Face:
         return Registered(self, device, arrays)
 
     def deregister(self, *arrays):
-        """Ends what `register` did for these arrays."""
+        """Ends the page-locking of arrays that were passed to `register`."""
         self._deregister(self.get_current_device(), arrays)
 
     @staticmethod
@@ -206,15 +208,15 @@ class Face:
         for array in arrays:
             try:
                 lowlevel.guf_host_unregister(device, span_of(_array.as_array(array))[0])
-            except Error as error:  # the others go on
+            except Error as error:  # unregister the others, too
                 failure = failure or error
         if failure is not None:
             raise failure
 
     @contextlib.contextmanager
     def mapped(self, *arrays, stream=None):
-        """Page-locks host arrays within a ``with`` block, and gives arrays of the device over the
-        same memory: one, or a list."""
+        """Page-locks host arrays within a ``with`` block. The block receives arrays of the device
+        over the same memory: one array, or a list for several."""
         with self.register(*arrays) as registered:
             device = registered.device
             views = [_as_device_view(_array.as_array(array), device) for array in arrays]
@@ -232,20 +234,19 @@ class Face:
 
 
 class Gpus:
-    """The devices of a backend, as they are when asked for: ``cuda.gpus[0]``, ``len(cuda.gpus)``.
-    """
+    """The devices of a backend, read at each access: ``cuda.gpus[0]``, ``len(cuda.gpus)``."""
 
     def __init__(self, backend):
         self._backend = backend
 
     @property
     def lst(self):
-        """A list of them."""
+        """The devices as a list."""
         return _current.list_devices(self._backend)
 
     @property
     def current(self):
-        """This thread's current one."""
+        """This thread's current device."""
         return _current.device_of(self._backend)
 
     def __len__(self):
@@ -262,13 +263,13 @@ class Gpus:
 
 
 class CurrentContext:
-    """What a driver keeps for a device; `device` is the one that was current."""
+    """The context of the device that was current when it was created; `device` is that device."""
 
     def __init__(self, face):
         self._face, self.device = face, face.get_current_device()
 
     def get_memory_info(self):
-        """(free, total) bytes."""
+        """(free, total) memory of the device in bytes."""
         with self._face.device(self.device):
             return self._face.get_memory_info()
 
@@ -279,14 +280,14 @@ class CurrentContext:
 
 
 class Registered:
-    """Host arrays that are page-locked; a context manager that ends it. `device` is for which,
-    `arrays` are those whose memory it is."""
+    """Page-locked host arrays, and the context manager that ends the page-locking. `device` is the
+    device for which they are page-locked, `arrays` are the host arrays."""
 
     def __init__(self, face, device, arrays):
         self._face, self.device, self.arrays = face, device, arrays
 
     def deregister(self):
-        """Ends it; once is enough."""
+        """Ends the page-locking. Further calls do nothing."""
         arrays, self.arrays = self.arrays, ()
         self._face._deregister(self.device, arrays)
 
@@ -307,7 +308,8 @@ def span_of(array):
 
 
 def _own_memory(value):
-    """The array of an object whose own memory it is: what is made of a list is gone at once."""
+    """The array over the memory of an object. A list or number is rejected, because the temporary
+    array made from it would be freed at once."""
     if isinstance(value, (list, tuple, int, float, complex)):
         raise make_error(lowlevel.GUF_E_ARG,
                          f"a {type(value).__name__} has no memory that can be page-locked: make an "
@@ -327,7 +329,7 @@ _NOT_HERE = {"jit", "vectorize", "guvectorize", "grid", "gridsize", "threadIdx",
 
 
 def publish(module, face):
-    """Gives a module the face's functions."""
+    """Adds the functions of a Face to a module."""
     names = [name for name in dir(face) if not name.startswith("_") and name != "backend"]
     module.update((name, getattr(face, name)) for name in names)
 

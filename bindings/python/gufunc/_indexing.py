@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Basic indexing: integers, slices, Ellipsis and None. Views always."""
+"""Basic indexing with integers, slices, Ellipsis and None, which returns views; and the index
+arguments of `at` and `reduceat`."""
 
 import math
 import operator
@@ -11,7 +12,7 @@ _OMITTED = -2**63
 
 
 def _expand(key, ndim):
-    """The key with one entry per axis of the array, and None where an axis is new."""
+    """The key as a list with one entry per axis of the array, plus None for each new axis."""
     key = key if isinstance(key, tuple) else (key,)
     used = sum(item is not None and item is not Ellipsis for item in key)
     if used > ndim:
@@ -30,7 +31,7 @@ def _expand(key, ndim):
 
 
 def several(value, what):
-    """An integer, or several, as a tuple; that they are integers the extension looks at."""
+    """One or several integers as a tuple. The extension checks that the items are integers."""
     if hasattr(value, "__index__"):
         return (value,)
     try:
@@ -41,7 +42,7 @@ def several(value, what):
 
 
 def place_of(shape, index):
-    """The places in all axes of an element that is counted in C's order."""
+    """The index along each axis of the element with a flat index in C order."""
     size = math.prod(shape)
     if not -size <= index < size:
         raise make_error(lowlevel.GUF_E_INDEX, f"index {index} is out of bounds for size {size}")
@@ -53,7 +54,7 @@ def place_of(shape, index):
 
 
 def _clipped(bound):
-    """An integer of a slice, as far from 0 as means anything."""
+    """A bound of a slice, clipped to the range that the library accepts."""
     return max(1 - 2**62, min(operator.index(bound), 2**62))
 
 
@@ -62,13 +63,13 @@ def _integer(entry):
         if not isinstance(entry, bool):
             return operator.index(entry)
     except TypeError:
-        pass  # arrays have an __index__, too, and are integers where they have one
+        pass  # not an integer, or an array that does not convert to one
     raise make_error(lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`) and None "
                      "are valid indices")
 
 
 def view(array, key):
-    """array[key], a view."""
+    """The view array[key]."""
     shape = array.shape
     entries = _expand(key, array.ndim)
     starts, stops, steps, dropped, added = [], [], [], [], []
@@ -104,7 +105,7 @@ def view(array, key):
 
 
 def _is_plain(index):
-    """Integers, or an array of them: what the C interface takes."""
+    """Whether an index consists of integers or an array of them, as the C interface expects."""
     if index is None or index is Ellipsis or isinstance(index, (slice, bool)):
         return False
     if isinstance(index, (str, bytes, float, complex)):
@@ -123,7 +124,7 @@ def _on_host(index):
 
 
 def _as_numbers(index, as_array):
-    """An index on the host; of a list without elements integers, which NumPy's would be, too."""
+    """An index in host memory. An empty list becomes an array of integers, as in NumPy."""
     first = index
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
@@ -134,8 +135,8 @@ def _as_numbers(index, as_array):
 
 
 def of_reduceat(indices):
-    """Indices of reduceat on the host. Lists become int64, as NumPy makes them; arrays keep their
-    type, which the library checks. A hook of the extension."""
+    """The indices of reduceat in host memory. Lists become int64, as in NumPy. Arrays keep their
+    dtype, which the library checks. The extension calls this function."""
     from . import _conversion
 
     if hasattr(indices, "on_host"):
@@ -148,8 +149,8 @@ def of_reduceat(indices):
 
 
 def as_integers(array, key, as_array):
-    """(array, index): an index as integers and arrays of them: slices and masks become those. What
-    only an array without axes takes is one of a view with an axis."""
+    """(array, index) with the index as integers and arrays of integers: slices and masks are
+    converted. If the array is 0-d and the index is not plain, the index applies to a 1-d view."""
     items = key if isinstance(key, tuple) else (key,)
     if all(map(_is_plain, items)):
         items = tuple(_as_numbers(item, as_array) for item in items)

@@ -14,15 +14,15 @@ _ARRAYS = (lowlevel.GUF_PARAMETER_POINTER, lowlevel.GUF_PARAMETER_VIEW)
 
 
 class DeviceKernel:
-    """A raw kernel for a certain device: ``kernel.on("cuda:0")``. `device` may be a function that
-    says which, at each launch. ``[grid, block, stream, shared]`` gives a `Launch`."""
+    """A raw kernel for a given device: ``kernel.on("cuda:0")``. `device` may be a function that
+    returns the device at each launch. ``[grid, block, stream, shared]`` returns a `Launch`."""
 
     def __init__(self, kernel, device):
         self.kernel, self._device = kernel, device
 
     @property
     def device(self):
-        """Where it runs."""
+        """The device on which the kernel runs."""
         return self._device() if callable(self._device) else as_device(self._device)
 
     def __getitem__(self, configuration):
@@ -33,15 +33,15 @@ class DeviceKernel:
 
 
 class Launch:
-    """A kernel with a grid, waiting for its arguments: what ``kernel[grid, block, stream, shared]``
-    gives.
+    """A raw kernel with a launch configuration: the result of
+    ``kernel[grid, block, stream, shared]``. Call it with the arguments of the kernel.
 
     kernel  the raw kernel
-    device  where it runs, or None: where its arrays lie
-    stream  what it is queued on, or None
-    grid    blocks, three numbers
-    block   threads of a block, three numbers
-    shared  bytes of shared memory
+    device  the device on which it runs, or None for the device of its arrays
+    stream  the stream on which it is queued, or None
+    grid    the number of blocks, as three numbers
+    block   the number of threads in a block, as three numbers
+    shared  the size of the shared memory in bytes
     """
 
     def __init__(self, kernel, configuration, device=None):
@@ -55,11 +55,11 @@ class Launch:
         self.stream = as_stream(stream, device)
 
     def __call__(self, *arguments):
-        """Runs it. Arrays of the device are used as they are; the launch is queued then.
+        """Launches the kernel. If all arrays are on the device, the launch is queued.
 
-        Where arrays of the host are given for a device, they are copied there, and back if the
-        kernel may write them: the launch is complete on return. Structured scalars and arrays are
-        what a parameter ``guf::u8 *`` points to; a scalar is written where it lies.
+        Host arrays are copied to the device, and back if the kernel may write them. The launch is
+        then complete on return. Structured scalars and arrays may be passed to a parameter
+        ``guf::u8 *``, which points to their bytes; the kernel writes a scalar in place.
         """
         place = self._place(arguments)
         if place is None or place.info.backend == "cpu":
@@ -73,7 +73,7 @@ class Launch:
             host = copied[i] if adjusted else _array.as_array(value)
             writes = not flags & lowlevel.GUF_PARAMETER_READ_ONLY
             if writes and host.readonly:
-                continue  # the launch refuses it, and numbers, as on the cpu
+                continue  # the launch rejects it, as on the cpu
             copied[i] = _array.empty(host.shape, host.dtype, device=place)
             host.to_device(place, out=copied[i], stream=self.stream)
             if writes:
@@ -81,8 +81,9 @@ class Launch:
         return self._run_there(copied, back, place)
 
     def _run_there(self, arguments, back, place):
-        """All arguments lie on the device, or are numbers. Without a stream the launch needs an
-        array there to know its place."""
+        """Launches with arguments that are arrays of the device or numbers, and copies the arrays
+        in `back` to the host. If there is neither a stream nor an array, a new stream selects the
+        device."""
         stream = self.stream
         if stream is None and not any(isinstance(a, _array.Array) for a in arguments):
             stream = Stream(place)
@@ -97,7 +98,7 @@ class Launch:
                               tuple(arguments))
 
     def _place(self, arguments):
-        """The device: of the stream, of the arguments' arrays, or the one that was named."""
+        """The device of the stream or of the argument arrays, or else the configured device."""
         found = None if self.stream is None else self.stream.device
         for value in arguments:
             if found is None and isinstance(value, _array.Array) and not value.on_host:
@@ -108,8 +109,9 @@ class Launch:
         return found or self.device
 
     def _adjusted(self, arguments):
-        """Scalars of NumPy as Python's, which take the parameter's type; memory of other libraries
-        as arrays; records as their bytes, where the parameter points to bytes."""
+        """Converts the arguments. NumPy's scalars become Python numbers, which adopt the type of
+        the parameter. Memory of other libraries becomes arrays. Structured values become their
+        bytes if the parameter points to bytes."""
         numpy = sys.modules.get("numpy")
         for i, value in enumerate(arguments):
             if _is_structured(value) and self._points_to_bytes(i):
@@ -130,12 +132,12 @@ class Launch:
 
 
 def _is_structured(value):
-    """Whether it is a structured scalar, or an array of records."""
+    """Whether `value` is a structured scalar or an array with a structured dtype."""
     return getattr(getattr(value, "dtype", None), "kind", None) == "V"
 
 
 def _on_host(value):
-    """An array whose memory is the host's, of whatever library."""
+    """Whether an array of any library is in host memory."""
     if isinstance(value, _array.Array):
         return value.on_host
     if hasattr(value, "__dlpack_device__"):
@@ -144,13 +146,13 @@ def _on_host(value):
 
 
 def install(cls):
-    """Gives the Kernel class its indexing."""
+    """Adds indexing and `on` to the Kernel class."""
 
     def getitem(self, configuration):
         return Launch(self, configuration)
 
     def on(self, device):
-        """The kernel for a device, so that host arrays are copied there and back."""
+        """The kernel for a given device. Host arrays are copied to the device and back."""
         return DeviceKernel(self, Device(device))
 
     getitem.__doc__ = "``kernel[grid, block, stream, shared]``: call it with the arguments."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which libgufunc is loaded. Imported before the extension, which then finds it in the process."""
+"""Loads libgufunc. Imported before the extension, which then uses the library in the process."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ _loaded = None
 
 
 def library_path():
-    """The file of libgufunc that the process uses, or None where that cannot be told."""
+    """The path of the libgufunc that the process uses, or None if it cannot be determined."""
     if _loaded is None:
         with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
             for line in maps:
@@ -20,7 +20,7 @@ def library_path():
 
 
 def preload():
-    """Loads ``GUFUNC_LIBRARY``, or the one inside the package where it brings one (a wheel)."""
+    """Loads ``GUFUNC_LIBRARY``, or else the library inside the package, if it is in a wheel."""
     global _loaded
     inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
     path = os.environ.get("GUFUNC_LIBRARY") or (inside if os.path.exists(inside) else None)
@@ -36,7 +36,8 @@ def preload():
 
 
 preload()
-# In a subinterpreter the extension's own check is left out where the main one has it already.
+# If the main interpreter has already imported the extension, the check in its initialization is
+# skipped in a subinterpreter. The call below repeats the check.
 from . import _gufunc  # noqa: E402: the library comes first
 
 _gufunc._check_interpreter()

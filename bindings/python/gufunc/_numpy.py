@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy, for the extension; imported when an array of NumPy's is met or wanted."""
+"""NumPy for the extension. Imported when the first NumPy array is passed or returned."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ._errors import make_error
 
 
 def entries():
-    """What the extension reads arrays with, and an array to try it on."""
+    """The classes and functions that the extension uses for NumPy arrays, and a test array."""
     try:
         from numpy._core import _multiarray_umath
     except ImportError:  # NumPy 1
@@ -19,7 +19,7 @@ def entries():
 
 
 def of_sequence(value, dtype=None):
-    """An ndarray of it; what NumPy makes none of is refused with its words."""
+    """An ndarray of `value`. If NumPy rejects it, raises an error with NumPy's message."""
     try:
         return np.asarray(value, dtype)
     except ValueError as error:

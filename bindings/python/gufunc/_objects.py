@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, streams, events, graphs, contexts. Each releases itself; none needs a close."""
+"""Devices, streams, events, graphs and contexts. They release themselves; none has to be closed.
+"""
 
 import math
 import os
@@ -11,7 +12,7 @@ _FOREVER = 2**64 - 1
 
 
 def nanoseconds(timeout):
-    """Seconds, or None for no limit."""
+    """Converts a timeout in seconds, or None for no limit, to nanoseconds."""
     if timeout is None:
         return _FOREVER
     try:
@@ -23,16 +24,16 @@ def nanoseconds(timeout):
 
 
 def _done(status):
-    """What a query or wait answered: whether all is done."""
+    """Whether the result of a query or wait means that all work is done."""
     return status is None
 
 
 class Device(_gufunc.Handle):
     """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``.
 
-    Equal specs give equal devices; of a Device it is that one. UnavailableError where there is no
-    such backend, driver or device. Within ``with device:`` it is this thread's current one of its
-    backend, for `gufunc.cuda` and `gufunc.roc`.
+    Equal specs return equal devices; a Device as the argument is returned itself. UnavailableError
+    if the backend, driver or device does not exist. Within ``with device:`` it is this thread's
+    current device of its backend, which `gufunc.cuda` and `gufunc.roc` use.
     """
 
     __slots__ = ()
@@ -44,8 +45,8 @@ class Device(_gufunc.Handle):
 
     @classmethod
     def adopt(cls, spec, native):
-        """Opens a device over a driver's context of the program's own (a CUcontext), which must
-        live as long as anything of the device is used."""
+        """Opens a device over a driver context of the program (a CUcontext). The context must live
+        as long as the device and its objects are used."""
         return lowlevel.guf_device_adopt(spec, int(native))
 
     @property
@@ -55,7 +56,7 @@ class Device(_gufunc.Handle):
 
     @property
     def spec(self):
-        """"cpu", "cuda:0"."""
+        """The spec of the device, such as "cpu" or "cuda:0"."""
         return self.info.spec
 
     id = property(lambda self: self.info.index, doc="Its number among the backend's devices.")
@@ -63,33 +64,34 @@ class Device(_gufunc.Handle):
 
     @property
     def compute_capability(self):
-        """(9, 0) of a CUDA device; of others an AttributeError."""
+        """The compute capability of a CUDA device, such as (9, 0). AttributeError for others."""
         target = self.info.target
         if not target.startswith("sm_"):
             raise AttributeError(f"{self.spec} has no compute capability")
         return int(target[3:-1]), int(target[-1])
 
     def synchronize(self, timeout=None):
-        """Waits for work given without a stream; False when `timeout` seconds ran out."""
+        """Waits for work queued without a stream. Returns False if `timeout` seconds pass first."""
         return _done(lowlevel.guf_device_synchronize(self, nanoseconds(timeout)))
 
     @property
     def memory(self):
-        """Figures of the memory of arrays: live_bytes, peak_bytes, cached_bytes, ... Of the cpu,
-        which has no pool, an UnsupportedError."""
+        """Statistics of the memory of arrays: live_bytes, peak_bytes, cached_bytes, ...
+        UnsupportedError for the cpu, which has no memory pool."""
         return lowlevel.guf_device_get_memory(self)
 
     def trim_memory(self, keep_bytes=0):
-        """Gives cached memory back to the driver, but for `keep_bytes` of it."""
+        """Returns cached memory to the driver, except for `keep_bytes` bytes."""
         lowlevel.guf_device_trim_memory(self, keep_bytes)
 
     def limit_memory(self, limit_bytes=None):
-        """Allocations beyond it fail with a NoMemoryError; None: no limit."""
+        """Limits the memory of arrays. Allocations beyond the limit raise a NoMemoryError. None
+        removes the limit."""
         lowlevel.guf_device_limit_memory(self, _FOREVER if limit_bytes is None else limit_bytes)
 
     def enable_peer(self, peer):
-        """Lets this device's work address the memory of `peer`; UnsupportedError where it
-        cannot."""
+        """Allows work on this device to access the memory of `peer`. UnsupportedError if the
+        devices do not support it."""
         lowlevel.guf_device_enable_peer(self, peer)
 
     def stream(self):
@@ -111,7 +113,7 @@ class Device(_gufunc.Handle):
 
 
 def as_device(device):
-    """A Device of a spec, a Device or None."""
+    """Converts a spec to a Device. A Device or None is returned unchanged."""
     return device if device is None or isinstance(device, Device) else Device(device)
 
 
@@ -124,8 +126,8 @@ def _wanted(device):
 class Stream(_gufunc.Handle):
     """An in-order queue of a device's work: ``Stream("cuda:0")``.
 
-    What is queued keeps its arrays. Failures of queued work are raised by `synchronize`. With
-    ``with stream:`` the end of the block waits for the stream. To release it waits for nothing.
+    Queued work keeps its arrays alive. `synchronize` raises the failures of queued work. The end of
+    a ``with stream:`` block waits for the stream. Releasing a stream does not wait.
     """
 
     __slots__ = ()
@@ -135,44 +137,45 @@ class Stream(_gufunc.Handle):
 
     @classmethod
     def adopt(cls, device, native):
-        """Works on a CUstream or hipStream_t of the program's own, which must outlive it."""
+        """A stream over a CUstream or hipStream_t of the program, which must outlive it."""
         return lowlevel.guf_stream_adopt(_wanted(device), int(native), 0)
 
     @property
     def device(self):
-        """The device whose work it queues."""
+        """The device of the stream."""
         return lowlevel.guf_stream_get_device(self)
 
     @property
     def native(self):
-        """The vendor's handle, borrowed: an integer. Of the cpu an UnsupportedError."""
+        """The vendor's handle as an integer, borrowed. UnsupportedError for the cpu."""
         return lowlevel.guf_stream_get_native(None, self)
 
     def query(self):
-        """Whether all queued work is done; does not wait."""
+        """Whether all queued work is done. Does not wait."""
         return _done(lowlevel.guf_stream_query(self))
 
     def synchronize(self, timeout=None):
-        """Waits; raises the first failure of its work. False when `timeout` seconds ran out."""
+        """Waits for the queued work and raises its first failure. Returns False if `timeout`
+        seconds pass first."""
         return _done(lowlevel.guf_stream_synchronize(self, nanoseconds(timeout)))
 
     def wait_event(self, event):
-        """Makes later work wait for `event`; does not wait itself."""
+        """Makes work that is queued later wait for `event`. Does not wait itself."""
         lowlevel.guf_stream_wait_event(self, event)
 
     def record(self, event=None):
-        """Marks the present end with `event` or a new one; the event."""
+        """Records `event`, or a new event, at the present end of the stream. Returns the event."""
         event = Event(self.device) if event is None else event
         lowlevel.guf_event_record(event, self)
         return event
 
     def begin_capture(self):
-        """Records what is queued from now on instead of running it. UnsupportedError where the
-        device has no graphs, such as the cpu."""
+        """Starts a capture: work that is queued from now on is recorded and does not run.
+        UnsupportedError if the device has no graphs, as the cpu."""
         lowlevel.guf_stream_begin_capture(self)
 
     def end_capture(self, graph=None):
-        """Ends the capture: a new Graph, or `graph` with its work replaced."""
+        """Ends the capture. Returns a new Graph, or `graph` with its work replaced."""
         return lowlevel.guf_stream_end_capture(self, graph)
 
     def __enter__(self):
@@ -186,7 +189,7 @@ class Stream(_gufunc.Handle):
 
 
 class Event(_gufunc.Handle):
-    """A mark in a stream of `device`. One that was never recorded counts as reached."""
+    """A point in a stream of `device`. An event that was never recorded counts as reached."""
 
     __slots__ = ("_device",)
 
@@ -197,8 +200,8 @@ class Event(_gufunc.Handle):
         return made
 
     def record(self, stream=None):
-        """Marks the present end of `stream`; without one, or of 0, that of the work without a
-        stream of the device that the event was made for."""
+        """Records the event at the present end of `stream`. If `stream` is None or 0, records it
+        behind the work without a stream on the event's device."""
         if stream is None or (isinstance(stream, int) and stream == 0):
             stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
@@ -206,27 +209,27 @@ class Event(_gufunc.Handle):
     def _default_stream(self):
         device = self._device or Device("cpu")
         if device.info.backend == "cpu":
-            return Stream(device)  # such work is done when it was given
+            return Stream(device)  # on the cpu, work without a stream is already done
         return Stream.adopt(device, lowlevel.guf_stream_get_native(device, None))
 
     def query(self):
-        """Whether the mark is reached; does not wait."""
+        """Whether the event is reached. Does not wait."""
         return _done(lowlevel.guf_event_query(self))
 
     def synchronize(self, timeout=None):
-        """Waits; False when `timeout` seconds ran out."""
+        """Waits for the event. Returns False if `timeout` seconds pass first."""
         return _done(lowlevel.guf_event_wait(self, nanoseconds(timeout)))
 
     def wait(self, timeout=None):
-        """Waits; False when `timeout` seconds ran out. Of a Stream, its later work waits, as with
-        Numba's event."""
+        """Waits for the event. Returns False if `timeout` seconds pass first. If the argument is a
+        Stream, work queued on it later waits instead, as with Numba's event."""
         if isinstance(timeout, Stream):
             return timeout.wait_event(self)
         return self.synchronize(timeout)
 
     def elapsed(self, to):
-        """Milliseconds from this event to `to`, or None while one is not reached. UnsupportedError
-        where the device does not measure time, such as the cpu."""
+        """The milliseconds from this event to `to`, or None if one of them is not reached yet.
+        UnsupportedError if the device does not measure time, as the cpu."""
         answer = lowlevel.guf_event_elapsed(self, to)
         return None if isinstance(answer, tuple) else answer
 
@@ -234,18 +237,18 @@ class Event(_gufunc.Handle):
 
 
 class Graph(_gufunc.Handle):
-    """Work of a stream, captured once and launched many times: what `Stream.end_capture` gives.
-    It keeps the arrays of its work."""
+    """Work of a stream that is captured once and launched many times. `Stream.end_capture` returns
+    it. A graph keeps the arrays of its work alive."""
 
     __slots__ = ()
 
     def launch(self, stream):
-        """Queues the graph's work on a stream of the device it was captured on."""
+        """Queues the graph's work on a stream of the device on which it was captured."""
         lowlevel.guf_graph_launch(self, stream)
 
 
 class Context(_gufunc.Handle):
-    """A registry of ufuncs and modules of its own; most programs need none."""
+    """A separate registry of ufuncs and modules. Most programs do not need one."""
 
     __slots__ = ()
 
@@ -253,26 +256,26 @@ class Context(_gufunc.Handle):
         return lowlevel.guf_context_create(0)
 
     def find(self, name):
-        """A ufunc by name; ArgumentError where there is none."""
+        """The ufunc with a name. ArgumentError if there is none."""
         return lowlevel.guf_ufunc_find(self, name)
 
     def load(self, path, *, data_only=False):
-        """Loads a module into this context, as `gufunc.load` does into the process's own."""
+        """Loads a module into this context. `gufunc.load` loads into the default context."""
         return load_module(path, data_only, self)
 
     def names(self):
-        """Names of all ufuncs of this context, sorted."""
+        """The names of all ufuncs of this context, sorted."""
         return ufunc_names(self)
 
 
 def ufunc_names(context):
-    """Names of all ufuncs of a context, sorted."""
+    """The names of all ufuncs of a context, sorted."""
     count = lowlevel.guf_ufunc_count(context)
     return [lowlevel.guf_ufunc_name_at(context, i) for i in range(count)]
 
 
 def load_module(path, data_only, context):
-    """Loads a module file into a context, which the module then knows."""
+    """Loads a module file into a context. The module keeps a reference to the context."""
     flags = lowlevel.GUF_MODULE_DATA_ONLY if data_only else 0
     made = lowlevel.guf_module_load(context, os.path.abspath(os.fspath(path)), flags)
     made._context = context
@@ -280,13 +283,13 @@ def load_module(path, data_only, context):
 
 
 def backends(probe=False):
-    """What backends there are; with `probe`, their drivers are asked and `state` is final."""
+    """The known backends. With `probe` their drivers are initialized, so that `state` is final."""
     return [lowlevel.guf_backend_get_info(i, bool(probe))
             for i in range(lowlevel.guf_backend_count())]
 
 
 def devices():
-    """Every device of every usable backend."""
+    """All devices of all usable backends."""
     found = []
     for backend in backends(probe=True):
         if backend.state == lowlevel.GUF_OK:
@@ -296,17 +299,18 @@ def devices():
 
 
 def load_backend(path):
-    """Adds a plugin by absolute path. FileError where it cannot be opened."""
+    """Loads a backend plugin by absolute path. FileError if it cannot be opened."""
     lowlevel.guf_backend_load(str(path))
 
 
 def poll(max_callbacks=0):
-    """Frees what releases left behind; how many callbacks ran."""
+    """Frees objects whose release was deferred. Returns the number of callbacks that ran."""
     return lowlevel.guf_poll(max_callbacks)
 
 
 def read_log():
-    """Takes all lines of the library's log: (level, text), 0 error, 1 warning, 2 information."""
+    """Reads and removes all lines of the library's log as (level, text). The levels are 0 (error),
+    1 (warning) and 2 (information)."""
     lines = []
     while True:
         text, level = lowlevel.guf_log_read()
@@ -316,5 +320,6 @@ def read_log():
 
 
 def shutdown(timeout=None):
-    """Stops the library's threads; optional. False when work still ran after `timeout` seconds."""
+    """Stops the threads of the library; optional. Returns False if work is still running after
+    `timeout` seconds."""
     return _done(lowlevel.guf_shutdown(nanoseconds(timeout)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of devices, streams, events, graphs and contexts, and of what is asked of the library.
+# Types of devices, streams, events, graphs and contexts, and of the functions of the library.
 import os
 from contextlib import AbstractContextManager
 from typing import Any, Self, overload

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators, reductions and NumPy's protocol of arrays, by way of the standard ufuncs."""
+"""Operators, reductions and NumPy's __array_ufunc__ protocol in terms of the standard ufuncs."""
 
 import operator
 import sys
@@ -12,7 +12,7 @@ _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divid
            "rshift": "right_shift", "matmul": "matmul"}
 _COMPARE = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
             "ge": "greater_equal"}
-_EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric, and never a TypeError
+_EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; never raise a TypeError
 _UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
           "any": "logical_or", "all": "logical_and"}
@@ -24,9 +24,9 @@ _ABSENT = object()
 
 
 def _class_of(value, own):
-    """How an operator takes its other operand: "ours" calls the ufunc; "asked" returns
-    NotImplemented, so that Python asks the other's operator; "overrides" has NumPy ask the other's
-    __array_ufunc__; "unknown" is no operand of a ufunc."""
+    """How an operator handles its other operand `value`. "ours": call the ufunc. "asked": return
+    NotImplemented, so that Python calls the operator of `value`. "overrides": call NumPy's ufunc,
+    which calls the __array_ufunc__ of `value`. "unknown": `value` cannot be an operand."""
     cls = type(value)
     if cls in _NUMBERS or cls is own:
         return "ours"
@@ -58,7 +58,7 @@ def _has_buffer(value):
 
 
 def _by_numpy(name, *operands, **keywords):
-    """NumPy's own ufunc, which asks every operand's __array_ufunc__, this package's included."""
+    """Calls NumPy's ufunc, which calls the __array_ufunc__ of the operands, also of an Array."""
     import numpy
 
     return getattr(numpy, name)(*operands, **keywords)
@@ -99,8 +99,8 @@ def _power(ufunc, own):
 
 
 def _comparison(ufuncs, own, name):
-    """== and !=, which NumPy has for operands of any type: those that no loop takes are compared
-    by NumPy, element by element, or by their types."""
+    """The operators == and !=, which NumPy defines for operands of any type. If no loop accepts the
+    operands, NumPy compares them; without NumPy they are unequal."""
     order = _binary(ufuncs[_COMPARE[name]], own)[0]
 
     def by_numpy(self, other):
@@ -129,8 +129,8 @@ def _fold(ufunc):
 
 
 def _on_numpy(ufunc, method, inputs, keywords, own):
-    """Runs a ufunc that this package does not have, of NumPy, SciPy or Numba, on the memory of
-    arrays on the host. Results are arrays of this package."""
+    """Runs a ufunc of NumPy, SciPy or Numba that this package lacks on the memory of host arrays.
+    The results are arrays of this package."""
     outputs = keywords.get("out", ())
     for operand in (*inputs, *outputs):
         if isinstance(operand, own) and not operand.on_host:
@@ -151,7 +151,8 @@ def _on_numpy(ufunc, method, inputs, keywords, own):
 
 
 def _result_of(found, given=None):
-    """The output that was given, else an array over a result; objects stay as they are."""
+    """The output `given`, or else an array over the result. Other objects are returned unchanged.
+    """
     if given is not None:
         return given
     try:
@@ -161,8 +162,8 @@ def _result_of(found, given=None):
 
 
 def _divide_both(ufuncs, inputs, out=None, **keywords):
-    """numpy.divmod by its two halves."""
-    if out is not None:  # the first half may be written over an input of the second
+    """numpy.divmod as floor_divide and remainder."""
+    if out is not None:  # an output of floor_divide may be an input of remainder
         inputs = [ufuncs["array"](one) if hasattr(one, "dtype") else one for one in inputs]
     given = [{}, {}] if out is None else [{"out": one} for one in out]
     return tuple(ufuncs[name](*inputs, **output, **keywords)
@@ -173,8 +174,8 @@ _HALVES_TAKE = {"out", "where", "casting", "order", "dtype"}
 
 
 def _is_refused(operand, own, is_output):
-    """Whether another class has to answer a ufunc. A class that NumPy's ufuncs would not call
-    either is refused at once."""
+    """Whether the ufunc call must be left to the operand's class. Rejects the operand if its class
+    does not support ufuncs or its extra data would be lost."""
     if is_output and _is_plain_output(operand):
         return False
     found = _class_of(operand, own)
@@ -198,12 +199,12 @@ def _array_ufunc(ufuncs, own):
                 any(_is_refused(operand, own, True) for operand in outputs)):
             return NotImplemented
         found = ufuncs.get(ufunc.__name__)
-        if method == "__call__":  # NumPy hands its scalars over as arrays, which lie on the host
+        if method == "__call__":  # NumPy passes its scalars as 0-d ndarrays: make them scalars
             inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
                       else operand for operand in inputs]
             if ufunc is numpy.divmod and keywords.keys() <= _HALVES_TAKE:
                 return _divide_both(ufuncs, inputs, **keywords)
-        # A ufunc of the same name that is not NumPy's computes something else.
+        # A ufunc of another library may have the same name and compute something else.
         if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:
             return _on_numpy(ufunc, method, inputs, keywords, own)
         if len(outputs) == 1:
@@ -249,7 +250,7 @@ def _named(function, name):
 
 
 def install(cls, ufuncs):
-    """Gives the Array class its operators."""
+    """Adds the operators to the Array class."""
     for name, ufunc in _BINARY.items():
         forward, backward, in_place = _binary(ufuncs[ufunc], cls)
         setattr(cls, f"__{name}__", _named(forward, f"__{name}__"))

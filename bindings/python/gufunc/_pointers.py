@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs over functions that are compiled already: of ctypes, cffi, Numba, Cython."""
+"""Ufuncs from functions that are already compiled: by ctypes, cffi, Numba or Cython."""
 
 import re
 import sys
@@ -21,30 +21,32 @@ _NUMBERS = frozenset(map(_dtypes.parse, "fdbBhHiIqQ"))
 _WANTED = ("a function of numbers takes 1 to 4 of one type, float32, float64 or an integer's, and "
            "returns one")
 _SKIP = "__pyx_skip_dispatch"
-# In place of a type's letter.
+# Letters for C types that are not numbers.
 _POINTER, _VOID, _OTHER = "*", "v", "?"
 
 
 def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signature=None,
                        scalar=None, fallible=False, any_thread=True, user=0, doc=None,
                        identity=None, flags=(), context=None):
-    """A ufunc whose loops are C functions that exist already. It runs on the cpu.
+    """A ufunc whose loops are existing C functions. It runs on the cpu.
 
     pointer     an address, a function of ctypes or cffi, Numba's ``@cfunc``, a PyCapsule, or a
                 function that a Cython module exports (``module.__pyx_capi__[name]``, or
-                ``(module, name)``); or a list of these, one per loop. What owns the code is kept.
-    types       the loop's dtypes, "dd->d", or a list, one per loop. Cython's exports, functions of
-                cffi, of Numba and those of ctypes that have ``argtypes`` tell theirs.
-    scalar      the function takes and returns numbers, ``double f(double, double)``: one to four of
-                one type, float32, float64 or an integer's. Otherwise it is a loop as NumPy's,
-                ``void f(char **args, const int64_t *dims, const int64_t *steps, void *user)``,
-                called with `user`. None: scalar where the object tells so. CallError where what it
-                tells is something else.
-    fallible    True: a loop that returns a status: 0, or what the call fails with. "error": that
-                takes a ``guf_error *`` besides, as its last parameter; the message, argument, axis
-                and native code that it writes there are the exception's
-    any_thread  it may run on several threads at once, which is of no use where it takes the GIL
-    signature   of a generalized ufunc, which then gives nin and nout
+                ``(module, name)``); or a list of these, one per loop. The ufunc keeps the owner of
+                the code alive.
+    types       the dtypes of the loop, "dd->d", or a list with one entry per loop. They may be
+                omitted for Cython's exports, functions of cffi and Numba, and functions of ctypes
+                with ``argtypes``.
+    scalar      True: the function takes and returns numbers, ``double f(double, double)``: one to
+                four parameters of the same type, float32, float64 or an integer type. False: it is
+                an inner loop as in NumPy, ``void f(char **args, const int64_t *dims,
+                const int64_t *steps, void *user)``, called with `user`. None: scalar if the object
+                describes such a function. CallError if the object describes another function.
+    fallible    True: the loop returns a status, which is 0 or the reason for the failure of the
+                call. "error": the loop also has a ``guf_error *`` as its last parameter; the
+                exception has the message, argument, axis and native code that the loop writes there
+    any_thread  the function may run on several threads at once; no use if it acquires the GIL
+    signature   the signature of a generalized ufunc, which determines nin and nout
     """
     several = isinstance(pointer, list)
     pointers = pointer if several else [pointer]
@@ -55,7 +57,7 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
         nin, nout = _counts(loops[0][1])
-    # A name that is taken stays so: all that can be wrong with a loop is found before.
+    # A registered name cannot be removed. All loops are therefore checked before `create`.
     codes = [_codes(text, kind, signature is None and nin + (nout or 0)) for _, text, kind in loops]
     made = create(name, nin or 0, nout or 0, signature=signature, doc=doc, identity=identity,
                   flags=flags, context=context)
@@ -70,7 +72,7 @@ def _parsed(types):
 
 
 def _codes(types, kind, count):
-    """The codes of a loop's types, `count` of them where that is known."""
+    """The dtype codes of a loop's types. `count` is their expected number, or 0 if unknown."""
     codes = _parsed(types)
     if count and len(codes) != count:
         raise make_refusal(f"a loop of this ufunc has {count} types, not {len(codes)}: {types!r}")
@@ -80,7 +82,7 @@ def _codes(types, kind, count):
 
 
 def _described(pointer, types, scalar):
-    """((address, owner), types, kind or None)."""
+    """((address, owner), types, kind) of a function. The kind is None for an inner loop."""
     address, owner, export = _resolved(pointer)
     told, kind = _of_export(export) if export is not None else _of_function(owner)
     if scalar is False:
@@ -98,7 +100,7 @@ def _described(pointer, types, scalar):
 
 
 def _counts(types):
-    """(nin, nout) of a loop's types; without an arrow the last is the output."""
+    """(nin, nout) of a loop's types. Without an arrow the last type is the output."""
     if isinstance(types, str) and "->" in types:
         left, right = types.split("->")
         return len(left), len(right)
@@ -106,7 +108,7 @@ def _counts(types):
 
 
 def _resolved(pointer):
-    """(address, what to keep, Cython's text of the function or None)."""
+    """(address, object to keep alive, Cython's declaration of the function or None)."""
     if isinstance(pointer, tuple):
         module, name = pointer
         exports = getattr(module, "__pyx_capi__", {})
@@ -138,9 +140,10 @@ def _checked(address):
 
 
 def _classed(letters, unknown):
-    """(types, kind) of a function by the letters of what it takes and returns: "dd->d" and
-    "scalar"; "" where it is none of numbers, `unknown` where one of its types may be anything. The
-    kind is None where it may be a loop, which takes addresses."""
+    """(types, kind) of a function from the letters of its parameters and its result: "dd->d" and
+    "scalar". The types are "" if the function does not take and return numbers, and `unknown` if
+    one of its types is unknown. The kind is None if the function may be an inner loop, which takes
+    addresses."""
     *taken, given = letters
     if not {"f", "d"} & set(taken) and (_POINTER in taken or given == _VOID):
         return "", None
@@ -150,14 +153,13 @@ def _classed(letters, unknown):
 
 
 def _of_function(function):
-    """What an object tells of its C function: `_classed`, or (None, None) of one that tells
-    nothing."""
+    """The result of `_classed` for an object that describes its C function, else (None, None)."""
     ctypes = sys.modules.get("ctypes")
     if hasattr(function, "address"):  # Numba's @cfunc
         try:
             function = function.ctypes
         except (AttributeError, NotImplementedError, TypeError):
-            told = getattr(function, "_sig", None)  # of types that ctypes lacks
+            told = getattr(function, "_sig", None)  # its types are not ones of ctypes
             if told is None:
                 return None, None
             names = map(str, (*told.args, told.return_type))
@@ -198,7 +200,7 @@ def _of_cffi(kind):
 
 
 def _of_c(text):
-    """The letter of a type as C writes it, with a parameter's name behind it or without."""
+    """The letter of a C type in a declaration, with or without a parameter name after it."""
     if "*" in text:
         return _POINTER
     words = text.split()
@@ -207,8 +209,8 @@ def _of_c(text):
 
 
 def _of_export(text):
-    """(types, kind) of a function that Cython exports, "double (double, int ...)", as `_classed`,
-    and (None, None) of a text that tells nothing."""
+    """The result of `_classed` for a function that Cython exports, from its declaration "double
+    (double, int ...)". (None, None) if the declaration cannot be parsed."""
     found = re.fullmatch(r"\s*([\w ]+?)\s*\(([^()]*)\)\s*", text)
     if found is None:
         return None, None
@@ -216,6 +218,6 @@ def _of_export(text):
     skip = parameters[-1].endswith(_SKIP)
     if skip:
         parameters.pop()
-    # Other names may stand for numbers: Cython's typedefs.
+    # An unknown name may be a Cython typedef of a number.
     told, kind = _classed([*map(_of_c, parameters), _of_c(found[1])], None)
     return told, "skip" if kind and skip else kind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans: calls prepared once and launched many times."""
+"""Plans: calls that are prepared once and launched many times."""
 
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
@@ -8,25 +8,26 @@ from ._errors import make_refusal
 class Plan(_gufunc.Handle):
     """A call prepared for operands of certain dtypes, shapes and strides: ``ufunc.plan(a, out=b)``.
 
-    Every decision is made when it is created; a launch takes addresses.
+    All decisions are made when the plan is created. A launch only needs addresses.
     """
 
     __slots__ = ()
 
     @property
     def workspace(self):
-        """(bytes, alignment) of the scratch memory that a launch needs, on the plan's device."""
+        """(bytes, alignment) of the workspace that a launch needs on the plan's device."""
         return lowlevel.guf_plan_workspace(self)
 
     def explain(self):
-        """What the plan does, and why, as text."""
+        """A text that describes what the plan does and why."""
         return _gufunc.plan_explain(self)
 
     def launch(self, *operands, stream=None, workspace=0):
-        """Runs on operands laid out as those it was made for: inputs, outputs, and the mask last.
+        """Runs the plan on operands with the layout for which it was created: inputs, outputs, and
+        the mask last.
 
-        Each is an Array, an ndarray, an address, or None for a scalar. Nothing checks that they
-        are laid out so. On a stream the caller keeps them alive.
+        Each operand is an Array, an ndarray, an address, or None for a scalar. The layout is not
+        checked. With a stream, the caller must keep the operands alive.
         """
         if len(operands) > lowlevel.GUF_MAX_NDIM:
             raise make_refusal("too many operands")
@@ -36,7 +37,7 @@ class Plan(_gufunc.Handle):
 
 
 def address_of(operand):
-    """Where an array lies."""
+    """The address of an operand; 0 for None."""
     if operand is None:
         return 0
     if isinstance(operand, int):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams of the program's own, and of other libraries."""
+"""Conversion of streams of other libraries."""
 
 import operator
 
@@ -9,13 +9,13 @@ from ._objects import Stream, as_device
 
 
 def native_of(device):
-    """The driver's own handle of the stream of work that is given without one."""
+    """The driver's handle of the stream on which work without a stream runs."""
     return lowlevel.guf_stream_get_native(device, None)
 
 
 def as_stream(stream, device=None):
-    """A Stream, or None for work without one: of None, 0, a Stream, a driver's handle, or another
-    library's stream object. A hook of the extension."""
+    """Converts None, 0, a Stream, a driver's handle or another library's stream object to a Stream,
+    or to None for work without a stream. The extension calls this function."""
     if stream is None or isinstance(stream, Stream):
         return stream
     number = _number_of(stream)
@@ -27,15 +27,15 @@ def as_stream(stream, device=None):
 
 
 def _number_of(stream):
-    """The driver's handle that an object of another library's is, or has."""
+    """The driver's handle in a stream object of another library."""
     found = stream
     for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
         found = getattr(found, name, found)
     found = getattr(found, "value", found)
-    if found is None:  # of ctypes: no handle
+    if found is None:  # a NULL pointer of ctypes
         return 0
     try:
-        # A handle of this package is the address of an object of the library, no driver's stream.
+        # A Handle of this package converts to the address of a library object, not of a stream.
         number = None if isinstance(stream, _gufunc.Handle) else operator.index(found)
     except TypeError:
         number = None

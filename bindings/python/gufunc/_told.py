@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What objects tell of themselves: documentation of ufuncs, texts of infos."""
+"""Docstrings and signatures of ufuncs, and the repr of info structs."""
 
 from . import lowlevel
 
@@ -8,7 +8,7 @@ _INFOS = ("guf_backend_info", "guf_device_info", "guf_device_memory", "guf_dtype
 
 
 class Documentation:
-    """A class's text, and for its instances their own."""
+    """A descriptor for __doc__: one text for the class, and a separate text for each instance."""
 
     def __init__(self, text, of_instance):
         self._text, self._of_instance = text, of_instance
@@ -18,7 +18,8 @@ class Documentation:
 
 
 class Signature:
-    """`inspect.signature` of ufuncs; their class has none."""
+    """A descriptor for __signature__ of ufuncs, which `inspect.signature` reads. The class has no
+    signature."""
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -31,7 +32,7 @@ def _inputs(ufunc):
 
 
 def signature_of(ufunc):
-    """How the ufunc is called: NumPy's parameters, then the package's own."""
+    """The signature of a call of the ufunc: NumPy's parameters, then those of this package."""
     import inspect
 
     class NoValue:
@@ -55,7 +56,7 @@ def signature_of(ufunc):
 
 
 def of_ufunc(ufunc):
-    """How it is called, what it does, its loops."""
+    """The docstring of a ufunc: how it is called, what it does, and its loops."""
     inputs = _inputs(ufunc)
     name = ufunc.__name__.rpartition(":")[2]
     lines = [f"{name}({', '.join([*inputs, '/'])}, out=None, **keywords)"]
@@ -75,7 +76,7 @@ def _fields(self):
 
 
 def install(cls):
-    """Gives the Ufunc class and what is told of things their texts."""
+    """Sets the descriptors of the Ufunc class and the __repr__ of the info structs."""
     cls.__doc__ = Documentation(cls.__doc__, of_ufunc)
     cls.__signature__ = Signature()
     for name in _INFOS:

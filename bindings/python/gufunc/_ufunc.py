@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs: found, loaded, created; and modules, which bring them."""
+"""Ufuncs, and the functions that find and create them; modules and raw kernels."""
 
 import operator
 
@@ -24,21 +24,21 @@ _FLAGS = _dtypes.Words("a flag", {
 
 
 class Ufunc(_gufunc.UfuncBase):
-    """A universal or generalized universal function, called as NumPy's are.
+    """A universal or generalized universal function, called as in NumPy.
 
     ``ufunc(*inputs, out=None, where=True, axes=, axis=, keepdims=False, casting="same_kind",
     order="K", dtype=None, signature=None, stream=None, device=None, dims=, host_policy=,
     threads=0)``
 
-    Operands are arrays of this package, ndarrays, numbers, lists, and what has the buffer protocol
-    or exports DLPack. Classes that NumPy's ufuncs would call or return are refused with a
-    CallError: Series, quantities, lazy and masked arrays, subclasses of ndarray but memmap. Results
-    are arrays of this package where an input is one, else NumPy's: a scalar for a 0-d result. With
-    `stream` the call is queued, and ndarrays must not be touched before ``stream.synchronize()``;
-    else results on the host are complete on return. NumPy's errstate does not apply:
-    `gufunc.errstate` does. `dims` gives sizes of dimensions that only outputs have, by name;
-    `host_policy` "copy" or "warn" lets host operands be copied beside device ones. Errors are
-    subclasses of `gufunc.Error` and of NumPy's.
+    Operands are arrays of this package, ndarrays, numbers, lists, and objects that support the
+    buffer protocol or DLPack. Classes with extra data or behaviour are rejected with a CallError:
+    Series, quantities, lazy and masked arrays, and subclasses of ndarray except memmap. If an input
+    is an array of this package, the results are, too; otherwise they are NumPy's, with a scalar for
+    a 0-d result. With `stream` the call is queued, and ndarrays must not be accessed before
+    ``stream.synchronize()``; otherwise results on the host are complete on return. NumPy's errstate
+    has no effect; `gufunc.errstate` replaces it. `dims` gives the sizes of dimensions that only
+    outputs have, by name. `host_policy` "copy" or "warn" allows a call to mix host and device
+    operands; the host operands are copied. Errors derive from `gufunc.Error` and NumPy's classes.
     """
 
     __slots__ = ()
@@ -53,13 +53,13 @@ class Ufunc(_gufunc.UfuncBase):
 
     @property
     def loops(self):
-        """The dtypes of every loop, in the order they are tried."""
+        """The dtypes of every loop, in the order in which the loops are tried."""
         return [tuple(map(_dtypes.of_code, lowlevel.guf_ufunc_loop_types(self, i, self.nargs)))
                 for i in range(self.info.nloops)]
 
     @property
     def identity(self):
-        """The identity of a reduction, or None; a bool where results are always bools."""
+        """The identity of a reduction, or None. A bool if the results of all loops are bools."""
         found = _IDENTITIES.get(self.info.identity)
         if found in (0, 1) and self.info.nloops:
             if all(result.kind == "b" for loop in self.loops for result in loop[self.nin:]):
@@ -68,8 +68,8 @@ class Ufunc(_gufunc.UfuncBase):
 
     @property
     def types(self):
-        """The loops as NumPy writes them: ["dd->d"]. Those of bfloat16, for which NumPy has no
-        letter, are listed by `loops` only."""
+        """The loops in NumPy's notation: ["dd->d"]. NumPy has no letter for bfloat16; only `loops`
+        lists the loops with bfloat16."""
         found = []
         for loop in self.loops:
             if any(dtype.kind == "E" for dtype in loop):
@@ -82,7 +82,8 @@ class Ufunc(_gufunc.UfuncBase):
         return f"<gufunc.Ufunc {self.__name__!r}>"
 
     def __reduce__(self):
-        """By its name; refused where another process would not find it under that."""
+        """Pickles the ufunc by its name. Raises a PicklingError if the name is not in the default
+        context, because another process could not find it."""
         import pickle
 
         name = self.__name__
@@ -98,36 +99,36 @@ class Ufunc(_gufunc.UfuncBase):
         return self
 
     def at(self, a, indices, b=None, **keywords):
-        """``a[indices] = op(a[indices], b)``, every occurrence counted. `indices` is all that NumPy
-        takes: integers, arrays of them, slices, Ellipsis, None, masks, or a tuple of these.
-        IndexOutOfRange for an index outside `a`, which is unchanged then."""
+        """``a[indices] = op(a[indices], b)``, applied once per occurrence of an index. `indices` is
+        an integer, an array of integers, a slice, Ellipsis, None, a mask, or a tuple of these, as
+        in NumPy. IndexOutOfRange if an index is outside `a`; `a` is then unchanged."""
         a, indices = _indexing.as_integers(a, indices, _array.as_array)
         operands = (a, indices) if b is None else (a, indices, b)
         return super().at(*operands, **keywords)
 
     def resolve(self, *args, method="call", **keywords):
-        """What a call or method would do: loop, dtypes and shapes, without doing it. Raises what
-        the call would raise for its types and shapes."""
+        """Resolves a call or method without running it: its loop, dtypes and shapes. Raises the
+        errors that the call would raise for its types and shapes."""
         found = _gufunc.ask(False, method, self, *args, **keywords)
         for key in ("loop_dtypes", "dtypes"):
             found[key] = [code and _dtypes.of_code(code) for code in found[key]]
         return found
 
     def explain(self, *args, method="call", **keywords):
-        """What a call or method would do, and why, as text."""
+        """A text that describes what a call or method would do and why."""
         return _gufunc.ask(True, method, self, *args, **keywords)
 
     def plan(self, *args, **keywords):
-        """Prepares a call with all outputs given: a Plan. Nothing is computed yet. CallError where
-        an output is missing."""
+        """Prepares a call and returns a Plan. All outputs must be given. Nothing is computed yet.
+        CallError if an output is missing."""
         return _gufunc.plan_create(self, *args, **keywords)
 
     def call_chunked(self, *args, chunk_bytes=0, depth=0, first_item=0, progress=None, **keywords):
-        """A call on arrays larger than a device's memory, cut into chunks. Blocks.
+        """Runs a call in chunks, for arrays that are larger than the memory of a device. Blocks.
 
-        All operands lie on the host and all outputs are given. ``progress(done, items)`` is called
-        behind each chunk; a true answer or an exception ends the call. An exception has
-        `items_done`: the `first_item` to go on with.
+        All operands must be in host memory and all outputs must be given. ``progress(done, items)``
+        is called after each chunk; a true result or an exception ends the call. An exception of the
+        call has `items_done`, the `first_item` with which the call can be resumed.
         """
         items = []
         options = (size_of(chunk_bytes, "chunk_bytes", 2**64 - 1),
@@ -140,14 +141,15 @@ class Ufunc(_gufunc.UfuncBase):
             raise
 
     def add_loop(self, types, function, *, user=0, any_thread=False, fallible=False):
-        """Adds a host loop of these types.
+        """Adds a host loop with these types.
 
-        function    a callable ``(addresses, dims, steps)``, run with the GIL, whose exception is
-                    the call's; or the address of a C function with NumPy's inner-loop signature.
-                    The ufunc keeps it: one that refers to its ufunc is never freed
-        fallible    of an address: True: the function returns a status; "error": and takes a
+        function    a callable ``(addresses, dims, steps)``, which runs with the GIL and whose
+                    exception is raised by the call; or the address of a C function with NumPy's
+                    inner-loop signature. The ufunc keeps the callable alive; a callable that refers
+                    to its ufunc is never freed
+        fallible    for an address. True: the function returns a status. "error": it also has a
                     ``guf_error *`` as its last parameter, see `ufunc_from_pointer`
-        any_thread  of an address: it may run on any thread, several at once
+        any_thread  for an address: the function may run on any thread, and on several at once
         """
         codes = self._codes(types)
         kind = _KINDS[loop_kind(fallible)]
@@ -159,7 +161,7 @@ class Ufunc(_gufunc.UfuncBase):
         _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
 
     def _codes(self, types):
-        """The codes of a loop's types, one per operand."""
+        """The dtype codes of a loop's types, one per operand."""
         codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
                           else types))
         if len(codes) != self.nargs:
@@ -167,15 +169,16 @@ class Ufunc(_gufunc.UfuncBase):
         return codes
 
     def add_module_loop(self, module, function, types):
-        """Adds a module's function as a loop of these types; the ufunc keeps the module loaded."""
+        """Adds a module's function as a loop with these types. The ufunc keeps the module loaded.
+        """
         codes = self._codes(types)
         _gufunc._forget_types()
         lowlevel.guf_ufunc_add_module_loop(self, module, function, len(codes), codes)
 
     def set_reduction(self, merge, finish=None):
-        """Makes this ufunc the leaf of a reduction with a state: it makes states of elements,
-        `merge` one of two, `finish` results of states. This ufunc; ShapeError where signatures do
-        not fit."""
+        """Defines a reduction with a user-defined accumulator. This ufunc computes accumulators
+        from elements, `merge` combines two accumulators, and `finish` computes the results from an
+        accumulator. Returns this ufunc. ShapeError if the signatures do not fit together."""
         lowlevel.guf_ufunc_set_reduction(self, (merge, finish))
         _gufunc._describe(self)
         return self
@@ -186,7 +189,7 @@ _KINDS = {"numpy": lowlevel.GUF_LOOP_NUMPY, "status": lowlevel.GUF_LOOP_STATUS,
 
 
 def loop_kind(fallible):
-    """The kind of a loop in C, by what says how it may fail."""
+    """The kind of a C loop for a value of `fallible`."""
     if fallible == "error":
         return "error"
     if fallible not in (True, False):
@@ -195,7 +198,8 @@ def loop_kind(fallible):
 
 
 def _core_counts(signature):
-    """Distinct core dimensions, and 256 times those of all operands: what a loop is handed."""
+    """The number of distinct core dimensions, plus 256 times the number of core dimensions of all
+    operands. A loop receives as many core sizes and core strides."""
     if not signature:
         return 0
     names = [name.strip().rstrip("?").partition("|")[0]
@@ -205,9 +209,9 @@ def _core_counts(signature):
 
 
 class Module(_gufunc.Handle):
-    """A module of kernels that gufcc made: its ufuncs are attributes and items, by short name.
+    """A module of kernels compiled by gufcc. Its ufuncs are attributes and items by short name.
 
-    What `load` and `build` give. Its ufuncs and kernels keep the file loaded.
+    `load` and `build` return modules. The ufuncs and kernels of a module keep its file loaded.
     """
 
     __slots__ = ("_context",)
@@ -217,12 +221,12 @@ class Module(_gufunc.Handle):
     __name__ = property(lambda self: self.info.name)
 
     def names(self):
-        """Short names of its ufuncs."""
+        """The short names of the module's ufuncs."""
         return [lowlevel.guf_module_function_at(self, i).rpartition(":")[2]
                 for i in range(self.info.nfunctions)]
 
     def kernels(self):
-        """Short names of its raw kernels."""
+        """The short names of the module's raw kernels."""
         return [lowlevel.guf_module_kernel_at(self, i).rpartition(":")[2]
                 for i in range(self.info.nkernels)]
 
@@ -230,7 +234,7 @@ class Module(_gufunc.Handle):
         return lowlevel.guf_ufunc_find(self._context, f"{self.__name__}:{name}")
 
     def kernel(self, name):
-        """A raw kernel by its short name; ArgumentError where there is none."""
+        """The raw kernel with a short name. ArgumentError if there is none."""
         return lowlevel.guf_kernel_find(self, name)
 
     def __getattr__(self, name):
@@ -250,7 +254,7 @@ class Module(_gufunc.Handle):
 
 
 class Kernel(_gufunc.Handle):
-    """A raw kernel of a module, launched by `launch`, or as ``kernel[grid, block](x, y)``."""
+    """A raw kernel of a module. Launch it with `launch` or as ``kernel[grid, block](x, y)``."""
 
     __slots__ = ()
 
@@ -268,14 +272,15 @@ class Kernel(_gufunc.Handle):
         return found
 
     def device_info(self, device=None):
-        """What a launch on a device may ask for; loads the code there."""
+        """The limits of a launch on a device. Loads the code on the device."""
         return lowlevel.guf_kernel_get_device_info(self, as_device(device))
 
     def launch(self, grid, block, *arguments, stream=None, shared_bytes=0):
-        """Runs `grid` blocks of `block` threads: numbers, or up to three of them, x first.
+        """Runs `grid` blocks of `block` threads. Each of the two is a number or one to three
+        numbers, x first.
 
-        Arguments are arrays of one device, and numbers. On a stream the launch is queued; what the
-        kernel reads and writes is not checked.
+        Arguments are numbers and arrays of one device. With a stream the launch is queued. The
+        memory accesses of the kernel are not checked.
         """
         _gufunc.kernel_launch(self, stream, three(grid, "grid"), three(block, "block"),
                               size_of(shared_bytes, "shared_bytes"), arguments)
@@ -286,7 +291,7 @@ _MOST = 2**32 - 1
 
 
 def size_of(number, what, most=_MOST):
-    """A number that is none below 0 in the C interface, and has 32 bits in it or up to `most`."""
+    """Checks an integer for an unsigned parameter of the C interface: from 0 to `most`."""
     try:
         size = operator.index(number)
     except TypeError:
@@ -297,7 +302,7 @@ def size_of(number, what, most=_MOST):
 
 
 def three(size, what):
-    """A grid or a block as three numbers, x first: of an integer, or of one to three of them."""
+    """A grid or block as three numbers, x first. `size` is an integer or one to three integers."""
     sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
     if not 1 <= len(sizes) <= 3:
         raise make_refusal(f"{what}: found {size!r}, wanted an integer, or one to three of them")
@@ -305,32 +310,33 @@ def three(size, what):
 
 
 def find(name, context=None):
-    """A ufunc by name: "add", "module:name", or a short name that is unique. ArgumentError where
+    """The ufunc with a name: "add", "module:name", or a short name that is unique. ArgumentError if
     there is none."""
     return lowlevel.guf_ufunc_find(context, name)
 
 
 def names(context=None):
-    """Names of all ufuncs, sorted: "add", "module:name"."""
+    """The names of all ufuncs, sorted: "add", "module:name"."""
     return ufunc_names(context)
 
 
 def load(path, *, data_only=False, context=None):
-    """Loads a module file that gufcc made: a Module. `data_only` runs no code of the file.
-    FileError where it cannot be read, or is no module."""
+    """Loads a module file compiled by gufcc and returns a Module. With `data_only` no code of the
+    file runs. FileError if the file cannot be read or is not a module."""
     return load_module(path, data_only, context)
 
 
 def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identity=None, flags=(),
            roles=None, core_dims=None, context=None):
-    """Creates a ufunc without loops and registers its name. ArgumentError where that is taken.
+    """Creates a ufunc without loops and registers its name. ArgumentError if the name is taken.
 
-    signature  of a generalized ufunc, which then gives nin and nout
+    signature  the signature of a generalized ufunc, which determines nin and nout
     identity   None, 0, 1, -1, -inf or "reorderable"
-    flags      of "commutative", "associative", "inplace_safe", "takes_none"
-    roles      per operand "in", "out" or "inout"
-    core_dims  ``f(sizes)``: sees the core sizes of every call, -1 where open; may return them
-               filled in, and refuses the call by raising. The ufunc keeps it, as its loops
+    flags      any of "commutative", "associative", "inplace_safe", "takes_none"
+    roles      "in", "out" or "inout" for each operand
+    core_dims  ``f(sizes)``: receives the core sizes of every call, -1 for an unknown size; may
+               return the sizes with the unknown ones filled in; rejects the call by raising. The
+               ufunc keeps the function alive, as it keeps its loops
     """
     bits = 0
     for flag in flags:

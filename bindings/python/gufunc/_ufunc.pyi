@@ -100,10 +100,10 @@ class Ufunc(_Handle):
     def at(self, a: _Operand, indices: Any, b: _Operand = None, **keywords: Any) -> None: ...
     def outer(self, A: _Operand, B: _Operand, /, **keywords: Any) -> Any: ...
 
-# Ufuncs of the standard library. Where an input is an Array the result is one; of all else on the
-# host it is an ndarray, of numbers a scalar. Outputs are returned as they are given. "Any" matches
-# last, and the same way in all of these: so an argument whose type has an Any in it, as every
-# ndarray's has, is no reason to give up.
+# Ufuncs of the standard library. If an input is an Array, the result is an Array. For other host
+# operands the result is an ndarray, and for numbers a scalar. A given output is returned itself.
+# All overloads that an operand of type Any can match return the same type for it. A type checker
+# therefore also resolves a call whose argument types contain Any, as the type of every ndarray.
 class _Unary(Ufunc):
     @overload  # type: ignore[override]
     def __call__(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA devices by the names that Numba's users know: ``from gufunc import cuda``.
+"""CUDA devices with Numba's names: ``from gufunc import cuda``.
 
-Arrays are gufunc's, on the current device (`select_device`).
+Arrays are those of gufunc, on the current device (`select_device`).
 """
 
 from . import _array, _exchange, _gpu
@@ -35,7 +35,8 @@ def as_cuda_array(obj, sync=True):
 
 
 def from_cuda_array_interface(desc, owner=None, sync=True):
-    """An Array over what a dictionary of that form describes; `owner` is kept alive."""
+    """An Array over the memory that a dictionary in the form of ``__cuda_array_interface__``
+    describes. The array keeps `owner` alive."""
     made = _exchange.from_cuda_array_interface(desc if owner is None else _Described(desc, owner),
                                                sync=sync)
     return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What SWIG writes of the C headers, which say what each function takes.
+# SWIG generates this module from the C headers, which document the functions.
 from typing import Any
 
 def __getattr__(name: str) -> Any: ...

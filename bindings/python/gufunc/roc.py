@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROCm devices by the names that users of Numba's ``roc`` know: ``from gufunc import roc``.
+"""ROCm devices with the names of Numba's ``roc``: ``from gufunc import roc``.
 
-Arrays are gufunc's, on the current device (`select_device`).
+Arrays are those of gufunc, on the current device (`select_device`).
 """
 
 from . import _gpu
@@ -21,13 +21,12 @@ def finegrain_array(shape, dtype="float64", strides=None, order="C"):
 
 
 def coarsegrain_array_like(ary):
-    """A host array in page-locked memory, with the shape and dtype of another."""
+    """A host array in page-locked memory with the shape and dtype of `ary`."""
     return _face.pinned_array_like(ary)
 
 
 def finegrain_array_like(ary):
-    """A host array that the device reads and writes in place, with the shape and dtype of another.
-    """
+    """A host array that the device reads and writes in place, with the shape and dtype of `ary`."""
     return _face.mapped_array_like(ary)
 
 
