@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-NumPy's universal functions on Julia's arrays, in host memory and on devices: libgufunc.
+NumPy's universal functions for Julia arrays in host memory and on devices, from libgufunc.
 
     using Gufunc
     using Gufunc.Standard: add, add!
-    add.([1.0, 2.0], [3.0, 4.0])        # elementwise, dimensions aligned as Julia's
-    add!(R, A, B)                       # into R
+    add.([1.0, 2.0], [3.0, 4.0])        # elementwise; dimensions are aligned as in Julia
+    add!(R, A, B)                       # writes into R
 
-`LibGufunc` inside has every C function and structure as it is.
+The submodule `LibGufunc` contains all C functions and structures.
 """
 module Gufunc
 

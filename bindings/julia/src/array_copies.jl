@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Copies: between arrays, types, devices and the host.
+# Copies between arrays, element types, devices and the host.
 
 """
     copy(x::GufArray; order=:K, stream=current) -> GufArray
 
-A copy on the same device; `order` is that of its memory: `:K` as `x` lies, `:F` column-major, `:C`
-row-major, `:A`.
+A copy on the same device. `order` is the memory order of the copy: `:K` the order of `x`, `:F`
+column-major, `:C` row-major, `:A` either of the two.
 """
 function Base.copy(x::GufArray; order::Symbol=:K, stream=current_stream())
     count_growth(length(x) * sizeof(eltype(x)))
@@ -23,7 +23,7 @@ end
 """
     astype(x, T; casting=:unsafe, order=:K, stream=current) -> GufArray
 
-A copy with another element type.
+A copy of `x` with another element type.
 """
 function astype(x::GufArray, T; casting=:unsafe, order::Symbol=:K, stream=current_stream())
     return allocated() do out
@@ -35,8 +35,8 @@ end
 """
     assign!(destination, source; casting=:same_kind, stream=current) -> destination
 
-Copies elements, stretching dimensions and casting as calls do. Both on one device, or both in host
-memory; memory that overlaps is copied as if the source were copied first.
+Copies elements, with the broadcasting and casting of a call. Both arrays must be on the same device
+or both in host memory. If they overlap, the result is as if `source` had been copied first.
 """
 function assign!(destination, source; casting=:same_kind, stream=UNNAMED)
     rule = chosen(CASTINGS, casting, "casting")
@@ -50,11 +50,11 @@ function assign!(destination, source; casting=:same_kind, stream=UNNAMED)
     return destination
 end
 
-# Whether Julia's memory is among these.
+# Whether an operand uses memory of Julia.
 plain(operands...) = any(x -> !(x isa GufArray), operands)
 
-# Gives `act` an array of the library for anything. One that was made for this goes at once: a
-# finalizer may come late. What is queued keeps it, and the memory that it shares.
+# Calls `act` with `x` as an array of the library. A temporary array is freed at once, because its
+# finalizer may run late. Queued work keeps the array and the memory that it shares.
 function with_array(act, x)
     array = as_array(x)
     result = act(array)
@@ -71,8 +71,8 @@ strided(x::AbstractArray) = Array(x)
 """
     fill!(x::GufArray, value; stream=current)
 
-Sets every element. A number is converted to the element type as Julia does: `InexactError` where it
-does not fit. `Scalar(value)` is cast as NumPy's `unsafe` does.
+Sets every element to `value`. A number is converted to the element type by Julia's rules;
+`InexactError` if it does not fit. `Scalar(value)` is cast by NumPy's `unsafe` casting.
 """
 function Base.fill!(x::GufArray, value; stream=current_stream())
     frame = Ref{NTuple{6,UInt64}}()
@@ -90,9 +90,8 @@ fitting(::Type{T}, value::Number) where {T<:Number} = Scalar(convert(T, value))
 """
     to_device(x, device; stream=current, out=nothing) -> GufArray
 
-Copies to a device, `"cpu"` included, into `out` where that is given. `x` is a `GufArray` or an
-array of Julia. From host memory, and to it, the copy is complete on return unless there is a
-stream.
+Copies `x`, a `GufArray` or a Julia array, to a device, which may be `"cpu"`. Writes into `out` if
+it is given. Without a stream, a copy from or to host memory is complete on return.
 """
 function to_device(x, where_to; stream=UNNAMED, out=nothing)
     made = copied_to(device_handle(where_to), x, named(stream), out)
@@ -117,8 +116,9 @@ GufArray{T}(A::AbstractArray; device="cpu") where {T} = to_device(convert(Array{
 """
     copy_to_host!(A::Array, x; stream=current) -> A
 
-Copies elements into a Julia array of the same size and element type. Complete on return,
-unless `stream=` names a stream: then when that is synchronized, and `A` is kept alive until then.
+Copies elements into a Julia array of the same size and element type. The copy is complete on
+return, unless `stream=` names a stream. It is then complete when the stream is synchronized, and
+`A` is kept alive until then.
 """
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T,N}
     equal_sizes(A, x)
@@ -157,7 +157,8 @@ equal_sizes(A, x) = size(A) == size(x) ||
 """
     printed(x) -> String
 
-Values as NumPy prints them, in the library's order of dimensions, then shape, dtype and device.
+The elements in NumPy's format and in the library's order of dimensions, then the shape, dtype and
+device.
 """
 function printed(x::GufArray)
     settle_blind()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Views: arrays that share memory and keep it alive. Dimensions are Julia's, from 1.
+# Views: arrays that share memory and keep it alive. Dimensions are counted from 1, as in Julia.
 
-# The library's axis of dimension d of n; out of range where d is.
+# The library's axis for dimension d of n. The result is out of range if d is.
 library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
 library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "a dimension is an integer, not $(repr(d))"))
-# A vector of one integer too.
+# A vector of axes. A single integer becomes a vector of one axis.
 library_axes(dims, n) = vec(Int64[library_axis(d, n) for d in dims])
 
 made_view(make::Function) = (out = Ref{guf_array}(C_NULL); make(out); GufArray(out[]))
@@ -25,8 +25,8 @@ const Picked = Union{Colon,Integer,AbstractRange{<:Integer}}
 """
     view(x::GufArray, ranges…) -> GufArray
 
-The elements at these places, without a copy: integers (the dimension is dropped), ranges of any
-step and `:`. `x[ranges…]` copies them, on the same device.
+A view of the elements that the indices select: integers (which drop the dimension), ranges with any
+step, and `:`. `x[ranges…]` returns a copy on the same device.
 """
 function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
     checkbounds(x, picked...)
@@ -40,8 +40,8 @@ function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
     return isempty(dropped) ? sliced : passing(part -> dropdims(part; dims=dropped), sliced)
 end
 
-# What is made of a view that nobody else has, which then goes: it would keep memory until it is
-# collected.
+# Applies `make` to a temporary view and frees the view. It would otherwise keep its memory alive
+# until the garbage collector runs.
 function passing(make, view)
     made = make(view)
     unsafe_free!(view)
@@ -58,8 +58,8 @@ end
 """
     reshape(x::GufArray, dims…) -> GufArray
 
-A view with other dimensions, elements in column-major order; one of `dims` may be `:`. Where only a
-copy could be such, `GUF_E_UNSUPPORTED`.
+A view with other dimensions and the elements in column-major order. One of `dims` may be `:`.
+Throws `GUF_E_UNSUPPORTED` if only a copy can have these dimensions.
 """
 Base.reshape(x::GufArray, dims::Dims) = reshaped(x, dims, :F)
 Base.reshape(x::GufArray, dims::Tuple{Vararg{Union{Int,Colon}}}) =
@@ -83,8 +83,8 @@ Base.vec(x::GufArray) = ravel(x)
 """
     permuted_view(x, order=reversed) -> GufArray
 
-A view whose dimension `i` is dimension `order[i]` of `x`; without `order`, all of them reversed.
-`permutedims(x, order)` copies.
+A view whose dimension `i` is dimension `order[i]` of `x`. By default the dimensions are reversed.
+`permutedims(x, order)` returns a copy.
 """
 function permuted_view(x::GufArray{T,N}, order=N:-1:1) where {T,N}
     axes = [library_axis(d, N) for d in reverse(Tuple(order))]
@@ -97,8 +97,8 @@ Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
 Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
 Base.adjoint(x::GufArray{T,2}) where {T<:Real} = permuted_view(x)
 
-# What Julia makes of other adjoints, whose elements are read one by one. Here they are operands: a
-# vector's is a view, that of complex numbers a copy.
+# Lazy transposes and adjoints of GufArrays, as Julia creates them. As operands they become views,
+# except that the adjoint of complex numbers is copied.
 const TurnedGufArray = Union{Transpose{T,A} where {T,A<:GufArray},
                              Adjoint{T,A} where {T,A<:GufArray}}
 const LibraryArray = Union{GufArray,TurnedGufArray}
@@ -113,8 +113,8 @@ turned_view(x::GufArray{T,2}) where {T} = permuted_view(x)
 """
     broadcast_to(x, dims…) -> GufArray
 
-A read-only view in which dimensions of extent 1, and those that are missing behind the last, are
-stretched.
+A read-only view in which dimensions of extent 1, and missing dimensions after the last one, are
+broadcast to `dims`.
 """
 broadcast_to(x::GufArray, dims::Integer...) = broadcast_to(x, map(Int, dims))
 function broadcast_to(x::GufArray, dims::Dims)
@@ -146,9 +146,9 @@ end
 """
     sliding_window_view(x, windows; dims=1:length(windows)) -> GufArray
 
-A read-only view of all windows of these extents along `dims`. The windows' dimensions are the
-first ones of the result, as core dimensions are; each of `dims` shrinks to `extent - window + 1`.
-For one dimension, `windows` and `dims` may be integers.
+A read-only view of all windows of these extents along `dims`. The dimensions of the windows are the
+first dimensions of the result, like core dimensions. Each of `dims` shrinks to `extent - window +
+1`. For one dimension, `windows` and `dims` may be integers.
 """
 function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     axes = reverse(library_axes(dims, ndims(x)))

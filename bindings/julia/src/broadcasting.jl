@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dots: f.(A, B), A .+ B .* C, R .= f.(A, B). Every function of a dotted expression that has a
-# GufArray or a ufunc in it becomes the call of a ufunc; the last one writes into R. A function that
-# no ufunc stands for is left to Julia where its operands are Julia's.
+# Dotted expressions: f.(A, B), A .+ B .* C, R .= f.(A, B). In an expression that contains a
+# GufArray or a ufunc, every function becomes a call of a ufunc, and the last call writes into R.
+# Julia evaluates a function without a corresponding ufunc if all its operands are Julia's.
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
@@ -10,15 +10,15 @@ struct GufStyle <: BroadcastStyle end
 BroadcastStyle(::Type{<:LibraryArray}) = GufStyle()
 BroadcastStyle(::GufStyle, ::BroadcastStyle) = GufStyle()
 
-# A ufunc brings its style along, for arrays of Julia as well.
+# A ufunc selects GufStyle also for Julia arrays.
 broadcasted(f::UFunc, arguments...) = Broadcasted{GufStyle}(f, map(broadcastable, arguments))
 broadcastable(x) = Base.Broadcast.broadcastable(x)
 broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 
-# Sizes are the library's to check: it knows core dimensions, and its texts are NumPy's.
+# The library checks the sizes: it knows the core dimensions, and its messages are NumPy's.
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
-# Functions of Julia that a ufunc stands for.
+# The ufuncs that correspond to Julia functions.
 const MEANINGS = IdDict{Any,UFunc}()
 for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:divide, (/,)),
                           (:power, (^,)), (:absolute, (abs,)), (:square, (abs2,)), (:sqrt, (sqrt,)),
@@ -38,11 +38,11 @@ end
 """
     stands_for!(f, g::UFunc)
 
-Makes dotted expressions call the ufunc `g` where they name the function `f`.
+Makes dotted expressions call the ufunc `g` for the function `f`.
 """
 stands_for!(f, g::UFunc) = (MEANINGS[f] = g; nothing)
 
-# The ufunc of f, or nothing.
+# The ufunc that corresponds to f, or nothing.
 meaning(f::UFunc, count) = f
 meaning(f, count) = f === (-) && count == 1 ? Standard.negative : get(MEANINGS, f, nothing)
 
@@ -59,7 +59,7 @@ function applied_to(f, given)
     return h === nothing ? by_julia(f, given) : h(arguments...)
 end
 
-# Julia's own broadcasting, for operands that it has elements of.
+# Julia's own broadcasting, for operands whose elements Julia can read.
 function by_julia(f, arguments)
     any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
         throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for $f in a dotted expression of a " *
@@ -67,12 +67,13 @@ function by_julia(f, arguments)
     return Base.materialize(broadcasted(f, arguments...))
 end
 
-# x^2 as Julia spells it, sums of more than two, types and the like are no ufuncs of their own.
+# Rewrites functions without a ufunc in terms of others: the literal power x^2, sums of more than
+# two operands, and others. Returns the function and its arguments.
 simplified(f, arguments) = f, arguments
 simplified(::typeof(+), arguments::Tuple{Any}) = identity, arguments
 simplified(::typeof(\), arguments::Tuple{Any,Any}) = /, reverse(arguments)
 simplified(::typeof(Base.literal_pow), arguments) = simplified_power(arguments[2:end]...)
-# NumPy's reciprocal of an integer is an integer.
+# NumPy's reciprocal of an integer is an integer, Julia's inv is not.
 simplified(::typeof(inv), arguments) =
     eltype(arguments[1]) <: Integer ? (/, (1, arguments[1])) : (inv, arguments)
 simplified(::typeof(abs2), arguments) =
@@ -83,12 +84,12 @@ function simplified(f::Union{typeof(+),typeof(*),typeof(max),typeof(min),typeof(
     g = meaning(f, 2)
     return f, (foldl(g, arguments[1:end-1]), arguments[end])
 end
-# Negative powers are those of 1/x, so that integers have them.
+# A negative power is computed as a power of 1/x, so that it also works for integers.
 simplified_power(x, ::Val{N}) where {N} =
     N == 1 ? (identity, (x,)) : N == 2 ? (Standard.square, (x,)) : N == -1 ? simplified(inv, (x,)) :
     N < 0 ? (^, (applied_to(inv, (x,)), -N)) : (^, (x, N))
 
-# Tuples and numbers alone give a tuple, as Julia's.
+# If all operands are tuples and numbers, the result is a tuple, as in Julia.
 function Base.copy(bc::Broadcasted{GufStyle})
     result = evaluated(bc)
     return result isa Vector && all(of_tuples, bc.args) ? Tuple(result) : result
@@ -106,7 +107,7 @@ function written!(destination, f, given)
     return assigned!(destination, applied_to(f, given))
 end
 
-# Into a GufArray, also what no ufunc is in.
+# Assignments to a GufArray, also of expressions without a ufunc.
 Base.copyto!(destination::LibraryArray, bc::Broadcasted{GufStyle}) = assigned_all!(destination, bc)
 Base.copyto!(destination::LibraryArray, bc::Broadcasted) = assigned_all!(destination, bc)
 Base.copyto!(destination::LibraryArray, bc::Broadcasted{<:Base.Broadcast.AbstractArrayStyle{0}}) =
@@ -116,8 +117,8 @@ function assigned_all!(destination, bc)
     return destination
 end
 
-# Numbers and arrays of Julia are converted by Julia, which refuses what does not fit; arrays of the
-# library are cast as calls cast.
+# Julia converts its numbers and arrays and throws if a value does not fit. Arrays of the library
+# are cast as in a call.
 assigned!(destination, x) = assign!(destination, x)
 assigned!(destination, x::Number) = fill!(destination, x)
 assigned!(destination::GufArray, x::Union{Scalar,Encoded,Time64}) = fill!(destination, x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What calls are asked for, as the library takes it.
+# The options of a call in the library's form.
 
 struct Options
     flags::UInt32
@@ -29,7 +29,7 @@ const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
     Options(o.flags, o.casting, o.order, o.dtype, o.signature, axes, o.axis, o.sizes, o.names,
             o.device, o.host_policy, o.threads, o.fp_events, o.fp_report, o.fp_fail)
 
-# Without keywords; the axes of core dimensions are all that may be needed.
+# The options of a call without keywords. Only the axes of core dimensions may be needed.
 @inline function plain_options(f::UFunc, inputs::Tuple)
     f.needs_axes && length(inputs) == f.nin || return NO_OPTIONS
     return with_axes(NO_OPTIONS, axes_of(f, map(rank, inputs)))
@@ -59,11 +59,11 @@ function chosen_axes(f, inputs, outputs, r)
     return axes_of(f, Tuple(map(rank, inputs)))
 end
 
-# The library gets all lists as one. It tells when there are too few or too many axes; else it would
-# deal them out otherwise than they were given. Lists at the end that are empty may be left out.
+# The library receives all lists of axes as one list. It detects a wrong total, but not axes that
+# belong to the wrong operand; these are detected here. Empty lists at the end may be omitted.
 function check_axes(f, inputs, r)
     counts = core_counts(f.core, map(rank, inputs))
-    # Where keepdims holds, outputs have the core dimensions of the first input.
+    # With keepdims, outputs have the core dimensions of the first input.
     has = [counts[r.keepdims === true && i > f.nin > 0 ? 1 : i] for i in eachindex(counts)]
     given = [i <= length(r.axes) ? length(r.axes[i]) : 0 for i in eachindex(counts)]
     i = findfirst(given .!= has)
@@ -73,7 +73,7 @@ function check_axes(f, inputs, r)
         "are specified by axes tuple.", i - 1))
 end
 
-# Dimensions that operand i has, or will have when it is allocated.
+# The number of dimensions of operand i, or of the array that will be allocated for it.
 function expected_rank(f, inputs, operands, i, keepdims)
     i <= length(operands) && operands[i] !== nothing && return rank(operands[i])
     i <= length(f.core) || return 0

@@ -4,9 +4,9 @@
 """
     call!(f, out, inputs…; keywords…) -> out
 
-Applies a ufunc into `out`, an array or a tuple of one per output (`()` for a signature without
-outputs, which writes its inputs). Keywords as of `UFunc`. Without keywords a call allocates
-nothing.
+Applies a ufunc and writes into `out`, an array or a tuple with one array per output (`()` for a
+signature without outputs, which writes its inputs). The keywords are those of `UFunc`. A call
+without keywords does not allocate.
 """
 @inline function call!(f::UFunc, out, inputs::Vararg{Any,N}; keywords...) where {N}
     if isempty(keywords)
@@ -20,13 +20,13 @@ nothing.
     return out
 end
 
-# For an empty list the library would allocate outputs, behind the operands of the frame.
+# For an empty list the library would allocate the outputs and write them beyond the frame.
 @inline check_outputs(f::UFunc, outputs) = isempty(outputs) && f.nout > 0 && fail_no_outputs(f)
 @noinline fail_no_outputs(f) =
     throw(GufuncError(GUF_E_ARG, "out: found no outputs, wanted the $(f.nout) of $(f.name)"))
 
-# A Julia array without its owner, whom the caller preserves: plain data, which needs no place on
-# the heap.
+# A Tensor over a Julia array without a reference to the array, which the caller preserves. The
+# Tensor is plain data and needs no heap allocation.
 @inline borrowed(x) = operand(x)
 @inline function borrowed(x::Array{T,N}) where {T,N}
     isbitstype(T) || refuse_elements(T)
@@ -38,7 +38,7 @@ end
 @inline tuple_of(out) = (output(out),)
 @inline tuple_of(out::Array) = (borrowed(out),)
 
-# All outputs given, no keywords: the call's structures lie on the stack.
+# A call with all outputs given and without keywords. Its structures are on the stack.
 @inline function call_on_stack(f::UFunc, inputs::Tuple, outputs::Tuple, owners, o::Options)
     operands, stream = (inputs..., outputs...), current_stream()
     frame = frame_for(operands)
@@ -55,7 +55,7 @@ end
     return nothing
 end
 
-# Fills a call's structures and gives them to `act(args, slots)`.
+# Fills the structures of a call and calls `act(args, slots)` with them.
 function prepared(act, inputs::Vector{Any}, outputs::Vector{Any}, mask::Vector{Any}, stream,
                   o::Options)
     framed(vcat(inputs, outputs, mask)) do slots
@@ -84,7 +84,7 @@ end
 """
     f(inputs…; out=nothing, keywords…)
 
-Applies a ufunc; gives `out`, or new results: one, or a tuple of several.
+Applies a ufunc. Returns `out`, or a new result, or a tuple of several new results.
 """
 (f::UFunc)(@nospecialize(inputs...); keywords...) =
     applied(f, operands_of(inputs), request(OF_CALLS, pairs_of(keywords)))
@@ -101,11 +101,11 @@ function applied(f::UFunc, inputs::Vector{Any}, r::Request)
     return length(results) == 1 && !(out isa Tuple) ? results[1] : Tuple(results)
 end
 
-# Of numbers alone a result is a number.
+# The result for operands that are all numbers is a number.
 numbered(x::Array{T,0}) where {T} = x[]
 numbered(x) = x
 
-# Results for the outputs that are missing, beside those that are given.
+# The results of a call, with new arrays for the outputs that are not given.
 function allocating(f, inputs, outputs, r)
     o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
     arrays = given_outputs(outputs, r.out)
@@ -122,7 +122,7 @@ end
 given_outputs(outputs, out) =
     out isa Tuple ? Any[x for x in out] : Any[x === nothing ? nothing : out for x in outputs]
 
-# Beside the operands, or in host memory.
+# Lets the library allocate the missing outputs, on the device of the operands or in host memory.
 function allocate_by_library(f, inputs, outputs, mask, stream, o, arrays)
     with_collection() do
         prepared(inputs, outputs, mask, stream, o) do args, slots
@@ -134,14 +134,14 @@ function allocate_by_library(f, inputs, outputs, mask, stream, o, arrays)
     end
 end
 
-# The reference in a place that the library filled.
+# The array that the library stored in operand `index`, with its reference.
 function taken(slots, index)
     x = GufArray(guf_array(unsafe_load(slots, 6 * index + 3)))
     count_growth(length(x) * sizeof(eltype(x)))
     return x
 end
 
-# Arrays of Julia, of the types and sizes that the library says.
+# Allocates the missing outputs as Julia arrays with the types and sizes that the library resolves.
 function allocate_arrays(f, inputs, outputs, mask, o, arrays)
     prepared(inputs, outputs, mask, nothing, o) do args, slots
         resolved(place -> @check(guf_resolve(f.handle, args, place), args)) do base

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Calls on arrays larger than a device's memory, or than memory: chunk by chunk.
+# Calls in chunks, on arrays that are larger than the memory of a device or of the host.
 
-# A progress function and what it asks for.
+# The program's progress function.
 struct Progress
     step::Any
 end
@@ -19,23 +19,24 @@ end
     call_chunked!(f, out, inputs…; chunk_bytes=0, depth=0, first_item=0, done=nothing,
                   progress=nothing, keywords…) -> out
 
-Applies a ufunc as `call!`, cut along the last dimension that is longer than 1: operands in host
-memory, mapped files (`Mmap.mmap`) included, are copied in, computed and copied out at the same
-time.
+Applies a ufunc as `call!` does, in chunks along the last dimension that is longer than 1. Operands
+are in host memory, which includes mapped files (`Mmap.mmap`). Copies to the device, computation and
+copies to the host overlap.
 
-- `chunk_bytes`: of the largest operand in a chunk; 0: 8 MiB, or what the device has room for.
-- `depth`: chunks under way at once, 1 to 16; 0: 3.
-- `progress`: called as `progress(done, items)` on the calling thread behind each chunk; `false`
-  stops the call with `GUF_E_CANCELLED`, as an exception does, which is then the error's `cause`.
-- `done`: a `Ref{Int64}` for the number of items that are in their outputs, also when the call
-  fails: the `first_item` to go on with.
+- `chunk_bytes`: the size of the largest operand in a chunk; 0: 8 MiB, or less if the device has
+  less memory.
+- `depth`: the number of chunks in progress at once, 1 to 16; 0: 3.
+- `progress`: called as `progress(done, items)` on the calling thread after each chunk. `false`
+  stops the call with `GUF_E_CANCELLED`. So does an exception, which becomes the error's `cause`.
+- `done`: a `Ref{Int64}` for the number of items whose outputs are complete, also if the call fails.
+  It is the `first_item` with which the call can be resumed.
 
-Complete on return. Keywords as of `UFunc`, without `stream`.
+The call is complete on return. The keywords are those of `UFunc`, without `stream`.
 """
 function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_item=0,
                        done=nothing, progress=nothing, keywords...)
     r = request(OF_CHUNKED, pairs_of(keywords))
-    r.stream = nothing # also in a block with a current one
+    r.stream = nothing # also in a block with a current stream
     found(f)
     given, outputs, events = operands_of(inputs), outputs_of(out), r.fp_events
     o = options(f, given, outputs, r)

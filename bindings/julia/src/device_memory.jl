@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Host memory that devices copy or read directly, and the pools behind arrays of devices.
+# Host memory that devices can copy or access directly, and the memory pools of devices.
 
 const HOST_MEMORY = (pinned=GUF_HOST_PINNED, mapped=GUF_HOST_MAPPED, managed=GUF_HOST_MANAGED)
 
@@ -7,7 +7,8 @@ const HOST_MEMORY = (pinned=GUF_HOST_PINNED, mapped=GUF_HOST_MAPPED, managed=GUF
     alloc_host(T, dims; device, memory=:pinned, order=:F) -> GufArray
 
 An array in host memory for use with a device: `:pinned` (page-locked, copied without staging),
-`:mapped` (read and written by the device in place) or `:managed` (moves to whoever touches it).
+`:mapped` (the device reads and writes it in place) or `:managed` (the driver migrates it to the
+processor that accesses it).
 """
 function alloc_host(T, dims::Dims{N}; device, memory::Symbol=:pinned,
                     order::Symbol=:F) where {N}
@@ -22,7 +23,7 @@ end
 """
     with_registered(f, A::Array, device)
 
-Runs `f()` with the memory of `A` page-locked for a device: copies need no staging then.
+Runs `f()` with the memory of `A` page-locked for a device, so that copies need no staging.
 """
 function with_registered(f::Function, A::Array, device)
     register_host(A, device)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What this machine can run on.
+# The devices and backends of this machine.
 
 """
     Device
 
-A device: `device("cpu")`, `device("cuda:0")`, `device("auto")`. Equal handles are equal devices;
-there is nothing to free.
+A device: `device("cpu")`, `device("cuda:0")`, `device("auto")`. Devices with equal handles are
+equal. A device does not have to be freed.
 """
 struct Device
     handle::guf_device
@@ -14,8 +14,9 @@ end
 """
     device(spec; context=nothing) -> Device
 
-Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"`, the first usable one. Opens its driver
-the first time. `GUF_E_NO_BACKEND` and the other 9xx say why there is none.
+Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"` for the first usable device. The first
+use of a backend opens its driver. `GUF_E_NO_BACKEND` and the other 9xx statuses report why a device
+is not available.
 """
 function device(spec::AbstractString; context=nothing)
     out = Ref{guf_device}(C_NULL)
@@ -33,8 +34,8 @@ device_handle(x) =
 """
     adopt_device(spec, native) -> Device
 
-Opens a CUDA device over a context of the program's own (a `CUcontext`), before anything else opens
-it. The context stays the program's and has to outlive all use of the device.
+Opens a CUDA device over a context of the program (a `CUcontext`), before the device is opened
+otherwise. The program owns the context, which must outlive all use of the device.
 """
 function adopt_device(spec::AbstractString, native::Integer)
     out = Ref{guf_device}(C_NULL)
@@ -45,8 +46,8 @@ end
 """
     device_info(d)
 
-`(spec, backend, name, target, index, units, host_memory, memory_bytes)`: `target` is what kernels
-are chosen by, `host_memory` whether the host may touch the device's memory.
+`(spec, backend, name, target, index, units, host_memory, memory_bytes)` of a device. `target`
+selects the kernels; `host_memory` tells whether the host can access the device's memory.
 """
 function device_info(d::Device)
     info = sized(guf_device_info)
@@ -59,7 +60,7 @@ end
 
 Base.show(io::IO, d::Device) = print(io, "device(\"", device_info(d).spec, "\")")
 
-# Whether arrays of a device lie where the host may touch them, asked once per device.
+# Whether the host can access the memory of a device's arrays. Cached per device.
 const TOUCHABLE = Dict{guf_device,Bool}()
 const TOUCHABLE_LOCK = Threads.SpinLock()
 function touchable(d::guf_device)
@@ -74,8 +75,8 @@ end
 """
     backends(; probe=false)
 
-Describes every backend that was found. `probe` opens them and their drivers first, so that `state`,
-`ndevices` and `driver` are final. One that cannot be used is described with its `reason`.
+Describes every backend that was found. `probe` opens the backends and their drivers first, so that
+`state`, `ndevices` and `driver` are final. The `reason` describes why a backend cannot be used.
 """
 function backends(; probe::Bool=false)
     count = Ref(UInt32(0))
@@ -105,7 +106,7 @@ function enable_peer(d::Device, peer::Device)
     return nothing
 end
 
-# A wait in slices: between them other tasks run, and the collector can.
+# A wait in slices of 1 ms. Between the slices, other tasks and the garbage collector can run.
 const SLICE = UInt64(1_000_000)
 
 function wait_in_slices(wait, timeout::Real)
@@ -121,8 +122,8 @@ end
 """
     synchronize(d::Device; timeout=Inf) -> Bool
 
-Waits for the work that `d` was given without a stream; `false` after `timeout` seconds. Throws the
-first failure of that work. Other tasks run meanwhile.
+Waits for the work of `d` that was queued without a stream; returns `false` after `timeout` seconds.
+Throws the first failure of that work. Other tasks run meanwhile.
 """
 synchronize(d::Device; timeout::Real=Inf) =
     wait_in_slices(left -> @check(guf_device_synchronize(d.handle, left)), timeout)

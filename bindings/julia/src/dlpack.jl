@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# DLPack: arrays from and for other libraries of the process, without a copy.
+# DLPack: exchange of arrays with other libraries in the process, without a copy.
 
 "A pointer to a tensor of DLPack 1.x (`DLManagedTensorVersioned *`) or 0.x (`DLManagedTensor *`)."
 const DLPackPointer = Union{Ptr{guf_dlpack},Ptr{guf_dlpack_unversioned}}
 
 const DLPACK_STREAMS = (legacy=GUF_DLPACK_LEGACY_STREAM, per_thread=GUF_DLPACK_PER_THREAD_STREAM)
 
-# The stream of another library, and the flag for one that has no handle.
+# The stream argument and the flag for another library's stream, which may have no handle.
 partner(::Nothing) = (guf_stream(C_NULL), UInt32(0))
 partner(s::Stream) = (stream_handle(s), UInt32(0))
 partner(name::Symbol) = (guf_stream(C_NULL), UInt32(chosen(DLPACK_STREAMS, name, "a stream")))
@@ -16,15 +16,18 @@ partner(name::Symbol) = (guf_stream(C_NULL), UInt32(chosen(DLPACK_STREAMS, name,
     from_dlpack(managed::Ptr{Cvoid}; versioned, ready_on=nothing) -> GufArray
 
 An array over a tensor of another library. `managed` points to a `DLManagedTensorVersioned`
-(`Ptr{Gufunc.guf_dlpack}`) or a `DLManagedTensor` (`Ptr{Gufunc.guf_dlpack_unversioned}`); of an
-untyped pointer `versioned` says which. Dimensions are the tensor's reversed, as everywhere.
+(`Ptr{Gufunc.guf_dlpack}`) or a `DLManagedTensor` (`Ptr{Gufunc.guf_dlpack_unversioned}`); for an
+untyped pointer `versioned` selects the type. The dimensions of the tensor are reversed, as
+everywhere in this package.
 
-The tensor is taken in every case, also when this throws: its deleter runs once, when no array, view
-or queued work uses the memory, on any thread that calls the library, in a finalizer as well.
+The call consumes the tensor in every case, also if it throws. The deleter of the tensor runs once,
+when no array, view or queued work uses the memory. It runs on any thread that calls the library,
+possibly in a finalizer.
 
 `ready_on` is the stream whose work fills the memory: a `Stream`, or `:legacy` or `:per_thread` for
-the vendor's streams without a handle. What the device is given without a stream later comes behind
-it; nothing waits here. `nothing`: the values are there. Host memory takes no stream.
+the vendor's streams without a handle. Later work of the device without a stream is ordered after
+it; the call itself does not wait. `nothing` means that the values are complete. Host memory accepts
+no stream.
 """
 function from_dlpack(managed::DLPackPointer; ready_on=nothing)
     stream, flags = try
@@ -50,17 +53,18 @@ import_dlpack(managed::Ptr{guf_dlpack_unversioned}, stream, flags, out) =
 """
     to_dlpack(x; versioned=true, consumer=nothing, copied=false) -> Ptr
 
-A tensor over the memory of `x`, a `GufArray` or a strided array of Julia, for another library: a
-`Ptr{Gufunc.guf_dlpack}`, which points to a `DLManagedTensorVersioned`, or with `versioned=false` a
-`Ptr{Gufunc.guf_dlpack_unversioned}`, to a `DLManagedTensor`. Its dimensions are those of `x`
-reversed. It is the caller's until it is given away or `delete_dlpack` was called; `x` lives that
-long.
+A tensor over the memory of `x`, a `GufArray` or a strided Julia array, for another library. The
+result is a `Ptr{Gufunc.guf_dlpack}`, which points to a `DLManagedTensorVersioned`, or with
+`versioned=false` a `Ptr{Gufunc.guf_dlpack_unversioned}`, which points to a `DLManagedTensor`. Its
+dimensions are those of `x` reversed. The caller owns the tensor until another library consumes it
+or `delete_dlpack` is called. `x` is kept alive until then.
 
-`consumer` is the stream that will read it, as `ready_on` of `from_dlpack`: it waits for what the
-device was given without a stream so far. `nothing`: nobody waits. `copied` tells the other library
-that nobody else sees the memory. Refused: times, records and elements in the other byte order
-(`GUF_E_DTYPE`), strides that are no multiples of the element (`GUF_E_UNSUPPORTED`), read-only
-arrays without a version (`GUF_E_READ_ONLY`).
+`consumer` is the stream that will read the memory, in the form of `ready_on` of `from_dlpack`. It
+waits for the work that was queued on the device without a stream. With `nothing`, no stream waits.
+`copied` informs the other library that the memory is used by nobody else. Errors: `GUF_E_DTYPE` for
+datetime types, structured dtypes and elements in non-native byte order; `GUF_E_UNSUPPORTED` for
+strides that are not multiples of the element size; `GUF_E_READ_ONLY` for read-only arrays with
+`versioned=false`.
 """
 function to_dlpack(x; versioned::Bool=true, consumer=nothing, copied::Bool=false)
     stream, flags = partner(consumer)

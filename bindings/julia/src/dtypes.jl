@@ -7,7 +7,7 @@ const DTYPES = [Bool => GUF_BOOL, Int8 => GUF_I8, Int16 => GUF_I16, Int32 => GUF
                 Float64 => GUF_F64, ComplexF32 => GUF_C64, ComplexF64 => GUF_C128]
 const TYPES = Dict{UInt32,DataType}(code => T for (T, code) in DTYPES)
 
-# Records: Julia structures that `register_dtype` made known.
+# Structured dtypes: Julia structs that `register_dtype` registered.
 const RECORDS = Dict{DataType,UInt32}()
 const RECORDS_LOCK = Threads.SpinLock()
 
@@ -15,7 +15,7 @@ const RECORDS_LOCK = Threads.SpinLock()
     dtype(T) -> UInt32
     dtype("float32") -> UInt32
 
-The library's number for an element type or a spelling of NumPy's.
+The library's code of an element type or of a dtype name of NumPy.
 """
 function dtype end
 for (T, code) in DTYPES
@@ -42,7 +42,7 @@ end
 """
     element_type(dtype) -> DataType
 
-Julia's type for a dtype, given as a number or a spelling.
+The Julia type for a dtype, which is given by its code or name.
 """
 element_type(spelling::AbstractString) = element_type(dtype(spelling))
 function element_type(code::UInt32)
@@ -70,7 +70,7 @@ end
 """
     dtype_info(kind)
 
-Of a dtype or element type: `(dtype, itemsize, alignment, kind, letter, name, short_name)`.
+`(dtype, itemsize, alignment, kind, letter, name, short_name)` of a dtype or element type.
 """
 function dtype_info(kind)
     info = sized(guf_dtype_info)
@@ -104,7 +104,7 @@ end
 """
     promote_types(a, b) -> DataType
 
-The type that NumPy gives to a mixture of two.
+The smallest type to which both types can be cast safely, as NumPy's `promote_types`.
 """
 function promote_types(a, b)
     out = Ref(UInt32(0))
@@ -115,8 +115,8 @@ end
 """
     time_type(kind, unit, multiple=1) -> DataType
 
-`Datetime64` or `Timedelta64` (`kind`) of a unit, checked by the library: what
-`Datetime64{unit,multiple}` is for units that are known when the program is written.
+The type `Datetime64` or `Timedelta64` (`kind`) with a unit, which the library checks. It is
+`Datetime64{unit,multiple}` for a unit that is only known at run time.
 """
 function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
     out = Ref(UInt32(0))
@@ -137,8 +137,8 @@ end
 """
     register_dtype(T; name=string(nameof(T))) -> UInt32
 
-Makes a structure of plain data an element type: arrays of it can be made, viewed, copied and given
-to loops of exactly this type.
+Registers a struct of plain data as an element type. Arrays of it can be created, viewed, copied and
+passed to loops of exactly this type.
 """
 function register_dtype(T::DataType; name::AbstractString=string(nameof(T)))
     isbitstype(T) || throw(GufuncError(GUF_E_DTYPE, "$T is no structure of plain data"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Element types that Julia has not: bfloat16, and NumPy's times.
+# Element types that Julia lacks: bfloat16 and NumPy's datetime types.
 
 "The upper half of a Float32: `bfloat16`. Converts to and from Float32, rounding to nearest even."
 primitive type BFloat16 <: AbstractFloat 16 end
@@ -29,8 +29,8 @@ const UNITS = (:generic, :Y, :M, :W, :D, :h, :m, :s, :ms, :us, :ns, :ps, :fs, :a
 """
     Datetime64{U,M}(value), Timedelta64{U,M}(value)
 
-NumPy's times: `value` steps of `M` units `U` (one of `:generic :Y :M :W :D :h :m :s :ms :us :ns :ps
-:fs :as`), dates since 1970-01-01. The least Int64 is not-a-time.
+NumPy's datetime types: `value` steps of `M` units `U` (one of `:generic :Y :M :W :D :h :m :s :ms
+:us :ns :ps :fs :as`). Dates count from 1970-01-01. The smallest Int64 is not-a-time.
 """
 struct Datetime64{U,M}
     value::Int64

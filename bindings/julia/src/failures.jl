@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# How failures of the library become exceptions.
+# Conversion of the library's errors to exceptions.
 
 """
     GufuncError
 
-A call of libgufunc that failed.
+The exception for a failed call of libgufunc.
 
 - `status`: the code, one of `Gufunc.GUF_E_…`; its class is `status ÷ 100`.
 - `message`: one sentence.
-- `argument`: the operand or parameter at fault, from 0, inputs first, as messages count; or -1.
-- `axis`: the dimension at fault of that operand or array, as `dims=` counts, from 1; of a core
-  dimension its place in the signature; or -1.
-- `native_code`: the operating system's or vendor's code, or 0.
-- `cause`: what a Julia function that the library called threw, or `nothing`.
+- `argument`: the operand or parameter at fault, counted from 0 with the inputs first, as in
+  messages; or -1.
+- `axis`: the dimension at fault of that operand or array, counted from 1 as in `dims=`; for a core
+  dimension its position in the signature; or -1.
+- `native_code`: the error code of the operating system or the vendor's driver, or 0.
+- `cause`: the exception of a Julia function that the library called, or `nothing`.
 """
 struct GufuncError <: Exception
     status::Int32
@@ -44,15 +45,16 @@ for constant in names(LibGufunc, all=true)
     startswith(string(constant), "GUF_") && @eval const $constant = LibGufunc.$constant
 end
 
-# No block of GC.@preserve in these sources is left by `return`: the compiler would take what is
-# preserved, where that is on the stack, for dead before its last use.
+# No GC.@preserve block in these sources is left by `return`. The compiler would treat a preserved
+# object on the stack as dead before its last use.
 
-# What a callback threw, until the call that it was called from fails: both are in one task.
+# The exception of a callback, kept until the call that ran the callback fails. Both are in the same
+# task.
 caught() = pop!(task_local_storage(), :gufunc_caught, nothing)
 catch_for_caller(exception) = task_local_storage(:gufunc_caught, exception)
 
-# What the library is told of what a function that it called threw: the record's text, and the
-# status. Nothing may be thrown from here: C's frames lie between.
+# Reports the exception of a Julia callback to the library: writes the message into the error record
+# and returns the status. It must not throw, because C frames are on the stack.
 function tell(record::Ptr{guf_error}, exception, status)
     catch_for_caller(exception)
     own = exception isa GufuncError
@@ -74,7 +76,7 @@ shown(exception) =
 function write_message(record, message)
     at = Ptr{UInt8}(record + fieldoffset(guf_error, MESSAGE_FIELD))
     room = sizeof(guf_error) - Int(fieldoffset(guf_error, MESSAGE_FIELD))
-    # Whole characters, and something: no text would be the library's own.
+    # Only whole characters, and never an empty text: for that the library writes its own message.
     told = isempty(message) ? "an exception without a text" : message
     length = min(ncodeunits(told), thisind(told, min(room, ncodeunits(told) + 1)) - 1)
     for i in 1:length
@@ -84,29 +86,29 @@ function write_message(record, message)
 end
 const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
 
-# `place` tells what the failure's axis is of: a number of dimensions, a structure of arguments, or
-# nothing.
+# Throws the exception for an error record. `place` describes the array to which the record's axis
+# belongs: its number of dimensions, the structure of arguments, or nothing.
 @noinline function fail(status::Int32, record::Ptr{guf_error}, @nospecialize(place=nothing))
     kept = unsafe_load(record)
     letters = UInt8[letter % UInt8 for letter in kept.message]
     length = something(findfirst(iszero, letters), 1) - 1
     message = kept.status == status ? String(letters[1:length]) : status_text(status)
     cause = caught()
-    # What a Julia function threw counts as it is.
+    # The axis of a GufuncError from a Julia function already counts in Julia's way.
     own = cause isa GufuncError && cause.axis == kept.axis
     axis = own ? cause.axis : dimension_at_fault(kept, message, place)
     status == GUF_E_AXIS && (message = in_dimensions(message, kept.axis, axis))
     throw(GufuncError(status, message, kept.argument, axis, kept.native_code, cause))
 end
 
-# library_axis the other way round.
+# The inverse of library_axis.
 dimension_of(axis, n) = axis < 0 ? -axis : n - axis
 
 const OUT_OF_BOUNDS = r"axis (-?\d+) is out of bounds for array of dimension (\d+)"
 dimension_in(found) = dimension_of(parse(BigInt, found.captures[1]), parse(Int, found.captures[2]))
 
-# A text about an axis that is out of bounds or repeated, with the dimension that the caller gave.
-# `dimension` is the record's `axis` as the caller counts, or -1.
+# Replaces the axis in a message about an axis that is out of bounds or repeated by the caller's
+# dimension. `dimension` is the record's `axis` as the caller counts it, or -1.
 function in_dimensions(message, axis, dimension)
     found = match(OUT_OF_BOUNDS, message)
     if found === nothing
@@ -122,8 +124,8 @@ function in_dimensions(message, axis, dimension)
                    "dimension $d is out of bounds for an array of $n dimensions")
 end
 
-# A failure's axis as the caller counts, or -1. What is out of bounds is in the text only where it
-# is too large for the record, or is an entry of axes=.
+# The axis of a failure as the caller counts it, or -1. An axis that is out of bounds is read from
+# the message, because the record lacks it if it is too large or an entry of axes=.
 function dimension_at_fault(kept::guf_error, message, @nospecialize(place))
     found = kept.status == GUF_E_AXIS ? match(OUT_OF_BOUNDS, message) : nothing
     if found !== nothing
@@ -131,14 +133,14 @@ function dimension_at_fault(kept::guf_error, message, @nospecialize(place))
         return typemin(Int) <= d <= typemax(Int) ? Int(d) : -1
     end
     kept.axis == -1 && return -1
-    # Core dimensions are counted as the signature does.
+    # Core dimensions are counted in the order of the signature.
     from_first = place isa Union{Natural,Ptr{guf_at_args}}
     (from_first || occursin("core dimension", message)) && return kept.axis + 1
     n = rank_at_fault(place, kept.argument)
     return n === nothing ? -1 : Int(dimension_of(kept.axis, n))
 end
 
-# How many dimensions that has whose axis it is, or nothing.
+# The number of dimensions of the operand to which the axis belongs, or nothing.
 rank_at_fault(place, argument) = nothing
 rank_at_fault(n::Int, argument) = n
 function rank_at_fault(args::Ptr{guf_call_args}, argument)
@@ -170,7 +172,7 @@ function rank_in(slot::Ptr{guf_operand})
     return LibGufunc.guf_array_get_info(x.array, info, C_NULL) == GUF_OK ? info[].ndim : nothing
 end
 
-# A record's fields that a failing call might leave as they are.
+# Sets the fields of an error record that a failing call may leave unchanged.
 @inline function prepare(record::Ptr{guf_error})
     unsafe_store!(Ptr{UInt32}(record), sizeof(guf_error) % UInt32, 1)
     unsafe_store!(Ptr{Int32}(record), Int32(0), 2)
@@ -179,10 +181,10 @@ end
 """
     @check guf_function(arguments…) [place]
 
-Calls a function of the C interface with an error record on the stack as its last argument. Gives
-the status (0 or an answer below 100), throws `GufuncError` for errors. Objects whose handles are
-arguments (`x.handle`, `stream_handle(s)`) live through the call, which may run functions of Julia
-and with them the collector. `place` as of `fail`.
+Calls a function of the C interface with an error record on the stack as its last argument. Returns
+the status if it is below 100, and throws `GufuncError` for errors. Objects whose handles are
+arguments (`x.handle`, `stream_handle(s)`) are preserved during the call, which may run Julia
+functions and thus the garbage collector. `place` is that of `fail`.
 """
 macro check(call, place=nothing)
     return checked_call(call, false, place)
@@ -213,7 +215,7 @@ function checked_call(call, again, place)
     end)
 end
 
-# The variables whose handles an expression takes.
+# The variables whose handles an expression reads.
 owners_in(x) = Symbol[]
 function owners_in(e::Expr)
     e.head === :. && return variable(e.args[1])
@@ -228,14 +230,14 @@ variable(e::Expr) = e.head === :. ? variable(e.args[1]) : owners_in(e)
 
 ran_out(status) = status == GUF_E_NO_MEMORY || status == GUF_E_DEVICE_MEMORY
 
-# Gives back what nobody uses any more: the library frees it behind the finalizers.
+# Frees unused objects: the collection runs the finalizers, and the poll lets the library free them.
 @noinline function collect_all()
     GC.gc(true)
     LibGufunc.guf_poll(UInt32(0), C_NULL, C_NULL)
     return nothing
 end
 
-# `@check` of a function that is a value, for what has a handle.
+# Like `@check`, for a function that is a value and whose first argument is the handle of `owner`.
 function checked(of, owner, arguments...)
     record = Ref{guf_error}()
     GC.@preserve record owner begin
@@ -247,8 +249,8 @@ function checked(of, owner, arguments...)
     return status
 end
 
-# A text that the library writes into a buffer of the length that it asks for. What `write` has
-# hold of lives through it; `place` as of `fail`.
+# A text that the library writes into a buffer. If the buffer is too small, the library reports the
+# required length. Objects that `write` captures are preserved. `place` is that of `fail`.
 function text_of(write::Function, @nospecialize(place=nothing))
     length, text = Ref(UInt64(512)), UInt8[]
     status = GUF_E_BUFFER_TOO_SMALL
@@ -266,7 +268,7 @@ function text_of(write::Function, @nospecialize(place=nothing))
     return GC.@preserve text unsafe_string(pointer(text))
 end
 
-# A structure of zeros with struct_size set, and its fields.
+# A structure that is zero except for struct_size.
 function sized(::Type{T}) where {T}
     made = Ref{T}()
     GC.@preserve made begin

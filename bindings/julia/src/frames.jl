@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Frames: the structures of one call's operands, on the stack. A frame has one guf_operand after the
-# other, then what they point to. It is made of 64-bit words, whose places the assertions hold.
+# Frames: the operand structures of one call, on the stack. A frame is an array of guf_operand,
+# followed by the structures to which they point. It is written as 64-bit words; the assertions
+# check the offsets.
 
 @assert sizeof(guf_operand) == 48 && sizeof(guf_tensor) == 48
 @assert fieldoffset(guf_operand, 5) == 16 && fieldoffset(guf_operand, 6) == 24
@@ -11,7 +12,7 @@ words(::Type{<:Tensor{T,N}}) where {T,N} = 12 + 2N
 words(::Type{Natural{A}}) where {A} = words(A)
 words(::Type) = 6
 
-# Memory for the operands of a tuple; undefined values.
+# Uninitialized memory for the frame of a tuple of operands.
 @generated frame_for(::T) where {T<:Tuple} =
     :(Ref{NTuple{$(max(1, sum(Int[words(kind) for kind in T.parameters]))),UInt64}}())
 
@@ -65,7 +66,7 @@ end
 @inline put_all(slot, room, operands::Tuple) =
     put_all(slot + 48, put(slot, room, operands[1]), Base.tail(operands))
 
-# Fills a frame; gives where its operands begin.
+# Fills a frame and returns the address of its operands.
 @inline function filled(frame::Ref, operands::Tuple)
     slots = Ptr{UInt64}(pointer_from_objref(frame))
     put_all(slots, slots + 48 * length(operands), operands)
@@ -74,7 +75,7 @@ end
 
 @inline slot_of(slots, index) = Ptr{guf_operand}(slots + 48 * index)
 
-# Whether work that goes on behind the call uses memory of Julia's.
+# Whether queued work of the call would use memory of Julia.
 @inline lends(operands::Tuple) = any(map(lent_memory, operands))
 lends(operands::Vector{Any}) = any(lent_memory, operands)
 @inline lent_memory(x) = x isa Union{Tensor,Natural{<:Tensor}}

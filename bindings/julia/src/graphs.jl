@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Graphs: work of a stream, captured once and launched many times.
+# Graphs: work of a stream that is captured once and launched many times.
 
 "Captured work: made by `capture`, run by `launch!`."
 mutable struct Graph
     handle::guf_graph
     stream::Stream
-    kept::Vector{Any} # Julia's memory that its work uses
+    kept::Vector{Any} # the Julia objects that its work uses
 end
 
 """
     capture(f, s::Stream) -> Graph
     capture(f, g::Graph, s::Stream) -> g
 
-Records what `f()` queues on `s`, which is the current stream meanwhile, instead of running it:
-calls and copies that allocate nothing, launches of plans, events. Plain arrays among the
-operands need `stream=s`: without it a call would wait, which a capture cannot. The second form
-replaces what a graph does. The cpu has no graphs (`GUF_E_UNSUPPORTED`).
+Records the work that `f()` queues on `s` instead of running it. `s` is the current stream during
+`f()`. The work may be calls and copies that do not allocate, launches of plans, and events. Calls
+with Julia arrays need `stream=s`: without it a call waits for the stream, which is not possible
+during a capture. The second form replaces the work of a graph. The cpu has no graphs
+(`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
     graph = Graph(C_NULL, s, Any[])

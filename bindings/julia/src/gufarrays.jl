@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Arrays of the library. It sees their dimensions reversed: Julia's dimension d is its axis -d, and
-# what Julia aligns from the first dimension on it aligns from the last.
+# Arrays of the library. The library has their dimensions in reverse order: Julia's dimension d is
+# the axis -d. Julia aligns dimensions from the first, the library from the last.
 
 """
     GufArray{T,N}
 
-An array of the library: a view of host or device memory, counted, freed by a finalizer or by
-`unsafe_free!`. Its memory is column-major unless it is a view that is not.
+An array of the library: a reference-counted view of host or device memory. A finalizer or
+`unsafe_free!` releases it. Its memory is column-major, unless it is a view with other strides.
 
     GufArray{T}(undef, dims...; device="cpu")    allocates
     GufArray(A; device="cpu")                    copies
     wrap(A)                                      shares the memory of a Julia array
 
-`Array(x)` copies to the host. Elements of host memory can be indexed; of device memory only ranges.
+`Array(x)` copies to the host. Single elements can be indexed in host memory only, ranges also in
+device memory.
 """
 mutable struct GufArray{T,N} <: AbstractArray{T,N}
     handle::guf_array
@@ -23,8 +24,8 @@ mutable struct GufArray{T,N} <: AbstractArray{T,N}
     device::Device
 end
 
-# Takes over the reference that the caller has, also when it throws: no type of Julia may be known
-# for a record of another language's.
+# Takes ownership of the caller's reference, also if it throws. It throws if the dtype is a
+# structured dtype that has no Julia type, because another language registered it.
 function GufArray(handle::guf_array)
     try
         return adopt_array(handle)
@@ -47,7 +48,7 @@ function adopt_array(handle::guf_array)
     end
 end
 
-# The first fields of guf_array_info, so that its long ones are not copied.
+# The first fields of guf_array_info. Reading only these avoids a copy of the long arrays.
 struct InfoHead
     struct_size::UInt32
     dtype::UInt32
@@ -69,8 +70,8 @@ function adopt(::Type{T}, ::Val{N}, handle, found, shape, strides) where {T,N}
     return finalizer(unsafe_free!, made)
 end
 
-# The collector sees Julia's memory only: it is asked to run when the library's has grown by this
-# much, or when an allocation fails.
+# The garbage collector does not know the library's memory. It is started explicitly when that
+# memory has grown by GROWTH_LIMIT bytes, or when an allocation fails.
 const GROWTH_LIMIT = Ref(Int(min(Sys.total_memory() ÷ 8, 2^30)))
 const GROWTH = Threads.Atomic{Int}(0)
 
@@ -82,7 +83,7 @@ function count_growth(bytes::Integer)
     return nothing
 end
 
-# Runs what allocates; where there is no memory left, once more behind a collection.
+# Runs `allocate`. If there is not enough memory, collects garbage and runs it once more.
 function with_collection(allocate::Function)
     try
         return allocate()
@@ -100,8 +101,8 @@ const ORDERS = (K=GUF_ORDER_KEEP, F=GUF_ORDER_C, C=GUF_ORDER_F, A=GUF_ORDER_ANY)
 """
     alloc(T, dims; device="cpu", order=:F, strides=nothing) -> GufArray
 
-Allocates an array of unspecified values. `order` `:F` is column-major, `:C` row-major; `strides`
-(bytes, one per dimension) may be negative or leave gaps.
+Allocates an array of unspecified values. The `order` is `:F` (column-major) or `:C` (row-major).
+`strides` (in bytes, one per dimension) may be negative or leave gaps.
 """
 function alloc(T, dims::Dims{N}; device="cpu", order::Symbol=:F, strides=nothing) where {N}
     code, place, out = dtype(T), device_handle(device), Ref{guf_array}(C_NULL)
@@ -121,7 +122,7 @@ GufArray{T}(::UndefInitializer, dims::Integer...; device="cpu") where {T} =
 GufArray{T,N}(::UndefInitializer, dims::Dims{N}; device="cpu") where {T,N} =
     alloc(T, dims; device=device)
 
-# A copy on the same device: it may outlive what it was made of.
+# A deep copy is a copy on the same device, which does not depend on the original.
 Base.deepcopy_internal(x::GufArray, known::IdDict) = get!(() -> copy(x), known, x)::typeof(x)
 
 Base.size(x::GufArray) = x.size
@@ -133,7 +134,7 @@ function Base.strides(x::GufArray{T}) where {T}
     return map(s -> s ÷ sizeof(T), x.byte_strides)
 end
 
-# Where something like it is to be allocated: wrapped memory is the cpu's.
+# The device on which a similar array is allocated. For wrapped host memory this is the cpu.
 where_of(x::GufArray) = x.device.handle == C_NULL ? nothing : x.device
 
 "Whether `x` lies in memory that the host may touch."
@@ -149,8 +150,8 @@ swapped(x::GufArray) = x.flags & GUF_ARRAY_SWAPPED != 0
 """
     array_info(x)
 
-`(dtype, ndim, flags, address, size, nbytes, device, shape, strides)` as the library has them:
-`shape` and `strides` (bytes) in its order, which is Julia's reversed.
+`(dtype, ndim, flags, address, size, nbytes, device, shape, strides)` in the library's terms:
+`shape` and `strides` (in bytes) are in reverse order compared with Julia.
 """
 function array_info(@nospecialize(x::GufArray))
     info = sized(guf_array_info)
@@ -164,9 +165,9 @@ end
 """
     synchronize(x::GufArray; timeout=Inf) -> Bool
 
-Waits for all that the library was given to do with the memory of `x`, on streams and without one:
-then the host may use it. `false` after `timeout` seconds. A failure of the work stays with its
-stream or device. Other tasks run meanwhile.
+Waits for all work of the library that uses the memory of `x`, on streams and without one, so that
+the host may access it. Returns `false` after `timeout` seconds. Failures of the work are not
+reported here but by `synchronize` of the stream or device. Other tasks run meanwhile.
 """
 synchronize(x::GufArray; timeout::Real=Inf) =
     wait_in_slices(timeout) do left
@@ -187,7 +188,7 @@ Base.@propagate_inbounds function Base.getindex(x::GufArray{T,N}, I::Vararg{Int,
     return swapped(x) ? swapped_bytes(value) : value
 end
 
-# Other integers; `to_indices` refuses Bool.
+# Indices of other integer types. `to_indices` rejects Bool.
 Base.@propagate_inbounds Base.getindex(x::GufArray{T,N}, I::Vararg{Integer,N}) where {T,N} =
     x[to_indices(x, I)...]
 Base.@propagate_inbounds Base.setindex!(x::GufArray{T,N}, v, I::Vararg{Integer,N}) where {T,N} =

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# References to objects of the library: each Julia object has one, in its field `handle`.
+# References to objects of the library. Each Julia object owns one reference, in its field `handle`.
 
 """
     unsafe_free!(x)
 
-Gives an array, stream, event or other object of the library back now, not when the collector finds
-it. It cannot be used afterwards. Work that uses it goes on.
+Releases an array, stream, event or other object of the library now, without waiting for the garbage
+collector. The object cannot be used afterwards. Queued work that uses it continues.
 """
 function unsafe_free! end
 
-# It runs in finalizers as well: it neither waits nor takes a lock.
+# unsafe_free! also runs in finalizers. It therefore neither waits nor acquires a lock.
 for (Owner, release) in
     ((Context, :guf_context_release), (Stream, :guf_stream_release), (Event, :guf_event_release),
      (GufArray, :guf_array_release), (UFunc, :guf_ufunc_release), (Plan, :guf_plan_release),

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ufuncs whose loops are functions of Julia.
+# Ufuncs whose loops are Julia functions.
 
 """
     create(name; nin=0, nout=0, signature=nothing, roles=nothing, rules=nothing, doc=nothing,
            identity=:none, flags=0, core_dims=nothing, context=nothing) -> UFunc
 
-A new ufunc without loops, which `UFunc(name)` finds from now on. With a `signature`
-(`"(m,n),(n)->(m)"`; `"(n)"` without outputs writes its input) `nin` and `nout` follow from it.
+Creates a ufunc without loops and registers its name, so that `UFunc(name)` finds it. A `signature`
+(`"(m,n),(n)->(m)"`; `"(n)"` without outputs writes its input) determines `nin` and `nout`.
 
-- `roles`: `:in`, `:out` or `:inout` of each operand. `rules`: `"n=value(1); p=m+1"`.
-- `identity` of its reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`,
+- `roles`: `:in`, `:out` or `:inout` for each operand. `rules`: `"n=value(1); p=m+1"`.
+- `identity`: the identity of reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`,
   `:minus_inf`.
-- `core_dims(sizes)`: sees the sizes of the distinct core dimensions of every call, in order of
-  first use, as a vector, and may fill those that are -1; what it throws refuses the call. It must
-  not call the library.
+- `core_dims(sizes)`: a function that is called in every call. It receives a vector with the sizes
+  of the distinct core dimensions, in order of first use. It may replace sizes of -1, and it rejects
+  the call by throwing. It must not call the library.
 """
 function create(name::AbstractString; nin::Integer=0, nout::Integer=0, signature=nothing,
                 roles=nothing, rules=nothing, doc=nothing, identity::Symbol=:none,
@@ -73,15 +73,16 @@ Base.@propagate_inbounds function Base.setindex!(v::CoreView{T,N}, x, I::Vararg{
     return v
 end
 
-# A function as a loop. Of elementwise ones I and O are tuples of numbers, of generalized ones of
-# CoreViews; `core` has, for each operand, the places of its core dimensions among the sizes.
+# A function as a loop. For an elementwise ufunc, I and O are tuple types of numbers, for a
+# generalized ufunc of CoreViews. `core` has the indices of each operand's core dimensions among the
+# sizes.
 struct HostLoop{I,O,F}
     f::F
     core::Vector{Vector{Int}}
 end
 
-# The library calls this on the thread that called it, since the loop is not added as one for any
-# thread: threads that Julia does not know must not enter it.
+# The library calls loop_entry on the thread that made the call, because the loop is added without
+# GUF_LOOP_ANY_THREAD. Threads that Julia does not know must not run Julia code.
 function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64},
                     user::Ptr{Cvoid}, record::Ptr{guf_error})
     try
@@ -104,7 +105,7 @@ function core_view(::Type{CoreView{T,N}}, address, core, dims, strides) where {T
                          ntuple(d -> Int(unsafe_load(strides, d)), Val(N)))
 end
 
-# Where the core strides of each operand begin, behind the outer ones.
+# The addresses of each operand's core strides. They follow the strides of the loop dimension.
 core_steps(l::HostLoop, steps) =
     [steps + 8 * (length(l.core) + sum(Int[length(c) for c in l.core[1:i-1]]))
      for i in eachindex(l.core)]
@@ -151,16 +152,16 @@ shifted(l::HostLoop{I,O,F}, n) where {I,O,F} = HostLoop{I,O,F}(l.f, l.core[n+1:e
 """
     add_loop!(g, f::UFunc, (A, B) => (R,)) -> f
 
-Adds a function of Julia as the loop for these element types:
+Adds a Julia function as the loop for these element types:
 
     f = create("hypotenuse"; nin=2, nout=1)
     add_loop!((a, b) -> sqrt(a^2 + b^2), f, (Float64, Float64) => (Float64,))
 
-Of an elementwise ufunc `g` is called with the elements of an item and gives its result, or a tuple
-of them; of a generalized one with an array per operand, inputs first, of which it writes the
-outputs. It runs on the thread that makes the call, one item after the other. What it throws fails
-the call: with `GUF_E_LOOP`, or the status of a `GufuncError`; its text is the error's message, and
-it is the error's `cause`. Devices other than the cpu do not run it.
+For an elementwise ufunc, `g` is called with the elements of one item and returns the result or a
+tuple of results. For a generalized ufunc, `g` is called with one array per operand, inputs first,
+and writes the outputs. It runs on the calling thread, one item after the other. If it throws, the
+call fails with `GUF_E_LOOP`, or with the status of a `GufuncError`. The text of the exception
+becomes the error's message, and the exception its `cause`. Only the cpu runs the loop.
 """
 function add_loop!(g, f::UFunc, types::Pair)
     found(f)
@@ -204,10 +205,10 @@ end
 """
     add_loop!(f::UFunc, types, entry::Ptr; kind=:numpy, user=C_NULL, any_thread=false) -> f
 
-Adds a compiled function with NumPy's inner-loop signature, from C or Numba say, by its address.
-With `kind=:status` it returns a status, with `kind=:error` it also has an error record to fill in
-(`guf_loop_error`); with `any_thread` several threads may run it at once, which functions made by
-`@cfunction` must not allow.
+Adds a compiled function with NumPy's inner-loop signature, for example from C or Numba, by its
+address. With `kind=:status` it returns a status; with `kind=:error` it also has a parameter for an
+error record (`guf_loop_error`). With `any_thread` several threads may run it at once; do not set it
+for functions made by `@cfunction`.
 """
 function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user=C_NULL,
                    any_thread::Bool=false)
@@ -220,8 +221,9 @@ end
 """
     set_reduction!(leaf::UFunc; merge, finish=nothing) -> leaf
 
-Makes a generalized ufunc a reduction with a state (docs/reductions.md): `reduce(leaf, A)` then
-folds by it, `merge` and `finish`.
+Defines a reduction with a user-defined accumulator (docs/reductions.md). In `reduce(leaf, A)` the
+generalized ufunc `leaf` computes accumulators from elements, `merge` combines two accumulators, and
+`finish` computes the results from an accumulator.
 """
 function set_reduction!(leaf::UFunc; merge::UFunc, finish=nothing)
     last = finish === nothing ? guf_ufunc(C_NULL) : found(finish)

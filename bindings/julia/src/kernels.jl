@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Raw kernels: functions of modules that a program launches with a grid of blocks.
+# Raw kernels: functions of modules that a program launches on a grid of blocks.
 
 """
     Kernel(m::GufModule, name)
@@ -9,11 +9,12 @@ A raw kernel of a module.
     launch!(k, arguments…; grid, block, shared=0, stream=current)
     k[grid, block](arguments…), k[grid, block, stream, shared](arguments…)
 
-launches it with `grid` blocks of `block` threads: numbers, or tuples of up to three, x first. One
-argument per parameter: numbers of exactly the parameter's type, or weak ones that fit; arrays of
-exactly its element type. A view's `(i, j)`, which count from 0, are the array's `[i+1, j+1]`; a
-pointer takes a column-major array. Nothing is copied. It runs on the stream's device, else where
-its arrays lie, else on the cpu; there, without a stream, it is complete on return.
+launches it with `grid` blocks of `block` threads. Each is a number or a tuple of up to three
+numbers, x first. There is one argument per parameter: a number of exactly the parameter's type, a
+weak number that fits, or an array with exactly the element type. The indices `(i, j)` of a view
+count from 0 and correspond to `[i+1, j+1]` of the array. A pointer parameter accepts a column-major
+array. Nothing is copied. The kernel runs on the device of the stream, else on the device of its
+arrays, else on the cpu. A launch on the cpu without a stream is complete on return.
 """
 mutable struct Kernel
     handle::guf_kernel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finding libgufunc when the package is loaded, never when it is precompiled.
+# Loads libgufunc when the package is loaded, never when it is precompiled.
 
 import Libdl
 
@@ -11,7 +11,7 @@ decoded(version) = VersionNumber(version >> 22, version >> 12 & 0x3ff, version &
 """
     version() -> VersionNumber
 
-Version of the loaded library.
+The version of the loaded library.
 """
 version() = decoded(LibGufunc.guf_version())
 
@@ -21,7 +21,7 @@ version_string() = unsafe_string(LibGufunc.guf_version_string())
 "Path of the loaded library."
 library_path() = Libdl.dlpath(LibGufunc.library[])
 
-# ENV["GUFUNC_LIBRARY"] alone, where it is set; else what the loader finds by the library's name.
+# Loads ENV["GUFUNC_LIBRARY"] if it is set, else the library that the loader finds by its soname.
 function open_library()
     given = get(ENV, "GUFUNC_LIBRARY", "")
     candidate = isempty(given) ? SONAME : given
@@ -56,8 +56,8 @@ end
 """
     Context()
 
-A registry of ufuncs and modules of its own over the standard library; calls that take `context=`
-use the process's default one where none is given.
+A separate registry of ufuncs and modules, which contains the standard library. Functions with
+`context=` use the default context of the process if none is given.
 """
 mutable struct Context
     handle::guf_context
@@ -74,8 +74,8 @@ handle(x::Context) = x.handle == C_NULL ? freed("context") : x.handle
 """
     poll(max_callbacks=0) -> Int
 
-Frees what released handles left behind and runs queued release callbacks, all of them by default;
-gives how many ran.
+Frees objects whose release was deferred and runs queued release callbacks, all of them by default.
+Returns the number of callbacks that ran.
 """
 function poll(max_callbacks::Integer=0)
     ran = Ref(UInt32(0))
@@ -87,8 +87,8 @@ end
 """
     read_log() -> Union{Nothing,Tuple{Symbol,String}}
 
-Takes the oldest message from the library's log: `(:error | :warning | :information, text)`, or
-`nothing` when there is none. The library prints nothing itself.
+Removes the oldest message from the library's log and returns it as `(:error | :warning |
+:information, text)`, or `nothing` if the log is empty. The library itself prints nothing.
 """
 function read_log()
     letters = Vector{UInt8}(undef, 1024)
@@ -102,8 +102,8 @@ end
 """
     shutdown(; timeout=Inf)
 
-Waits for all streams, stops the library's threads and frees its caches; `false` where work still
-ran after `timeout` seconds. Nothing needs it at exit.
+Waits for all streams, stops the threads of the library and frees its caches. Returns `false` if
+work is still running after `timeout` seconds. It is not needed at exit.
 """
 shutdown(; timeout::Real=Inf) = @check(guf_shutdown(nanoseconds(timeout))) == GUF_OK
 

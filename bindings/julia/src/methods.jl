@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The methods reduce, accumulate and reduceat. Order and bits of what is folded: docs/reductions.md.
+# The methods reduce, accumulate and reduceat. docs/reductions.md describes the order in which they
+# combine elements and the reproducibility of the results.
 
 struct NoValue end
 "`init=novalue`: a reduction starts with no value, where it would with the identity."
@@ -8,17 +9,18 @@ const novalue = NoValue()
 """
     reduce(f::UFunc, A; dims=:, init=nothing, out=nothing, where=nothing, keywords…)
 
-Folds elements along `dims`: a dimension, several, `()` (none) or `:` (all). Folded dimensions stay
-with extent 1, unless `keepdims=false`; of all dimensions it is one element: a number for a Julia
-array, an array without dimensions for a `GufArray`. `init` starts every result; `novalue` keeps the
-identity away. `where` is a mask of elements that take part. A reduction with a state gives a tuple
-of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`,
-`fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, of the result's size; without
-`dims` it folds, as `sum!`, the dimensions that `out` lacks or has with extent 1.
+Reduces an array along `dims`: one dimension, several dimensions, `()` (none) or `:` (all). Reduced
+dimensions keep the extent 1, unless `keepdims=false`. The reduction over all dimensions returns a
+number for a Julia array, and a 0-dimensional array for a `GufArray`. `init` is the initial value of
+every result; with `novalue` the reduction starts without the identity. `where` is a mask that
+selects the elements. A reduction with a user-defined accumulator returns a tuple of its results.
+Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`, `fp_report`,
+`fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the size of the result.
+Without `dims` it reduces the dimensions that `out` lacks or has with extent 1, as `sum!` does.
 """
 Base.reduce(f::UFunc, @nospecialize(A::AbstractArray); keywords...) =
     folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
-# Base has a method for numbers, so that one of all these would be ambiguous.
+# Base has a method for numbers. A single method for all these types would be ambiguous with it.
 for kind in (:Number, :(Union{Tensor,Scalar,Encoded,Time64}))
     @eval Base.reduce(f::UFunc, @nospecialize(A::$kind); keywords...) =
         folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
@@ -32,7 +34,8 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     given = r.out
     outputs = outputs_of(given, max(1, ufunc_info(f).nresults))
     found = given_outputs(outputs, given)
-    # What the blocks below have hold of decides what they are compiled for: not the type of A.
+    # The closures below are compiled for the types of the variables that they capture. They capture
+    # these variables instead of A, so that they are not compiled again for every type of A.
     input, on_host = Any[operand(A)], !(A isa LibraryArray)
     with_collection() do
         with_reduce_args(f, input[1], outputs, r) do args, slots
@@ -57,12 +60,12 @@ function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
     return out
 end
 
-# The dimensions that have to be folded for a result of the size of `out`.
+# The dimensions that must be reduced for a result of the size of `out`.
 folded_for(@nospecialize(out), @nospecialize(A)) =
     rank(out) == 0 ? Colon() :
     Tuple(d for d in 1:rank(A) if d > rank(out) || size(out)[d] == 1 && size(A)[d] != 1)
 
-# A result that the library allocated, as an array of Julia where the input is one.
+# A result that the library allocated; converted to a Julia array if the input is one.
 function brought(on_host::Bool, result::GufArray)
     on_host || return result
     made = Array(result)
@@ -70,7 +73,7 @@ function brought(on_host::Bool, result::GufArray)
     return made
 end
 
-# Axes of a reduction: how many, and which.
+# The number of axes of a reduction, and the axes.
 folded_axes(::Colon, n) = (Int32(GUF_ALL_AXES), Int64[])
 folded_axes(d::Union{Number,Symbol,AbstractString}, n) = (Int32(1), [library_axis(d, n)])
 folded_axes(dims, n) = (Int32(length(dims)), library_axes(dims, n))
@@ -83,7 +86,7 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
     state, mask, events = length(outputs) > 1, mask_of(r), r.fp_events
-    # A pointer that is not NULL tells "no axes" from "the default".
+    # A pointer that is not NULL distinguishes "no axes" from "the default".
     named = isempty(axes) ? [Int64(0)] : axes
     result = framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
         args = Ref(guf_reduce_args(
@@ -99,7 +102,7 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     return result
 end
 
-# accumulate and reduceat share their structure.
+# accumulate and reduceat have the same structure of arguments.
 function with_accumulate_args(act, f, @nospecialize(input), indices::Vector{Any},
                               @nospecialize(output), r)
     found(f)
@@ -135,8 +138,7 @@ end
 """
     accumulate(f::UFunc, A; dims, out=nothing, keywords…)
 
-All partial results along a dimension, as `reduce` folds them. `accumulate!(f, out, A; …)` writes
-into `out`.
+All partial results of a reduction along a dimension. `accumulate!(f, out, A; …)` writes into `out`.
 """
 Base.accumulate(f::UFunc, @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
@@ -148,9 +150,9 @@ Base.accumulate!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...) =
 """
     reduceat(f, A, indices; dims, out=nothing, keywords…)
 
-Folds the stretches of a dimension that begin at `indices`, from 1, in host memory: NumPy's
-`ufunc.reduceat`. A `Tensor` of indices is taken as it is, without a copy, and counts from 0.
-`reduceat!(f, out, A, indices; …)` writes into `out`.
+Reduces the segments of a dimension that begin at `indices`, as NumPy's `ufunc.reduceat`. The
+indices count from 1 and are in host memory. Indices in a `Tensor` count from 0 and are used without
+a copy. `reduceat!(f, out, A, indices; …)` writes into `out`.
 """
 reduceat(f::UFunc, @nospecialize(A), @nospecialize(indices); keywords...) =
     along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))],
@@ -163,8 +165,8 @@ function reduceat!(f::UFunc, @nospecialize(out), @nospecialize(A), @nospecialize
     return along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))], r)
 end
 
-# Indices from 1 as the library has them, from 0: a copy. What is no index of Julia's goes on as it
-# is.
+# Converts indices that count from 1 to the library's indices, which count from 0, in a copy. Other
+# objects are returned unchanged.
 from_zero(i::Integer) = from_zero(fill(i))
 function from_zero(indices::AbstractArray{<:Integer})
     all(i -> 1 <= i <= typemax(Int64), indices) ||
@@ -173,7 +175,7 @@ function from_zero(indices::AbstractArray{<:Integer})
 end
 from_zero(x) = x
 
-# The C functions by what is asked of which method.
+# The C functions that resolve or explain each method.
 const ENTRIES = Dict(
     (:resolve, :reduce) => :guf_resolve_reduce, (:explain, :reduce) => :guf_explain_reduce,
     (:resolve, :accumulate) => :guf_resolve_accumulate,

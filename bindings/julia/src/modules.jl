@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Modules: files of compiled ufuncs and kernels, made by gufcc.
+# Modules: files of compiled ufuncs and kernels, written by gufcc.
 
 "A loaded module, see `load`. Its ufuncs are found as long as it, or one of them, is there."
 mutable struct GufModule
@@ -10,9 +10,9 @@ end
 """
     load(path; context=nothing, data_only=false) -> GufModule
 
-Loads a module and registers its ufuncs as `"module:name"`. `m.discriminant` is its ufunc of that
-name; `function_names(m)` and `kernel_names(m)` list what it has. `data_only` runs no code of the
-file: there are no loops for the cpu then.
+Loads a module and registers its ufuncs as `"module:name"`. `m.discriminant` is the module's ufunc
+`discriminant`; `function_names(m)` and `kernel_names(m)` list its ufuncs and kernels. With
+`data_only` no code of the file runs, and the module has no loops for the cpu.
 """
 function load(path::AbstractString; context=nothing, data_only::Bool=false)
     out = Ref{guf_module}(C_NULL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What stands for an operand of a call: a GufArray, a Tensor, an encoded number, or nothing (an
-# output to allocate).
+# The internal forms of an operand: a GufArray, a Tensor, an encoded number, or nothing (an output
+# to allocate).
 
 struct Encoded
     kind::Int32
@@ -11,7 +11,7 @@ end
 """
     Scalar(x)
 
-A number with its own type: `Scalar(2.0)` is a float64 where a plain `2.0` takes the type of the
+A number with a dtype: `Scalar(2.0)` is a float64, whereas a plain `2.0` adopts the type of the
 other operands.
 """
 struct Scalar{T}
@@ -21,8 +21,8 @@ end
 """
     weak(x)
 
-A number without a type of its own, as Python's are: `weak(0.5f0)`. Any integer and real or complex
-number; `Int`, `Float64` and `ComplexF64` are weak by themselves.
+A weak scalar, which adopts the type of the other operands, as numbers in Python: `weak(0.5f0)`. `x`
+is any integer, real or complex number. `Int`, `Float64` and `ComplexF64` are weak without `weak`.
 """
 weak(x::Integer) = Encoded(GUF_OPERAND_WEAK_INT, 0, (x % Int64 % UInt64, UInt64(0)))
 weak(x::AbstractFloat) =
@@ -38,7 +38,7 @@ function weak_huge(x::BigInt)
     return Encoded(GUF_OPERAND_WEAK_INT_HUGE, 0, (magnitude, UInt64((x < 0) + 2beyond)))
 end
 
-# The bytes of a value of at most 16.
+# The bytes of a value of at most 16 bytes.
 @inline function bits(x::T) where {T}
     words = Ref((UInt64(0), UInt64(0)))
     GC.@preserve words unsafe_store!(Ptr{T}(pointer_from_objref(words)), x)
@@ -71,7 +71,7 @@ no_memory(x) = "a $(typeof(x)) has no memory to write to"
 no_memory(x::Adjoint{<:Complex}) =
     "the adjoint of complex numbers has no memory to write to: transpose(A) has"
 
-# An output: memory that can be written.
+# Converts an output, which must have writable memory.
 @inline output(x::Union{GufArray,Tensor,Nothing}) = x
 output(x) = throw(GufuncError(GUF_E_ARG, "no output is made of a $(typeof(x))"))
 output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# What queued work uses. A program may drop a stream while its work runs: what that work reads and
-# writes is kept here, not by the Stream.
+# The objects that queued work uses. A program may drop a stream while its work runs. The objects
+# that the work reads and writes are therefore kept alive here and not by the Stream.
 
-# A stream that may have work, with a reference of its own, and the Julia objects that this work
-# uses. `kept` grows behind a call: all of it belongs to work that is queued already.
+# A stream that may have work, with its own reference, and the Julia objects that the work uses.
+# Objects are added to `kept` after a call, so that all of them belong to work that is queued.
 mutable struct Pending
     stream::guf_stream
     kept::Vector{Any}
     dropped::Bool
-    blind::Bool # the library was given addresses alone, and does not know whose they are
+    blind::Bool # launches passed addresses only: the library does not know the arrays behind them
 end
 
-# One entry for every stream that is not known to be both dropped and idle. Finalizers take no lock:
-# they only mark an entry.
+# One entry for every stream, until the stream is known to be dropped and idle. Finalizers do not
+# acquire the lock; they only mark an entry.
 const PENDING = Pending[]
 const PENDING_LOCK = Threads.SpinLock()
 const STREAMS = Threads.Atomic{Int}(0) # length(PENDING)
@@ -26,7 +26,7 @@ function listed(stream::guf_stream)
     return entry
 end
 
-# Lets go of streams that were dropped and have done their work.
+# Releases streams that were dropped and whose work is done.
 function sweep()
     finished = lock(PENDING_LOCK) do
         found = filter(is_over, PENDING)
@@ -40,7 +40,7 @@ function sweep()
     return nothing
 end
 
-# What is told of an object that is given back.
+# Called when an object is released.
 dropped!(x) = nothing
 
 is_over(entry::Pending) = entry.dropped &&
@@ -58,22 +58,22 @@ end
 
 kept_count(entry::Pending) = lock(() -> length(entry.kept), PENDING_LOCK)
 
-# Those from number `first` on.
+# The kept objects from index `first` on.
 kept_from(entry::Pending, first) = lock(() -> entry.kept[min(first, end + 1):end], PENDING_LOCK)
 
-# Whether work runs of which the library does not know what memory it uses.
+# Whether work is running for which the library does not know the memory that it uses.
 blind_work() = STREAMS[] != 0 && lock(() -> any(runs_blind, PENDING), PENDING_LOCK)
 runs_blind(entry::Pending) =
     entry.blind && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
 
-# Waits for it. Its failures are left to `synchronize`.
+# Waits for that work. Its failures are reported by `synchronize`.
 function settle_blind()
     while blind_work()
         yield()
     end
 end
 
-# Lets go of the first `count` objects, whose work is done.
+# Releases the first `count` objects, whose work is done.
 function let_go!(entry::Pending, count)
     lock(PENDING_LOCK) do
         deleteat!(entry.kept, 1:min(count, length(entry.kept)))
@@ -81,9 +81,10 @@ function let_go!(entry::Pending, count)
     return nothing
 end
 
-# Makes resize!, push! and the like refuse the vectors among these: they would move memory away
-# from work that uses it. An array that shares its memory with a reshaped one is such. Julia 1.11
-# lets it move; the reshaped one, which is what this gives, has the memory then.
+# Makes resize!, push! and similar functions throw for the vectors among `x`, because they would
+# move memory that queued work uses. A vector that shares its memory with a reshaped array cannot be
+# resized. Julia 1.11 permits the resize, but the reshaped array keeps the memory. fix_size! returns
+# the reshaped arrays.
 fix_size!(x) = nothing
 fix_size!(x::Vector) = reshape(x, length(x), 1)
 fix_size!(x::Union{Tuple,Vector{Any}}) = Any[fix_size!(part) for part in x]

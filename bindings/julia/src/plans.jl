@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Plans: calls prepared once and launched many times.
+# Plans: calls that are prepared once and launched many times.
 
-# What a plan was made for: of memory its type, size, strides in bytes, byte order and where it is;
-# of a number its bits.
+# The properties of an operand for which a plan was made: of an array the type, size, strides in
+# bytes, byte order and device; of a number its bits.
 struct Layout
     type::Any
     size::Any
@@ -20,7 +20,8 @@ Layout(x) = Layout(typeof(x), nothing, nothing, false, nothing)
 Base.:(==)(a::Layout, b::Layout) =
     all(name -> getfield(a, name) == getfield(b, name), fieldnames(Layout))
 
-# Where memory is: on a device, or the device that can use it in place. Plain memory is the cpu's.
+# The device of an operand's memory, or the device that can use the memory in place. For plain host
+# memory it is the cpu.
 memory_of(x::GufArray) = plain_place(x.device.handle)
 memory_of(x::Tensor) = plain_place(x.device)
 plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
@@ -28,11 +29,12 @@ plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
 """
     Plan(f, out, inputs…; keywords…)
 
-A call prepared for operands of these types, sizes and strides; numbers are kept by value. Launched
-by `launch!(plan)` on the same operands, or `launch!(plan, out, inputs…)` on others that lie and
-overlap in the same way, with the same numbers: anything else is `GUF_E_PLAN_MISMATCH`. Operands of
-device work have to lie on the device. The plan keeps its operands: vectors among them cannot be
-resized any more, and `launch!(plan)` behind `unsafe_free!` of one is `GUF_E_HANDLE`.
+A call that is prepared for operands of these types, sizes and strides. `launch!(plan)` launches it
+on the same operands. `launch!(plan, out, inputs…)` launches it on other operands with the same
+layout and overlap and with the same numbers; otherwise it throws `GUF_E_PLAN_MISMATCH`. The
+operands of device work must be on the device. The plan keeps its operands alive. Vectors among them
+cannot be resized any more. After `unsafe_free!` of an operand, `launch!(plan)` throws
+`GUF_E_HANDLE`.
 """
 mutable struct Plan
     handle::guf_plan
@@ -82,15 +84,16 @@ end
     launch!(plan; stream=current)
     launch!(plan, out, inputs…; where=nothing, stream=current) -> out
 
-Launches a plan. Without a stream complete on return on the cpu and of host memory, else queued.
-With a stream as of `Stream`. One launch at a time: launches of a plan share its workspace.
+Launches a plan. Without a stream, a launch on the cpu or on host memory is complete on return;
+other launches are queued. With a stream the rules of `Stream` apply. Only one launch may run at a
+time, because all launches of a plan share its workspace.
 """
 function launch!(plan::Plan; stream=UNNAMED)
     foreach(refuse_freed, plan.operands, 0:length(plan.operands)-1)
     return launch_at(plan, plan.addresses, plan.operands, stream)
 end
 
-# The plan has an address of it, where by now anything may lie.
+# Rejects a freed array. The plan still has its address, which may belong to other memory by now.
 refuse_freed(x, argument) = x isa GufArray && x.handle == C_NULL &&
     throw(GufuncError(GUF_E_HANDLE, "the array was freed", argument))
 
@@ -102,7 +105,7 @@ function launch!(plan::Plan, out, inputs...; where=nothing, stream=UNNAMED)
     return out
 end
 
-# The library gets addresses only: what lies there is known here.
+# The library receives addresses only, so that the layouts are compared here.
 function compare_layouts(plan, operands)
     length(operands) == length(plan.layouts) || throw(GufuncError(GUF_E_PLAN_MISMATCH,
         "$(length(operands)) operands for a plan of $(length(plan.layouts))"))
@@ -138,7 +141,8 @@ function launch_at(plan, addresses, operands, stream)
     return nothing
 end
 
-# Without a stream nothing says later that host memory which a device uses in place is done with.
+# Without a stream, the program cannot wait later for a device that uses host memory in place.
+# This function waits for the device.
 function finish_host(operands)
     for x in operands
         x isa GufArray && x.device.handle != C_NULL && on_host(x) && synchronize(x.device)

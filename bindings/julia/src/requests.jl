@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Keywords. Calls with keywords, and those that allocate, go through functions that are compiled
-# once for all types of operands and keywords: what a call costs then is a microsecond, not a
-# compilation.
+# Keywords. Calls with keywords and calls that allocate use functions that are compiled once for all
+# types of operands and keywords. Such a call costs about a microsecond and no compilation.
 
 mutable struct Request
     out::Any
@@ -22,7 +21,7 @@ mutable struct Request
     fp_report::Any
     fp_fail::Any
     init::Any
-    named::Bool # whether the stream is the caller's word
+    named::Bool # whether the caller passed the stream
     Request() = new(nothing, nothing, :default, :K, nothing, nothing, nothing, nothing, nothing,
                     nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, false)
 end
@@ -54,18 +53,18 @@ function keyword_value(name, @nospecialize(value))
     throw(GufuncError(GUF_E_ARG, "$name: found $(repr(value)), wanted $wanted"))
 end
 
-# A number that C takes as a T.
+# Converts an integer to the C type T. Throws if it is out of range.
 function whole(::Type{T}, @nospecialize(x), name) where {T<:Integer}
     x isa Integer && typemin(T) <= x <= typemax(T) && return T(x)
     wanted = "an integer from $(typemin(T)) to $(typemax(T))"
     throw(GufuncError(GUF_E_ARG, "$name: found $(repr(x)), wanted $wanted"))
 end
 
-# The same with the output that stands before the inputs.
+# Sets the output of a request from the positional argument before the inputs.
 into(@nospecialize(out), r::Request) = (r.out = out; r)
 
-# Keyword arguments as `request` reads them, whatever their types: nothing here is compiled for each
-# set of types, as a comprehension over a tuple would be.
+# The keyword arguments as a vector of pairs. The code is compiled once for all types of arguments;
+# a comprehension over a tuple would be compiled for each combination of types.
 pairs_of(@nospecialize(keywords)) = named_pairs(values(keywords))
 function named_pairs(@nospecialize(given::NamedTuple))
     names = fieldnames(typeof(given))
@@ -80,18 +79,19 @@ function outputs_of(@nospecialize(out::Tuple))
     return Any[output(getfield(out, i)) for i in 1:nfields(out)]
 end
 
-# Missing outputs, `count` of them, where none are given.
+# If no outputs are given, `count` missing outputs.
 outputs_of(::Nothing, count) = Any[nothing for _ in 1:count]
 outputs_of(@nospecialize(out), count) = outputs_of(out)
 
-# Of a mask that had to be copied there is one copy: what was queued uses it.
+# The mask operand. If the mask must be copied, the copy is stored in the request, so that queued
+# work and the objects that are kept alive for it refer to the same copy.
 function mask_of(r::Request)
     r.where === nothing && return Any[]
     r.where = operand(r.where)
     return Any[r.where]
 end
 
-# A frame on the heap, for operands of any types: gives `act` where it begins.
+# Calls `act` with the address of a frame on the heap, for operands of any types.
 function framed(act, operands::Vector{Any})
     size = max(1, reduce(+, Int[words(typeof(x)) for x in operands]; init=0))
     frame = Vector{UInt64}(undef, size)
@@ -110,7 +110,8 @@ function fill_frame(slots, operands)
     end
 end
 
-# The same for groups of operands: `act` gets where each begins, NULL for an empty one.
+# The same for groups of operands. `act` also receives the address of each group, NULL for an empty
+# group.
 function framed_groups(act, groups::Vector{Any}...)
     operands = reduce(vcat, groups; init=Any[])
     framed(operands) do slots
@@ -125,8 +126,8 @@ end
 
 const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
 
-# Behind a call on a stream: what it uses stays alive until the stream is synchronized, or is waited
-# for, see settle!.
+# Called after a call on a stream. Keeps the objects of the call alive until the stream is
+# synchronized, or waits for the stream, see settle!.
 function queued!(r::Request, groups::Vector{Any}...)
     r.stream === nothing && return nothing
     r.named && return keep!(r.stream, groups, r.fp_events)

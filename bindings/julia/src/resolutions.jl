@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What calls and methods would do, without doing it.
+# Resolves and explains calls and methods without running them.
 
 const RESOLUTION = guf_resolution
 field_of(base, name::Symbol) =
     base + fieldoffset(RESOLUTION, findfirst(isequal(name), fieldnames(RESOLUTION)))
 
-# Asks `resolve(resolution)`, a structure of 17 KiB, and gives it to `read`.
+# Calls `resolve` to fill a guf_resolution, which has 17 KiB, and returns `read` of it.
 function resolved(read, resolve)
     base = Libc.malloc(sizeof(RESOLUTION))
     base == C_NULL && throw(OutOfMemoryError())
@@ -34,7 +34,7 @@ function summary_of(base, noutputs)
             sizes=Tuple(output_size(base, i) for i in 1:noutputs))
 end
 
-# Asks one of the guf_resolve and guf_explain functions, which take (ufunc, args, …).
+# Call one of the guf_resolve and guf_explain functions, whose arguments are (ufunc, args, …).
 resolve_by(of, f::UFunc, args, noutputs) =
     resolved(place -> checked(of, f, args, place)) do base
         return summary_of(base, noutputs)
@@ -46,10 +46,10 @@ explain_by(of, f::UFunc, args) =
     resolve(f, inputs…; keywords…)
     resolve(reduce, f, A; keywords…)
 
-What a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!` with the
-arguments given, would do: `(loop, loop_types, types, sizes)`, the loop's number and types, the
-types of the operands and the sizes of the results. Nothing is computed or allocated; of a method
-the operands are those of the loop, the result among them.
+Resolves a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!`, with
+the given arguments. Returns `(loop, loop_types, types, sizes)`: the index and types of the loop,
+the types of the operands and the sizes of the results. Nothing is computed or allocated. For a
+method, the operands are those of the loop, including the result.
 """
 resolve(f::UFunc, inputs...; keywords...) =
     asked(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),
@@ -59,7 +59,8 @@ resolve(f::UFunc, inputs...; keywords...) =
     explain(f, inputs…; keywords…) -> String
     explain(reduce, f, A; keywords…) -> String
 
-The same as text: loop, kernel, casts, the loops refused and why, and where it would run.
+A text that describes a call or method: the loop, the kernel, the casts, the rejected loops with the
+reasons, and the device on which it would run.
 """
 explain(f::UFunc, inputs...; keywords...) =
     asked(args -> explain_by(LibGufunc.guf_explain, f, args), f, operands_of(inputs),

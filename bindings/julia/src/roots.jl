@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Julia objects that the library holds a number of: kept from the collector until it gives it back.
+# Julia objects to which the library refers by a number. They are kept alive until the library
+# releases the number.
 
 const ROOTS = Dict{UInt,Any}()
 const ROOTS_LOCK = Threads.SpinLock()
 const LAST_ROOT = Ref(UInt(0))
 
-# The number travels as the `user` pointer of callbacks.
+# The number is passed as the `user` pointer of callbacks.
 function root!(object)
     lock(ROOTS_LOCK) do
         LAST_ROOT[] += 1
@@ -23,7 +24,7 @@ end
 
 unroot_memory(user::Ptr{Cvoid}, ::UInt64) = unroot!(user)
 
-# Callbacks of the library run inside a call of the program, on its thread: no foreign thread ever
-# enters Julia, which versions before 1.9 do not survive.
+# Callbacks of the library run inside a call of the program and on its thread. No foreign thread
+# runs Julia code; Julia before 1.9 would crash.
 release_callback() = @cfunction(unroot_memory, Cvoid, (Ptr{Cvoid}, UInt64))
 destroy_callback() = @cfunction(unroot!, Cvoid, (Ptr{Cvoid},))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Objects of the library written by Serialization: values, never handles, which are this process's.
+# Serialization of objects of the library. It writes values or names and never handles, which are
+# valid in this process only.
 
 using Serialization: AbstractSerializer, Serialization
 
-# An array comes back in host memory: where it is read there may be no such device.
+# A deserialized array is in host memory, because the device may not exist where it is read.
 function Serialization.serialize(s::AbstractSerializer, x::GufArray)
     Serialization.serialize_type(s, typeof(x))
     Serialization.serialize(s, Array(x))
@@ -11,7 +12,7 @@ end
 Serialization.deserialize(s::AbstractSerializer, ::Type{<:GufArray}) =
     GufArray(Serialization.deserialize(s))
 
-# A ufunc and a device come back by their names.
+# Ufuncs and devices are written by name.
 function Serialization.serialize(s::AbstractSerializer, f::UFunc)
     f.context === nothing || refuse_serial(f)
     Serialization.serialize_type(s, UFunc)
@@ -33,5 +34,5 @@ refuse_serial(x) = throw(GufuncError(GUF_E_UNSUPPORTED,
 const OfProcess = Union{Context,Event,Graph,GufModule,Kernel,Plan,Stream,Tensor}
 Serialization.serialize(::AbstractSerializer, x::OfProcess) = refuse_serial(x)
 
-# There is one of each: a copy is the object itself.
+# These objects are unique. A copy is the object itself.
 Base.deepcopy_internal(x::Union{OfProcess,UFunc}, ::IdDict) = x

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Core dimensions. In Julia they are an array's first dimensions, in the signature's order; the
-# dimensions that are looped over follow. The library, which sees dimensions reversed, is told so by
-# axes -1, -2, … for each operand: no memory is moved.
+# Core dimensions. In Julia they are the first dimensions of an array, in the order of the
+# signature, and the loop dimensions follow. The library has the dimensions in reverse order.
+# Passing the axes -1, -2, … for each operand selects the core dimensions without moving memory.
 
 struct CoreDimension
     name::SubString{String}
     optional::Bool
 end
 
-# Of each operand of "(m?,n),(n,p?)->(m?,p?)"; nothing for an elementwise ufunc.
+# The core dimensions of each operand in a signature such as "(m?,n),(n,p?)->(m?,p?)". Empty for an
+# elementwise ufunc.
 function core_dimensions(signature::String)
     isempty(signature) && return Vector{CoreDimension}[]
     return map(eachmatch(r"\(([^)]*)\)", signature)) do operand
@@ -22,7 +23,8 @@ function core_dimension(part)
     return CoreDimension(rstrip(name, '?'), endswith(name, '?'))
 end
 
-# The same for a ufunc's operands, without work where none of its dimensions is missing.
+# The default axes for the operands of a ufunc. They are precomputed for operands that have all core
+# dimensions.
 @inline function axes_of(f, ranks::Dims)
     for i in eachindex(ranks)
         ranks[i] < length(f.core[i]) && return default_axes(f.core, ranks)
@@ -30,15 +32,15 @@ end
     return f.axes
 end
 
-# The default axes of all operands, for inputs of these numbers of dimensions. None where the
-# library's own defaults are these, and where an input has too few: the library says so then.
+# The default axes of all operands for inputs with these numbers of dimensions. Empty if an input
+# has too few dimensions; the library then reports the error.
 function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
     counts = core_counts(core, ranks)
     all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return Int64[]
     return whole_axes(counts)
 end
 
-# How many core dimensions each operand has where optional ones may be missing.
+# The number of core dimensions of each operand. Optional dimensions may be missing.
 function core_counts(core, ranks)
     missing_names = SubString{String}[]
     for (operand, rank) in zip(core, ranks)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The standard library's ufuncs by NumPy's names, and each with a `!` behind it to write into an
-array: `using Gufunc.Standard: add, add!`. Found when first used; the context is the process's.
+The ufuncs of the standard library under NumPy's names. The variants with `!` write into an array:
+`using Gufunc.Standard: add, add!`. They are found at their first use, in the default context.
 """
 baremodule Standard
 

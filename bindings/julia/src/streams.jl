@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Streams, in-order queues of a device's work, and events, marks in them.
+# Streams, which are in-order queues of a device's work, and events, which are points in streams.
 
 """
     Stream(device="cpu")
     Stream(f, device="cpu")
 
-An in-order queue of a device's work. With a function (a `do` block) it is the current stream of the
-block, is synchronized at its end, also when the block throws, then freed:
+An in-order queue of a device's work. With a function (a `do` block), it is the current stream of
+the block. At the end of the block, also if the block throws, it is synchronized and freed:
 
     Stream("cuda:0") do s
         C = add.(A, B)
     end
 
-What a current stream is given with arrays of Julia among the operands is waited for; of
-`GufArray`s it is queued. With `stream=s` everything is queued: Julia arrays are read and written
-until `synchronize(s)`, are kept alive that long, also when the stream is dropped, and cannot be
-resized any more.
+On a current stream, a call with a Julia array among its operands waits for the stream; a call with
+`GufArray`s only is queued. With `stream=s` every call is queued. Julia arrays are then read and
+written until `synchronize(s)`. They are kept alive until then, also if the stream is dropped, and
+cannot be resized any more.
 """
 mutable struct Stream
     handle::guf_stream
@@ -34,7 +34,7 @@ function Stream(d::Union{Device,AbstractString}="cpu")
     return Stream(out[], device_of(out[]))
 end
 
-# Of "auto" it is the device that was chosen.
+# The device of a stream. For "auto" it is the device that the library chose.
 function device_of(stream::guf_stream)
     out = Ref{guf_device}(C_NULL)
     @check guf_stream_get_device(stream, out)
@@ -55,7 +55,7 @@ function Stream(f::Function, d::Union{Device,AbstractString}="cpu")
     end
 end
 
-# Waits for work whose failures are no news any more.
+# Waits for a stream and ignores failures, because an exception is already being thrown.
 function finish(s::Stream)
     try
         synchronize(s)
@@ -66,7 +66,8 @@ end
 """
     adopt_stream(device, native) -> Stream
 
-Makes a stream of a `CUstream` or `hipStream_t`, which stays the program's and has to outlive it.
+Makes a stream over a `CUstream` or `hipStream_t`. The program owns the handle, which must outlive
+the stream.
 """
 function adopt_stream(d::Device, native::Integer)
     out = Ref{guf_stream}(C_NULL)
@@ -82,15 +83,15 @@ function native_handle(x::Union{Stream,Device})
     return out[]
 end
 
-# What work that has just been queued uses, see Pending.
+# Keeps the objects alive that work queued just before uses, see Pending.
 keep!(s::Stream, objects...) = keep!(s.pending, objects)
 keep!(::Nothing, objects...) = nothing
 
 """
     synchronize(s::Stream; timeout=Inf) -> Bool
 
-Waits until everything queued so far is done; `false` after `timeout` seconds, and then nothing is
-lost. Throws the first failure of the stream's work since the last report. Other tasks run
+Waits until all work queued so far is done. Returns `false` after `timeout` seconds; the work
+continues. Throws the first failure of the stream's work since the last report. Other tasks run
 meanwhile.
 """
 function synchronize(s::Stream; timeout::Real=Inf)
@@ -103,7 +104,8 @@ end
 "Whether all queued work is done. Reports no failure of it."
 Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 
-# How many blocks with a current stream there are: none is the usual case, and costs no look-up.
+# The number of active blocks with a current stream. The usual value is 0, for which current_stream
+# needs no look-up.
 const SCOPED = Threads.Atomic{Int}(0)
 
 """
@@ -113,14 +115,14 @@ The stream of the innermost `Stream(…) do` or `with_stream` block of this task
 calls take that name no stream.
 """
 @inline current_stream() = SCOPED[] == 0 ? nothing : scoped_stream()
-# Its type is told: what is given the stream would else be called by a look-up of its types.
+# The type assertion avoids dynamic dispatch in the functions that receive the stream.
 @noinline scoped_stream() =
     get(task_local_storage(), :gufunc_stream, nothing)::Union{Nothing,Stream}
 
 """
     with_stream(f, s::Stream)
 
-Runs `f()` with `s` as the stream of all calls of this task that name none.
+Runs `f()` with `s` as the current stream: the stream of all calls of this task without `stream=`.
 """
 function with_stream(f::Function, s::Stream)
     Threads.atomic_add!(SCOPED, 1)
@@ -131,19 +133,19 @@ function with_stream(f::Function, s::Stream)
     end
 end
 
-# The default of `stream=` where that is the current stream's: the caller has not named one.
+# The default of `stream=`: the caller did not pass a stream, and the current stream is used.
 struct Unnamed end
 const UNNAMED = Unnamed()
 named(stream) = stream
 named(::Unnamed) = current_stream()
 
-# Behind work that uses memory of Julia's. On a stream that the caller has not named it is waited
-# for: nobody expects a plain array to be read or written later.
+# Called after work that uses memory of Julia. If the caller did not pass the stream, it waits for
+# the stream, because programs do not expect later accesses to a Julia array.
 settle!(stream, ::Unnamed, objects...) = stream === nothing || synchronize(stream)
 settle!(stream, _, objects...) = keep!(stream, objects...)
 
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
-# A freed stream would be none: work would go on without its order.
+# The null handle of a freed stream means "no stream", which would lose the order of the work.
 @inline stream_handle(s::Stream) = s.handle == C_NULL ? freed("stream") : s.handle
 stream_handle(x) = throw(GufuncError(GUF_E_ARG, "a stream is a Stream or nothing, not $(repr(x))"))
 @noinline freed(what) = throw(GufuncError(GUF_E_HANDLE, "the $what was freed"))
@@ -151,8 +153,8 @@ stream_handle(x) = throw(GufuncError(GUF_E_ARG, "a stream is a Stream or nothing
 """
     Event(device="cpu")
 
-A mark in a stream: `record(e, s)` places it, `wait_event(s, e)` makes another stream wait for it,
-`wait(e)` the program.
+A point in a stream. `record(e, s)` records it, `wait_event(s, e)` makes another stream wait for it,
+and `wait(e)` makes the program wait.
 """
 mutable struct Event
     handle::guf_event
@@ -181,7 +183,7 @@ Base.isready(e::Event) = @check(guf_event_query(e.handle)) == GUF_OK
 """
     wait(e::Event; timeout=Inf) -> Bool
 
-Waits for the mark; `false` after `timeout` seconds. Other tasks run meanwhile.
+Waits for the event. Returns `false` after `timeout` seconds. Other tasks run meanwhile.
 """
 Base.wait(e::Event; timeout::Real=Inf) =
     wait_in_slices(left -> @check(guf_event_wait(e.handle, left)), timeout)
@@ -189,7 +191,7 @@ Base.wait(e::Event; timeout::Real=Inf) =
 """
     elapsed(from::Event, to::Event) -> Float64
 
-Milliseconds between two recorded events of one device; `NaN` while one of them is not reached.
+The milliseconds between two recorded events of one device; `NaN` if one of them is not reached yet.
 """
 function elapsed(from::Event, to::Event)
     out = Ref(0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory that Julia owns, as the library is told of it.
+# Borrowed descriptions of memory that Julia owns.
 
 using LinearAlgebra: Adjoint, Transpose
 
@@ -7,10 +7,10 @@ using LinearAlgebra: Adjoint, Transpose
     Tensor(A; read_only=false, swapped=false)
     Tensor{T}(owner, address, size, byte_strides; read_only=false, swapped=false, device=nothing)
 
-Memory that somebody else owns, lent to a call: what `call!` makes of Julia's strided arrays. The
-second form takes any address and strides in bytes, one per dimension, and keeps `owner` alive;
-`swapped` says that elements have the other byte order. Vectors that it lends cannot be resized any
-more, as behind `wrap`.
+A borrowed description of memory that another object owns. `call!` converts Julia's strided arrays
+to it. The second form accepts any address and strides in bytes, one per dimension, and keeps
+`owner` alive. `swapped` means that the elements have non-native byte order. A vector whose memory
+it describes cannot be resized any more, as after `wrap`.
 """
 struct Tensor{T,N,O}
     owner::O
@@ -38,7 +38,7 @@ function Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false)
                              swapped=swapped)
 end
 
-# The owner, with what holds its memory where it might move.
+# The owner, together with the reshaped arrays that prevent a resize of its memory, see fix_size!.
 function with_size_fixed(owner)
     fixed = fix_size!(owner)
     return fixed === nothing ? owner : (owner, fixed)
@@ -51,11 +51,11 @@ Base.size(t::Tensor) = t.size
 Base.ndims(::Tensor{T,N}) where {T,N} = N
 Base.eltype(::Type{<:Tensor{T}}) where {T} = T
 
-# Arrays of Julia with elements in memory at regular strides.
+# Julia arrays whose elements are in memory at regular strides.
 const Lendable{T,N} = Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
 
-# A' and transpose(A) of such: their dimensions in the other order. The adjoint of complex numbers
-# is not: its elements are in no memory.
+# A' and transpose(A) of these arrays, with reversed dimensions. The adjoint of complex numbers is
+# excluded, because its elements are not in memory.
 const Turned = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
                      Adjoint{T,A} where {T<:Real,A<:StridedVecOrMat{T}}}
 
@@ -71,11 +71,11 @@ end
 end
 @inline function lend(A::Turned)
     T, below = eltype(A), lend(parent(A))
-    # A vector's other dimension has the extent 1.
+    # The first dimension of a transposed vector has the extent 1.
     steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
     return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
 end
-# A view of A' or transpose(A) by numbers and ranges, which has strides that Base does not compute.
+# A view of A' or transpose(A) by numbers and ranges. It has strides that Base does not compute.
 const RegularIndices = Tuple{Vararg{Union{Integer,AbstractRange}}}
 const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
 
@@ -96,31 +96,32 @@ end
     "an array with elements of type $T: libgufunc has numbers and records only" *
     (T >: Missing ? ", and none for missing" : "")))
 @inline lend(t::Tensor) = t
-# What has no strides (ranges, results of reverse …) is copied, and cannot be written.
+# Arrays without strides (such as ranges) are copied, and the copy is read-only.
 lend(A::AbstractArray) = with_flags(lend(collect(A)), GUF_TENSOR_READ_ONLY)
-# Bits have no addresses.
+# The elements of a BitArray have no addresses.
 lend(A::BitArray) = with_flags(lend(Array(A)), GUF_TENSOR_READ_ONLY)
 
 fix_size!(t::Tensor) = fix_size!(t.owner)
 
-# Strides of column-major memory without gaps.
+# The strides of contiguous column-major memory, in bytes.
 @inline packed(size::Dims, itemsize) = packed_from(itemsize, size)
 @inline packed_from(step, ::Tuple{}) = ()
 @inline packed_from(step, size::Tuple) = (step, packed_from(step * size[1], Base.tail(size))...)
 
-# The same memory with the first dimension as the library's axis 0: for what counts axes from there.
+# The same memory with dimension 1 as the library's axis 0, for functions that align dimensions from
+# the first axis.
 struct Natural{A}
     array::A
 end
 fix_size!(x::Natural) = fix_size!(x.array)
-# A call's structure with such operands is taken as it is.
+# Marks the argument structure of a call with such operands. The pointer is passed unchanged.
 Base.unsafe_convert(::Type{Ptr{T}}, args::Natural{Ptr{T}}) where {T} = args.array
 
 """
     wrap(A; read_only=false, swapped=false, device=nothing) -> GufArray
 
 An array of the library over the memory of `A`, a strided Julia array or a `Tensor`, without a copy.
-`A` is kept alive as long as anything uses it; a vector cannot be resized any more, as behind
+`A` is kept alive as long as its memory is used. A vector cannot be resized any more, as after
 `reshape`.
 """
 function wrap(A; read_only::Bool=false, swapped::Bool=false)

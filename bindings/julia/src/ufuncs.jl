@@ -1,35 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ufuncs: finding and describing them.
+# Finding and describing ufuncs.
 
 """
     UFunc(name; context=nothing)
 
-A ufunc or generalized ufunc, found by its name (`"add"`, `"module:name"`) when it is first used.
+A ufunc or generalized ufunc. It is found by its name (`"add"`, `"module:name"`) at its first use.
 
     f(A, B)                          a new result
     f.(A, B), R .= f.(A, B)          broadcast, also as a part of a larger expression
     call!(f, R, A, B), f!(R, A, B)   into R, where f! = inplace(f)
 
-Operands are `GufArray`s, Julia arrays and numbers. Dimensions are aligned as Julia's: missing ones
-are added at the end. `Int`, `Float64` and `ComplexF64` numbers are weak, as Python's: they take the
-type of the other operands; other numbers, and those in `Scalar(x)`, have their own. Arrays of Julia
-in give arrays of Julia out, a `GufArray` among them a `GufArray`, numbers a number.
+Operands are `GufArray`s, Julia arrays and numbers. Dimensions are aligned as in Julia: missing
+dimensions are added at the end. `Int`, `Float64` and `ComplexF64` numbers are weak, as numbers in
+Python: they adopt the type of the other operands. Other numbers, and numbers in `Scalar(x)`, keep
+their type. If an operand is a `GufArray`, the results are `GufArray`s. Otherwise they are Julia
+arrays, or numbers if all operands are numbers.
 
 Keywords of every call:
 
-- `out`: an array, or a tuple of arrays and `nothing`s (those are allocated).
-- `where`: a mask; where it is false, outputs keep their values.
-- `dtype`, `signature`: types the loop must have; `casting`: `:no`, `:equiv`, `:safe`, `:same_kind`
-  (default) or `:unsafe`; `order` of allocated `GufArray`s: `:K`, `:F`, `:C`, `:A`.
-- of generalized ufuncs `dims` (the dimension of the one shared core dimension), `axes` (a tuple of
-  dimensions for each operand), `keepdims`, `sizes=(n=4,)` for core dimensions of outputs only.
+- `out`: an array, or a tuple of arrays and `nothing`; an array is allocated for each `nothing`.
+- `where`: a mask; outputs keep their values where it is false.
+- `dtype`, `signature`: the types that the loop must have; `casting`: `:no`, `:equiv`, `:safe`,
+  `:same_kind` (default) or `:unsafe`; `order` of allocated `GufArray`s: `:K`, `:F`, `:C`, `:A`.
+- For generalized ufuncs: `dims` (the dimension of the one shared core dimension), `axes` (a tuple
+  of dimensions for each operand), `keepdims`, `sizes=(n=4,)` (the sizes of core dimensions that
+  only outputs have).
 - `device`, `stream`, `threads`, `host_policy` (`:default`, `:copy`, `:copy_and_warn`).
-- `fp_report`, `fp_fail`: floating-point events, `Gufunc.GUF_FP_…` or-ed; `fp_events`: a
-  `Ref{UInt32}` for those that were found, written when the work is done.
+- `fp_report`, `fp_fail`: floating-point flags to report or to fail on, `Gufunc.GUF_FP_…` combined
+  by `|`; `fp_events`: a `Ref{UInt32}` for the flags of the call, written when the work is done.
 
-A call without a stream that uses host memory, or runs on the cpu, is complete on return; else it is
-queued, and `synchronize` waits. Failures throw `GufuncError`; outputs are then untouched, but for
-failures of the loop itself.
+A call without a stream that uses host memory or runs on the cpu is complete on return. Other calls
+are queued, and `synchronize` waits for them. Failures throw `GufuncError`. The outputs are then
+unchanged, except for failures of the loop itself.
 """
 mutable struct UFunc <: Function
     handle::guf_ufunc
@@ -39,7 +41,7 @@ mutable struct UFunc <: Function
     nout::Int
     core::Vector{Vector{CoreDimension}}
     needs_axes::Bool
-    axes::Vector{Int64} # of operands that have all of their core dimensions
+    axes::Vector{Int64} # the axes for operands that have all core dimensions
     UFunc(name::AbstractString; context=nothing) =
         new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false, Int64[])
 end
@@ -60,7 +62,7 @@ end
 end
 const FINDING = ReentrantLock()
 
-# Takes over the reference that the caller has.
+# Takes ownership of the caller's reference.
 function adopt!(f::UFunc, reference::guf_ufunc)
     info = sized(guf_ufunc_info)
     @check guf_ufunc_get_info(reference, info)
@@ -74,7 +76,7 @@ end
 
 Base.show(io::IO, f::UFunc) = print(io, "UFunc(\"", f.name, "\")")
 Base.show(io::IO, ::MIME"text/plain", f::UFunc) = show(io, f)
-Base.print(io::IO, f::UFunc) = show(io, f) # Base has one of its own for functions
+Base.print(io::IO, f::UFunc) = show(io, f) # Base has another method for functions
 
 const ROLES = (:in, :out, :inout)
 const IDENTITIES = (none=GUF_IDENTITY_NONE, reorderable=GUF_IDENTITY_REORDERABLE,
@@ -85,7 +87,7 @@ const IDENTITIES = (none=GUF_IDENTITY_NONE, reorderable=GUF_IDENTITY_REORDERABLE
     ufunc_info(f)
 
 `(name, nin, nout, signature, rules, doc, identity, flags, roles, nloops, nresults, merge, finish)`
-of a ufunc; the last three are those of a reduction with a state.
+of a ufunc. The last three describe a reduction with a user-defined accumulator.
 """
 function ufunc_info(f::UFunc)
     info = sized(guf_ufunc_info)
@@ -107,14 +109,14 @@ function loop_types(f::UFunc)
         return Tuple(loop_type.(types))
     end
 end
-# A loop's time without a unit takes any.
+# A datetime type without a unit in a loop accepts every unit.
 loop_type(code) = code == GUF_DATETIME64 ? Datetime64 : code == GUF_TIMEDELTA64 ? Timedelta64 :
                   element_type(code)
 
 """
     ufunc_names(; context=nothing) -> Vector{String}
 
-Full names of all ufuncs that the context knows, sorted.
+The full names of all ufuncs of a context, sorted.
 """
 function ufunc_names(; context=nothing)
     count = Ref(UInt32(0))
@@ -133,7 +135,7 @@ end
 """
     InPlace(f)
 
-`inplace(f)`: the function `f!(out, inputs…; keywords…)` of a ufunc.
+`inplace(f)` returns the function `f!(out, inputs…; keywords…)` of a ufunc.
 """
 struct InPlace <: Function
     ufunc::UFunc
