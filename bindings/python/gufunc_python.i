@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `swig -python` is told beside gufunc.i: handles are objects that release themselves, a status
- * is an exception, what a function writes is what it returns. Functions that take operands or
- * callbacks are written by hand, in src/. */
+ * The input of `swig -python` in addition to gufunc.i. Handles become objects that release
+ * themselves, an error status becomes an exception, and output parameters become results. Functions
+ * with operands or callbacks are written by hand in src/. */
 %module(package="gufunc", threads="1") lowlevel
-%nothread; /* but for what gufunc.i calls blocking */
+%nothread; /* except for the functions that gufunc.i marks as blocking */
 
 %{
 #include "pygufunc.h"
 
-/* Appends a value to those that a function returns. */
+/* Appends a value to the results of a function. Takes ownership of both references. */
 static PyObject *gufpy_append(PyObject *result, PyObject *value) {
   if (result == NULL || value == NULL) {
     Py_XDECREF(result);
@@ -29,7 +29,8 @@ static PyObject *gufpy_append(PyObject *result, PyObject *value) {
   return both;
 }
 
-/* Numbers and texts of the C interface; what is refused is named as the headers name it. */
+/* Convert numbers and strings for the C interface. Error messages use the parameter names of the
+ * headers. */
 static int gufpy_number(PyObject *object, const char *what, int64_t least, uint64_t most,
                         uint64_t *out) {
   PyObject *number = PyNumber_Index(object);
@@ -71,7 +72,7 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
   if (gufpy_add_to(m) != 0) return NULL;
 %}
 
-/* Statuses. An answer of a query or a wait (1..99) is returned, an error raised. */
+/* Statuses. The result of a query or a wait (1..99) is returned; an error is raised. */
 %typemap(in, numinputs=0) guf_error *error "$1 = gufpy_error();"
 %typemap(out) guf_status {
   if ($1 >= 100) {
@@ -83,7 +84,8 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
 
 %typemap(out) guf_status state "$result = PyLong_FromLong($1);"
 
-/* Where memory runs out, once more behind a collection: cycles may hold arrays. */
+/* Functions that allocate. If memory runs out, they are called once more after a garbage collection,
+ * because reference cycles may hold arrays. */
 %define GUFPY_ALLOCATES(FUNCTION)
 %exception FUNCTION {
   $action
@@ -101,7 +103,7 @@ GUFPY_ALLOCATES(guf_array_to_device)
 GUFPY_ALLOCATES(guf_array_copy_to_host)
 GUFPY_ALLOCATES(guf_plan_launch)
 
-/* Numbers and texts that a function reads. */
+/* Numbers and strings that a function reads. */
 %define GUFPY_INTEGER(TYPE, LEAST, MOST)
 %typemap(in) TYPE (uint64_t number) {
   if (gufpy_number($input, "$1_name", LEAST, MOST, &number) != 0) SWIG_fail;
@@ -140,7 +142,7 @@ GUFPY_HANDLE(guf_plan, GUFPY_PLAN, out_plan)
 GUFPY_HANDLE(guf_kernel, GUFPY_KERNEL, out_kernel)
 GUFPY_HANDLE(guf_graph, GUFPY_GRAPH, out_graph)
 
-/* An array or graph to write into, or None for a new one. What was given is not returned. */
+/* An array or graph to write into, or None for a new one. The result is the given or new object. */
 %define GUFPY_INOUT(TYPE, KIND, NAME)
 %typemap(in) TYPE *NAME (TYPE made = NULL, void *handle = NULL) {
   if (gufpy_get_handle($input, KIND, &handle) != 0) SWIG_fail;
@@ -179,7 +181,7 @@ GUFPY_NUMBER(uint64_t, out_nbytes, PyLong_FromUnsignedLongLong)
 GUFPY_NUMBER(uint64_t, out_alignment, PyLong_FromUnsignedLongLong)
 GUFPY_NUMBER(double, out_milliseconds, PyFloat_FromDouble)
 
-/* Texts of a known greatest length. */
+/* Strings of a known maximum length. */
 %typemap(in, numinputs=0) (char *name, uint64_t capacity) (char text[256]) {
   $1 = text;
   $2 = sizeof text;
@@ -195,7 +197,7 @@ GUFPY_NUMBER(double, out_milliseconds, PyFloat_FromDouble)
   $result = gufpy_append($result, PyUnicode_FromString($1));
 }
 
-/* Records that a function writes: objects with their fields. */
+/* Structures that a function writes. They become objects with the fields as attributes. */
 %define GUFPY_RECORD(TYPE, OUT)
 %typemap(in, numinputs=0) TYPE *OUT (TYPE made) {
   memset(&made, 0, sizeof made);
@@ -234,7 +236,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 }
 %immutable guf_ufunc_info::roles;
 
-/* Counted arrays: sequences, or None; the count is an argument of its own. */
+/* Counted arrays: sequences or None. The count is a separate argument. */
 %typemap(in) const int64_t * (int64_t numbers[GUF_MAX_NDIM] = {0}) {
   $1 = NULL;
   if ($input != Py_None) {
@@ -276,7 +278,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
   $result = gufpy_append($result, types);
 }
 
-/* Host memory that is written: a contiguous buffer. */
+/* Host memory that a function writes: a contiguous buffer. */
 %typemap(in) (void *destination, uint64_t nbytes) (Py_buffer view, int held = 0) {
   if (PyObject_GetBuffer($input, &view, PyBUF_WRITABLE | PyBUF_ANY_CONTIGUOUS) != 0) SWIG_fail;
   held = 1;
@@ -285,7 +287,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 }
 %typemap(freearg) (void *destination, uint64_t nbytes) "if (held$argnum) PyBuffer_Release(&view$argnum);"
 
-/* Records by reference. */
+/* Structures passed by reference. */
 %typemap(in) const guf_reduction_desc *desc (guf_reduction_desc made, void *first_handle, void *second_handle) {
   PyObject *first = NULL, *second = NULL;
   memset(&made, 0, sizeof made);
@@ -300,7 +302,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
   $1 = &made;
 }
 
-/* In src/: what takes operands or callbacks. */
+/* Functions and structures with operands or callbacks, which src/ implements. */
 %ignore guf_error; %ignore guf_tensor; %ignore guf_operand; %ignore guf_array_info;
 %ignore guf_module_loop; %ignore guf_module_function; %ignore guf_module_image;
 %ignore guf_module_parameter; %ignore guf_module_parameters; %ignore guf_module_kernel;
@@ -320,7 +322,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 %ignore guf_dlpack_tensor; %ignore guf_dlpack; %ignore guf_dlpack_unversioned;
 %ignore guf_array_from_dlpack; %ignore guf_array_to_dlpack;
 %ignore guf_array_from_dlpack_unversioned; %ignore guf_array_to_dlpack_unversioned;
-/* Objects do it. */
+/* The objects retain and release their handles. */
 %rename("$ignore", regexmatch$name="^guf_[a-z]+_(retain|release)$") "";
 
 %include "../gufunc.i"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arrays as Python objects: what they are, how they are made of memory that others own. */
+ * Arrays as Python objects, their attributes, and arrays over memory that another object owns. */
 #include <stddef.h>
 
 #include "pygufunc.h"
@@ -121,7 +121,8 @@ PyTypeObject gufpy_array_type = {
     .tp_as_buffer = &gufpy_array_buffer,
     .tp_getset = array_getset};
 
-/* array_wrap(address, dtype, shape, strides, flags, device, owner): memory of somebody else. */
+/* array_wrap(address, dtype, shape, strides, flags, device, owner): an array over the memory of
+ * `owner`. */
 static PyObject *array_wrap(PyObject *self, PyObject *args) {
   (void)self;
   unsigned long long address = 0;
@@ -192,7 +193,7 @@ int gufpy_settle(const gufpy_array *array) {
   return status == GUF_OK ? 0 : -1;
 }
 
-/* array_text(array): what guf_array_print writes. */
+/* array_text(array): the text of guf_array_print. */
 static PyObject *array_text(PyObject *self, PyObject *array) {
   (void)self;
   void *handle = NULL;

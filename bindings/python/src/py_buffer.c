@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The buffer protocol, both ways, without copies. */
+ * Export and import of arrays by the buffer protocol, without copies. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -21,7 +21,7 @@ static const char *format_of(guf_dtype dtype) {
   return NULL;
 }
 
-/* Standard sizes ("<l", ">l") are 4 bytes where native ones are 8. */
+/* The dtype for a format. In standard sizes ("<l", ">l") an `l` has 4 bytes, in native sizes 8. */
 static guf_dtype dtype_of(const char *format, uint32_t *out_flags) {
   *out_flags = 0;
   if (format == NULL) return GUF_U8;
@@ -68,7 +68,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
       if (strcmp(SWAPPED[i] + 1, format) == 0) format = SWAPPED[i];
     }
   }
-  /* Who asks for a buffer reads it at once. */
+  /* The consumer of a buffer reads it at once, so that pending work must be complete. */
   if (gufpy_settle(array) != 0) {
     view->obj = NULL;
     return -1;
@@ -96,7 +96,8 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
 
 PyBufferProcs gufpy_array_buffer = {.bf_getbuffer = get_buffer};
 
-/* A view that is held until the library lets go of its memory. */
+/* The release callback of an imported buffer, which is held until the library releases its
+ * memory. */
 static void release_buffer(void *user, uint64_t address) {
   (void)address;
   GUFPY_VISIT(visit);
@@ -122,8 +123,7 @@ static guf_status wrap_buffer(Py_buffer *view, guf_dtype dtype, uint32_t flags, 
   return guf_array_wrap(&tensor, release_buffer, view, 0, out, gufpy_error());
 }
 
-/* array_from_buffer(object): a view of the object's memory, which lives as long as the view is
- * used. */
+/* array_from_buffer(object): an array over the object's memory, which keeps the object alive. */
 PyObject *gufpy_array_from_buffer(PyObject *self, PyObject *object) {
   (void)self;
   Py_buffer *view = PyMem_Malloc(sizeof *view);

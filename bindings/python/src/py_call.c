@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: the vectorcall entry of ufuncs, and outer, which takes the same arguments. */
+ * Calls: the vectorcall entry of ufuncs, and outer, which has the same arguments. */
 #include <stddef.h>
 
 #include "pygufunc.h"
@@ -22,7 +22,7 @@ const char *gufpy_name(const gufpy_ufunc *ufunc) {
   return colon == NULL ? info.name : colon + 1;
 }
 
-/* Positional outputs, else those of out=. */
+/* Finds the outputs: positional arguments, or those of out=. */
 static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
   const int nin = call->ufunc->nin;
   PyObject *out = call->keywords.out;
@@ -74,7 +74,7 @@ static int check_count(const gufpy_ufunc *ufunc, Py_ssize_t nargs) {
   return -1;
 }
 
-/* The keywords that are more than an operand. */
+/* Copies the keywords into the arguments of the call. */
 static int set_arguments(gufpy_call *call) {
   const gufpy_keywords *keywords = &call->keywords;
   guf_call_args *args = &call->args;
@@ -203,8 +203,9 @@ static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_erro
   Py_END_ALLOW_THREADS return status;
 }
 
-/* Not where a loop that ran out of memory may have changed the call's inputs: outputs that it was
- * given may be these. A device's memory runs out before its work begins. */
+/* Whether a call that ran out of memory may be repeated. Not if its loop may have changed the
+ * inputs, which may overlap given outputs. A failed allocation on a device precedes all its
+ * work. */
 static int may_try_again(const gufpy_call *call, guf_status status) {
   if (call->ufunc->written) return 0;
   for (int i = 0; status == GUF_E_NO_MEMORY && i < call->nout; ++i) {
@@ -213,7 +214,7 @@ static int may_try_again(const gufpy_call *call, guf_status status) {
   return 1;
 }
 
-/* What becomes of a call that failed: of its own, so that those that succeed pay nothing. */
+/* Failure path, out of line so that successful calls stay fast. */
 __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gufpy_call *call,
                                                             guf_error *error, guf_status status) {
   if (!may_try_again(call, status) || !gufpy_made_room(status)) return status;
@@ -221,7 +222,7 @@ __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gu
   Py_END_ALLOW_THREADS return status;
 }
 
-/* -1 where a warning is an error. */
+/* Returns -1 if a warning is an error. */
 static inline int warn_of_keywords(const gufpy_call *call) {
   const gufpy_keywords *keywords = &call->keywords;
   if (keywords->where != NULL && !keywords->has_out && gufpy_warn_where(call) != 0) return -1;
@@ -280,7 +281,8 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
   return result;
 }
 
-/* _set_events(report, fail) -> (report, fail) before: of this thread's calls. */
+/* _set_events(report, fail) -> (report, fail): sets the flags for calls of this thread and returns
+ * the previous ones. */
 static PyObject *set_events(PyObject *self, PyObject *args) {
   (void)self;
   const gufpy_events before = gufpy_thread_events;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the library calls back: loops and hooks written in Python, and progress. Each takes the GIL,
- * on the thread of the call; an exception ends the call and is the call's. */
+ * Callbacks of the library: loops and hooks written in Python, and progress functions. Each
+ * acquires the GIL on the thread of the call. An exception ends the call, which raises it. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -14,13 +14,15 @@ static void drop_loop(void *user) {
   PyMem_RawFree(loop);
 }
 
-/* What a callback answers where it cannot be made: its thread has no more to do with Python. */
+/* The result of a callback that must not enter Python because the interpreter is being
+ * finalized. */
 static guf_status refuse_visit(guf_error *error) {
   strcpy(error->message, "the interpreter ends");
   return GUF_E_LOOP;
 }
 
-/* function(addresses, dims, steps): all that NumPy's inner loop gets, as tuples of integers. */
+/* Calls function(addresses, dims, steps) with the arguments of NumPy's inner loop as tuples of
+ * integers. */
 static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                            guf_error *error) {
   const python_loop *loop = user;
@@ -89,7 +91,7 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     loop->nargs = count;
     loop->ncore = ncore;
     desc.kind = GUF_LOOP_ERROR;
-    /* On several threads it would gain nothing, and its exception would be another thread's. */
+    /* Several threads would only wait for the GIL, and an exception would be on another thread. */
     desc.flags &= ~(uint32_t)GUF_LOOP_ANY_THREAD;
     desc.error = run_loop;
     desc.user = loop;
@@ -106,7 +108,7 @@ static void drop_object(void *user) {
   gufpy_release_object(user, 0);
 }
 
-/* function(sizes) -> None, or the sizes with those that were -1 filled in. */
+/* Calls function(sizes), which returns None or the sizes with those of -1 filled in. */
 static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
   GUFPY_VISIT(visit);
   if (!gufpy_visit_begin(&visit)) return refuse_visit(error);
@@ -170,7 +172,7 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
   return gufpy_raise(status, error);
 }
 
-/* progress(done, items): a true answer, or an exception, ends the call. */
+/* Calls progress(done, items). A true result or an exception ends the call. */
 static int32_t tell_progress(void *user, int64_t done, int64_t items) {
   GUFPY_VISIT(visit);
   if (!gufpy_visit_begin(&visit)) return 1;
@@ -187,7 +189,7 @@ static int32_t tell_progress(void *user, int64_t done, int64_t items) {
 }
 
 /* call_chunked((chunk_bytes, depth, first_item, progress, items), ufunc, *args, **keywords);
- * `items`, a list, receives how many outer items are done, also where the call fails. */
+ * The number of items that are done is appended to the list `items`, also if the call fails. */
 static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names) {
   (void)self;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DLPack: arrays as capsules and capsules as arrays. A capsule's name says of which protocol it is,
- * and whether its tensor was taken. */
+ * DLPack: export of arrays as capsules, and import of capsules. The name of a capsule tells its
+ * protocol version and whether its tensor was consumed. */
 #include "pygufunc.h"
 
 static const char VERSIONED[] = "dltensor_versioned", USED[] = "used_dltensor_versioned";
 static const char UNVERSIONED[] = "dltensor", USED_UNVERSIONED[] = "used_dltensor";
 
-/* Nobody took the tensor. */
+/* The destructor of a capsule. Deletes the tensor if it was not consumed. */
 static void capsule_dropped(PyObject *capsule) {
   if (PyCapsule_IsValid(capsule, VERSIONED)) {
     guf_dlpack *managed = PyCapsule_GetPointer(capsule, VERSIONED);
@@ -59,8 +59,8 @@ static PyObject *dlpack_place(PyObject *self, PyObject *array) {
   return Py_BuildValue("ii", type, id);
 }
 
-/* dlpack_array(capsule, stream, flags): the tensor is the library's from here on, which deletes it
- * if it cannot take it. */
+/* dlpack_array(capsule, stream, flags): consumes the tensor. The library deletes it if the import
+ * fails. */
 static PyObject *dlpack_array(PyObject *self, PyObject *args) {
   (void)self;
   PyObject *capsule = NULL, *stream = NULL;
@@ -89,7 +89,7 @@ static PyObject *dlpack_array(PyObject *self, PyObject *args) {
   return status == GUF_OK ? gufpy_wrap_array(array) : gufpy_raise(status, error);
 }
 
-/* Memory of a device that a Python object owns, as a tensor of its own. */
+/* A DLPack tensor over device memory that a Python object owns. */
 typedef struct {
   guf_dlpack managed;
   PyObject *owner;
@@ -103,7 +103,7 @@ static void delete_lent(guf_dlpack *managed) {
 }
 
 /* array_lent(owner, device_type, device_id, address, dtype, shape, strides, read_only, stream,
- * flags): strides count elements; None: C-contiguous. */
+ * flags): the strides are in elements; None means C-contiguous. */
 static PyObject *array_lent(PyObject *self, PyObject *args) {
   (void)self;
   PyObject *owner = NULL, *shape = NULL, *strides = NULL, *stream = NULL;

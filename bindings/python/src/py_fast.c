@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Results of plain calls on NumPy's operands, in memory of NumPy's: the library need not make an
- * array, nor an ndarray look at it. The result's type follows from the operands' types; the first
- * call with such types goes the common way and tells it. */
+ * Results of plain calls on NumPy operands, directly in memory of NumPy. This avoids an array of
+ * the library and an ndarray over it. The result dtype depends on the operands' dtypes only; it is
+ * learnt from the first call with these dtypes, which uses the general path. */
 #include "pygufunc.h"
 
 static uint32_t generation = 1;
@@ -10,7 +10,8 @@ void gufpy_fast_forget(void) {
   ++generation;
 }
 
-/* A tensor's or scalar's type, or the kind of a weak number: codes of types are greater. */
+/* The key of an operand: its dtype, or for a weak scalar its kind. All dtype codes are greater than
+ * the kinds. Returns 0 if the operand has no key. */
 static int find_key(const guf_operand *operand, uint32_t *key) {
   switch (operand->kind) {
     case GUF_OPERAND_TENSOR:
@@ -45,7 +46,8 @@ static int64_t itemsize_of(guf_dtype dtype) {
   return code == 0x82 ? 0 : 8;
 }
 
-/* The one shape of all operands that have dimensions; `*out` NULL: there is none. */
+/* The common shape of all operands that have dimensions; `*out` is NULL if none has. Returns 0 if
+ * the shapes differ or an operand is not contiguous. */
 static int find_shape(const gufpy_call *call, const guf_tensor **out) {
   *out = NULL;
   for (int i = 0; i < call->ufunc->nin; ++i) {
@@ -113,7 +115,7 @@ PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call) {
     guf_array_info info;
     info.struct_size = sizeof info;
     const guf_operand *output = &call->operands[call->ufunc->nin];
-    /* Elements of other sizes have a way of their own. */
+    /* Structured dtypes and bfloat16 always use the general path. */
     if (guf_array_get_info(output->array, &info, NULL) == GUF_OK && itemsize_of(info.dtype) > 0 &&
         info.dtype != GUF_BF16) {
       fast->found.result = info.dtype;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Handles as Python objects, errors as exceptions, and what the module is made of. */
+ * Handles as Python objects, errors as exceptions, and the contents of the module. */
 #include <stddef.h>
 
 #include "pygufunc.h"
@@ -8,14 +8,14 @@ gufpy_hooks gufpy;
 
 static _Thread_local guf_error thread_error;
 static _Thread_local PyObject *carried;
-static _Thread_local char carried_text[400]; /* the library may say more behind it */
+static _Thread_local char carried_text[400]; /* the library may append to this text */
 
 guf_error *gufpy_error(void) {
   thread_error.struct_size = sizeof thread_error;
   return &thread_error;
 }
 
-/* "KeyError: 'x'" of an exception, cut between characters. */
+/* Writes an exception as "KeyError: 'x'", truncated between characters. */
 static void write_text(PyObject *exception, char *out, size_t capacity) {
   PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(exception)->tp_name, exception);
   const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8(text);
@@ -56,7 +56,7 @@ PyObject *gufpy_raise(guf_status status, const guf_error *error) {
     PyErr_SetString(PyExc_RuntimeError, error->message);
     return NULL;
   }
-  /* What loops of others write need not be UTF-8. */
+  /* A message written by a foreign loop need not be valid UTF-8. */
   const size_t length = strnlen(error->message, sizeof error->message);
   PyObject *message = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)length, "replace");
   if (message == NULL) return NULL;
@@ -81,9 +81,10 @@ int gufpy_refuse(const char *format, ...) {
   return -1;
 }
 
-/* Python's owner of wrapped memory is let go of here, with the GIL, not on a thread of the
- * library's, which may hold what the GIL's holder waits for. An owner may be an array itself, whose
- * memory has an owner: that is the next round's, not deeper on the stack. */
+/* Releases the Python owners of wrapped memory. It is done here, with the GIL, and not on a thread
+ * of the library, which may hold a lock for which the thread with the GIL waits. If the owner is
+ * itself an array over memory with an owner, the next round releases that one, so that the stack
+ * does not grow. */
 static void let_owners_go(void) {
   static _Thread_local int polling;
   if (polling) return;
@@ -96,7 +97,7 @@ static void let_owners_go(void) {
 int gufpy_made_room(guf_status status) {
   if (status != GUF_E_NO_MEMORY && status != GUF_E_DEVICE_MEMORY) return 0;
   PyObject *collector = PyImport_ImportModule("gc");
-  /* gc.collect, as PyGC_Collect does nothing where the program has disabled the collector. */
+  /* Not PyGC_Collect, which does nothing if the program has disabled the collector. */
   PyObject *found = collector == NULL ? NULL : PyObject_CallMethod(collector, "collect", NULL);
   const int collected = found != NULL;
   Py_XDECREF(found);
@@ -262,7 +263,7 @@ void gufpy_release_object(void *user, uint64_t address) {
   gufpy_visit_end(&visit);
 }
 
-/* A TypeError of Python's becomes a refusal, which is one, too. */
+/* Replaces a TypeError of Python by the exception of gufpy_refuse, which is also a TypeError. */
 static int refuse_type(const char *what, PyObject *found, const char *wanted) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
   PyErr_Clear();
@@ -306,7 +307,7 @@ int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what) {
 static const char *const KIND_NAMES[GUFPY_KINDS] = {
     "Context", "Device", "Array", "Stream", "Event", "Graph", "Ufunc", "Module", "Plan", "Kernel"};
 
-/* What the extension keeps, it keeps once per process. */
+/* The extension has one global state per process and therefore supports one interpreter. */
 static int refuse_other_interpreters(void) {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
   PyErr_SetString(PyExc_ImportError,
@@ -320,7 +321,7 @@ static PyObject *check_interpreter(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-/* _describe(ufunc): looks again at a ufunc that has become another kind. */
+/* _describe(ufunc): reads the properties of a ufunc again after set_reduction. */
 static PyObject *describe_again(PyObject *self, PyObject *ufunc) {
   (void)self;
   void *handle = NULL;
@@ -329,7 +330,7 @@ static PyObject *describe_again(PyObject *self, PyObject *ufunc) {
   Py_RETURN_NONE;
 }
 
-/* _register(name=object, ...): classes by the names of handles, and the hooks. */
+/* _register(name=object, ...): registers the classes for the kinds of handles, and the hooks. */
 static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywords) {
   (void)self, (void)args;
   if (refuse_other_interpreters() != 0) return NULL;
@@ -355,7 +356,7 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
     Py_INCREF(value);
     Py_XSETREF(*hook, value);
   }
-  /* A class made in Python calls its instances through tp_call unless it is told so. */
+  /* A class defined in Python calls its instances through tp_call unless this flag is set. */
   PyTypeObject *ufunc = gufpy.classes[GUFPY_UFUNC];
   if (ufunc != NULL) ufunc->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
   Py_RETURN_NONE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NumPy's keywords, and the library's own, of calls and methods. */
+ * The keywords of calls and methods: NumPy's and the library's own. */
 #include "pygufunc.h"
 
 void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->in_method = in_method;
   keywords->has_out = keywords->empty_axes = 0;
-  /* What counts stand before is read only as far as they say. */
+  /* The arrays are not cleared, because their counts limit what is read. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
   keywords->foreign = NULL;
   keywords->stream = NULL;
@@ -17,7 +17,7 @@ void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->nsignature = keywords->naxes = keywords->ndims = 0;
 }
 
-/* One of `words`, by its place; `what` names the keyword. */
+/* Reads one of `words` and writes its index; `what` names the keyword. */
 static int read_word(PyObject *value, const char *const *words, int count, const char *what,
                      int32_t *out) {
   const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
@@ -61,8 +61,8 @@ __attribute__((cold)) int gufpy_set_indices(gufpy_frame *frame, PyObject *object
   return 0;
 }
 
-/* What has no type of its own is converted to bool, as NumPy does: lists and numbers. Arrays are
- * cast safely, which the library judges. */
+/* Lists and numbers are converted to bool, as in NumPy. For arrays the library requires a safe cast
+ * to bool. */
 int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   if (PyBool_Check(object) || PyObject_TypeCheck(object, &gufpy_array_type) ||
       (PyObject_CheckBuffer(object) && !gufpy_is_numpy_scalar(object))) {
@@ -72,7 +72,7 @@ int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   PyObject *mask = PyObject_CallFunction(gufpy.convert, "Os", object, "bool");
   if (mask == NULL) return -1;
   frame->kept[frame->nkept++] = mask;
-  /* What the caller gave is no array of ours, unless it lies where NumPy cannot have it. */
+  /* A converted host object does not count as an array of this package: results are NumPy's. */
   const int arrays = frame->arrays;
   if (gufpy_set_operand(frame, mask, operand) != 0) return -1;
   if (!PyObject_TypeCheck(mask, &gufpy_array_type) || ((gufpy_array *)mask)->on_host) {
@@ -121,12 +121,12 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
   return count < 0 ? -1 : 0;
 }
 
-/* How many core dimensions an operand has: "n?" may be missing. */
+/* The range of the number of core dimensions of an operand: "n?" may be missing. */
 typedef struct {
   int least, most;
 } core_count;
 
-/* Of each operand; gives of how many the signature tells. */
+/* Counts the core dimensions of each operand. Returns the number of operands in the signature. */
 static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERANDS]) {
   guf_ufunc_info info = {.struct_size = sizeof info};
   if (guf_ufunc_get_info(ufunc->base.handle, &info, NULL) != GUF_OK) return 0;
@@ -144,15 +144,15 @@ static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERAN
     count->most = names ? commas + 1 : 0;
     count->least = count->most - optional;
     if (operands <= ufunc->nin) continue;
-    /* With keepdims= outputs have those of the inputs. */
+    /* With keepdims= an output may have the core dimensions of the inputs. */
     if (counts[0].most > count->most) count->most = counts[0].most;
     if (counts[0].least < count->least) count->least = counts[0].least;
   }
   return operands;
 }
 
-/* The library gets all axes in one list. It tells when there are too few or too many; else it would
- * deal them out otherwise than they were given. */
+/* The library receives all axes in one list. It detects a wrong total, but not axes that belong to
+ * the wrong operand; these are detected here. */
 static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, int all) {
   core_count counts[GUF_MAX_OPERANDS], sum = {0, 0};
   const int told = count_core(ufunc, counts);
@@ -168,15 +168,15 @@ static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, 
       gufpy_name(ufunc), wrong, counts[wrong].most, given[wrong]);
 }
 
-/* What only functions with core dimensions accept. The library refuses all but values that say
- * nothing, which it never sees. */
+/* Rejects a keyword that only generalized ufuncs accept. The library rejects it, too, except for
+ * values that are equal to the default and are not passed to the library. */
 __attribute__((cold)) static int refuse_core(const gufpy_keywords *keywords,
                                              const gufpy_ufunc *ufunc, const char *name) {
   if (ufunc->ncore || keywords->in_method) return 0;
   return gufpy_refuse("%s() got an unexpected keyword argument '%s'", gufpy_name(ufunc), name);
 }
 
-/* A list with an entry per operand: an axis, or a tuple of them. */
+/* Reads axes=, a list with one entry per operand: an axis or a tuple of axes. */
 static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *value) {
   if (!PyList_Check(value)) {
     gufpy_refuse("axes should be a list.");
@@ -266,7 +266,7 @@ int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *
   return gufpy_get_handle(made, GUFPY_STREAM, (void **)&keywords->stream);
 }
 
-/* As NumPy: a bool of a call, an integer of a method. */
+/* As in NumPy, keepdims is a bool for a call and an integer for a method. */
 static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
   if (PyBool_Check(value)) {
     keywords->keepdims = value == Py_True;
@@ -280,13 +280,13 @@ static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
   return number == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Results are never of a subclass, whatever it is. */
+/* Results are never subclasses of ndarray, so that the value of subok= has no effect. */
 static int read_subok(PyObject *value) {
   return PyBool_Check(value) ? 0 : gufpy_refuse("'subok' must be a boolean, got %R", value);
 }
 
 static int read_threads(gufpy_keywords *keywords, PyObject *value) {
-  const Py_ssize_t threads = PyNumber_AsSsize_t(value, NULL); /* cut, not refused */
+  const Py_ssize_t threads = PyNumber_AsSsize_t(value, NULL); /* clipped, not rejected */
   if (threads == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
@@ -334,8 +334,8 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   return -1;
 }
 
-/* An output that keeps its dimensions needs their axes. The library gets all axes in one list,
- * where an empty entry is none. */
+/* Rejects an empty entry of axes= for an output with keepdims=, which needs axes. The library
+ * cannot detect it, because an empty entry disappears in its single list of axes. */
 __attribute__((cold, noinline)) static int check_kept_axes(const gufpy_keywords *keywords,
                                                            const gufpy_ufunc *ufunc) {
   core_count counts[GUF_MAX_OPERANDS];

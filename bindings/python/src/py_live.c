@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The live Ufunc objects. A ufunc has one object, so that identity holds however often it is found,
- * and what an object knows of its ufunc is never stale. */
+ * The live Ufunc objects. A ufunc has at most one Python object. Finding it again returns the same
+ * object, and the properties that the object caches are never stale. */
 #include "pygufunc.h"
 
 /* handle -> weak reference */

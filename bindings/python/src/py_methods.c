@@ -4,7 +4,7 @@
 
 enum { MAX_POSITIONAL = 7 };
 
-/* The parameters in NumPy's order; what stands before `nneeded` has no default. */
+/* The parameters in NumPy's order. The first `nneeded` have no default. */
 typedef struct {
   const char *name;
   int nneeded, ncount;
@@ -17,7 +17,7 @@ static const method_form FORMS[] = {
     {"reduceat", 2, 5, {"array", "indices", "axis", "dtype", "out"}},
     {"at", 2, 3, {"a", "indices", "b"}}};
 
-/* A parameter's place; of a keyword that the library adds MAX_POSITIONAL, else -1. */
+/* The index of a parameter, MAX_POSITIONAL for a keyword that this package adds, or -1. */
 static int find_parameter(const method_form *form, PyObject *name) {
   static const char *const ADDED[] = {"stream", "device", "threads", "order"};
   const int nadded = form == &FORMS[GUFPY_AT] ? 3 : 4;
@@ -94,7 +94,7 @@ static int set_outputs(gufpy_method *method) {
   return 0;
 }
 
-/* Beside floats an int of any size is one. */
+/* An initial value beyond 64 bits becomes a float if the input is one. */
 static void settle_initial(gufpy_method *method, PyObject *input) {
   PyObject *const objects[] = {input, method->keywords.initial};
   guf_operand operands[] = {method->input, method->initial};
@@ -122,7 +122,7 @@ static int set_reduce(gufpy_method *method, PyObject *input) {
     args->axis = method->axes;
   }
   if (keywords->initial != NULL && keywords->initial != Py_Ellipsis) {
-    /* None is "no value", which is an operand of its own. */
+    /* initial=None means "no initial value", which is GUF_OPERAND_NONE. */
     method->initial = (guf_operand){.kind = GUF_OPERAND_NONE};
     if (keywords->initial != Py_None &&
         gufpy_set_operand(&method->frame, keywords->initial, &method->initial) != 0) {
@@ -150,7 +150,7 @@ static int32_t ndim_of(const guf_operand *operand) {
   return guf_array_get_info(operand->array, &info, NULL) == GUF_OK ? info.ndim : 0;
 }
 
-/* accumulate and reduceat go along one axis; None is the only one there is. */
+/* Reads the axis of accumulate and reduceat, which have one axis. None selects the only axis. */
 static int read_one_axis(gufpy_method *method, const char *name) {
   PyObject *axis = method->keywords.axis;
   int count = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NumPy's arrays by their layout in memory, which is part of NumPy's ABI (ndarraytypes.h,
- * PyArrayObject_fields; __multiarray_api.h for the places of functions). No header of NumPy's is
- * needed to build, and a program without NumPy runs without. What is found is tried on an array
- * before it is used. */
+ * Access to NumPy's arrays by their layout in memory, which is part of NumPy's ABI (ndarraytypes.h,
+ * PyArrayObject_fields; __multiarray_api.h for the indices of functions). The build needs no header
+ * of NumPy, and programs can run without NumPy. The layout is checked on a test array before
+ * use. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -36,19 +36,19 @@ typedef struct {
 enum { NKNOWN = 64 };
 
 static struct {
-  int state; /* 0: not looked for, 1: there, -1: not there */
+  int state; /* 0: not searched yet, 1: found, -1: not found */
   PyTypeObject *array, *generic;
   PyObject *is_input_class, *is_output_class; /* a subclass of ndarray -> bool */
   numpy_new_fn new_from_descr;
   numpy_scalar_fn scalar;
   numpy_set_base_fn set_base;
-  PyObject *describe;          /* a dtype of NumPy's -> (code, swapped) */
-  PyObject *descr_of;          /* a code -> NumPy's dtype */
+  PyObject *describe;          /* (NumPy dtype) -> (code, swapped) */
+  PyObject *descr_of;          /* (code, swapped) -> NumPy dtype */
   numpy_known known[NKNOWN];   /* by descr */
   numpy_known results[NKNOWN]; /* by dtype */
 } numpy;
 
-/* The hooks of gufunc._numpy; this imports NumPy. */
+/* Gets the functions of gufunc._numpy, which imports NumPy. */
 static int find_numpy(void) {
   PyObject *helper = PyImport_ImportModule("gufunc._numpy");
   if (helper == NULL) return -1;
@@ -95,12 +95,12 @@ int gufpy_numpy_ready(void) {
 __attribute__((cold, noinline)) static int is_so(PyObject *predicate, PyTypeObject *type) {
   PyObject *answer = PyObject_CallOneArg(predicate, (PyObject *)type);
   const int yes = answer == Py_True;
-  if (answer == NULL) PyErr_Clear(); /* then it is refused where it is converted */
+  if (answer == NULL) PyErr_Clear(); /* the conversion rejects it later */
   Py_XDECREF(answer);
   return yes;
 }
 
-/* An ndarray can only be met where NumPy is imported. */
+/* An object can only be an ndarray if NumPy is imported. */
 __attribute__((cold, noinline)) static int is_numpy_imported(void) {
   PyObject *modules = PyImport_GetModuleDict();
   return PyDict_GetItemString(modules, "numpy") != NULL && gufpy_numpy_ready();
@@ -110,7 +110,7 @@ static inline int is_numpy_used(void) {
   return numpy.state == 1 || (numpy.state == 0 && is_numpy_imported());
 }
 
-/* Whether an object that is no ndarray itself, as far as is known, may be used as one. */
+/* Whether an object is an ndarray, or an instance of a subclass that `predicate` accepts. */
 static int is_of_class(PyObject *object, PyObject **predicate) {
   if (!is_numpy_used() || !PyObject_TypeCheck(object, numpy.array)) return 0;
   return Py_IS_TYPE(object, numpy.array) || is_so(*predicate, Py_TYPE(object));
@@ -162,7 +162,7 @@ int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor) {
   return 0;
 }
 
-/* Borrowed. */
+/* The NumPy dtype for a dtype code, as a borrowed reference. */
 static PyObject *descr_of(guf_dtype dtype, int swapped) {
   const guf_dtype key = dtype ^ (swapped ? 0x80000000u : 0);
   numpy_known *known = &numpy.results[(key ^ key >> 8 ^ key >> 12) % NKNOWN];
@@ -182,7 +182,7 @@ PyObject *gufpy_numpy_result(gufpy_array *array, int scalar) {
   if (scalar && array->ndim == 0) return numpy.scalar(data, descr, NULL);
   const int flags = (array->flags & GUF_ARRAY_READ_ONLY) != 0 ? 0 : NUMPY_WRITEABLE;
   static int64_t nothing[2];
-  if (data == NULL) data = nothing; /* of an array without elements */
+  if (data == NULL) data = nothing; /* for an array without elements */
   Py_INCREF(descr);
   PyObject *result = numpy.new_from_descr(numpy.array, descr, array->ndim, array->shape,
                                           array->strides, data, flags, NULL);
@@ -204,7 +204,7 @@ PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data) {
   return descr == NULL ? NULL : numpy.scalar(data, descr, NULL);
 }
 
-/* array_as_numpy(array): an ndarray over a host array, when all work with it is over. */
+/* array_as_numpy(array): an ndarray over a host array. Waits for all work that uses the array. */
 static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   (void)self;
   void *handle = NULL;
@@ -221,7 +221,7 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   return gufpy_numpy_result((gufpy_array *)array, 0);
 }
 
-/* numpy_as_array(ndarray): an array over its memory, which it keeps alive. */
+/* numpy_as_array(ndarray): an array over the memory of an ndarray, which it keeps alive. */
 static PyObject *numpy_as_array(PyObject *self, PyObject *object) {
   (void)self;
   guf_tensor tensor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Operands of Python objects, and Python objects of results. */
+ * Conversion of Python objects to operands, and of results to Python objects. */
 #include "pygufunc.h"
 
 void gufpy_frame_end(gufpy_frame *frame) {
@@ -7,7 +7,7 @@ void gufpy_frame_end(gufpy_frame *frame) {
   for (int i = 0; i < frame->nkept; ++i) Py_DECREF(frame->kept[i]);
 }
 
-/* Takes over a reference until the call is over. */
+/* Takes ownership of a reference until the end of the call. */
 static int keep(gufpy_frame *frame, PyObject *object) {
   if (frame->nkept == GUFPY_MAX_OPERANDS) {
     Py_DECREF(object);
@@ -38,7 +38,7 @@ int gufpy_is_long(const gufpy_frame *frame) {
       const int64_t found = frame->shapes[i].extents[ndim - axis];
       if (extent < found) extent = found;
     }
-    if (extent == 0) break; /* no operand has this axis, or one of nothing */
+    if (extent == 0) break; /* no operand has this axis, or its extent is 0 */
     steps = extent < GUFPY_LARGE_WORK ? steps * (uint64_t)extent : GUFPY_LARGE_WORK;
   }
   return steps >= GUFPY_LARGE_WORK && !gufpy_is_ending();
@@ -52,7 +52,8 @@ static void set_array(gufpy_frame *frame, const gufpy_array *array, guf_operand 
   note_shape(frame, array->shape, array->ndim, array->size);
 }
 
-/* What is queued may run when the caller's array is gone: then the library keeps it. */
+/* Wraps the memory of a queued call, so that the library keeps it alive. The call may run after the
+ * caller has released the array. */
 static int wrap_tensor(gufpy_frame *frame, PyObject *owner, const guf_tensor *tensor,
                        guf_operand *operand) {
   guf_array handle = NULL;
@@ -129,14 +130,16 @@ __attribute__((cold, noinline)) static int has_hook(PyTypeObject *type) {
   return PyObject_HasAttrString((PyObject *)type, "__array_ufunc__");
 }
 
-/* A class that a program made, of numbers too, may take part in ufuncs by a protocol. */
+/* Whether the object's class is defined in Python and takes part in ufuncs by a protocol.
+ * Subclasses of numbers may do so, too. */
 static inline int has_protocol(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && has_hook(type);
 }
 
-/* Python's own numbers are weak; bool is a type like NumPy's; float64 and complex128 of NumPy's are
- * subclasses of Python's, and are not. 1: no number. */
+/* Sets an operand from a number. Python's numbers are weak scalars, except bool, which has a dtype.
+ * NumPy's float64 and complex128 are subclasses of Python's numbers and are not weak. Returns 1 if
+ * the object is not a number. */
 static int set_number(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   if (has_protocol(object)) return 1;
   if (PyBool_Check(object)) {
@@ -174,7 +177,8 @@ int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand) {
   return 1;
 }
 
-/* All else becomes an array first: lists, scalars of NumPy, memory of other libraries. */
+/* Sets an operand from any other object (a list, a NumPy scalar, memory of another library), which
+ * is converted to an array first. */
 static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   if (!gufpy_has_stack()) return -1;
   PyObject *converted = PyObject_CallOneArg(gufpy.convert, object);
@@ -182,7 +186,8 @@ static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *oper
   if (PyObject_TypeCheck(converted, &gufpy_array_type)) {
     const int arrays = frame->arrays;
     set_array(frame, (gufpy_array *)converted, operand);
-    /* What the caller gave is no array of ours, unless it lies where NumPy cannot have it. */
+    /* A converted host object does not count as an array of this package, so that results are
+     * NumPy's. */
     if (((gufpy_array *)converted)->on_host) frame->arrays = arrays;
     return 0;
   }
@@ -223,8 +228,8 @@ int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand)
   }
   if (gufpy_is_output_ndarray(object)) return set_ndarray(frame, object, operand);
   if (gufpy_is_numpy_scalar(object)) return gufpy_refuse("return arrays must be of ArrayType");
-  /* A writable buffer or another library's array is written where it lies; a class that takes part
-   * in ufuncs is refused by name. */
+  /* A writable buffer or an array of another library is written in place. The conversion rejects a
+   * class that takes part in ufuncs, with a message that names the class. */
   if (PyObject_CheckBuffer(object) || PyObject_HasAttrString(object, "__dlpack__") ||
       PyObject_HasAttrString(object, "__cuda_array_interface__") || has_protocol(object)) {
     return set_converted(frame, object, operand);

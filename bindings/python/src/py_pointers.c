@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loops of functions that are compiled already: by their addresses, with the objects that own them
- * kept as long as the loop. Such a function may take the GIL itself. */
+ * Loops from compiled functions, which are given by address. The loop keeps the object that owns
+ * the function alive. Such a function may acquire the GIL. */
 #include "pygufunc.h"
 
 enum { MOST_INPUTS = 4 };
 
-/* A pointer, what it is given as its last argument, and its owner. */
+/* A function, its last argument, and the object that owns it. */
 typedef struct {
   void *function, *user;
   PyObject *owner;
@@ -50,8 +50,8 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   return status;
 }
 
-/* Loops over functions of numbers. `pass` are a call's arguments: in[i] is input i; Cython's cpdef
- * functions take an int besides, skip. */
+/* Defines a loop over a function of numbers. `pass` is the argument list of its call: in[i] is
+ * input i. Cython's cpdef functions have an additional int parameter, skip. */
 #define SCALAR_LOOP(name, type, count, parameters, pass)                                    \
   static void name(char **args, const int64_t *dims, const int64_t *steps, void *user) {    \
     const owned_pointer *pointer = user;                                                    \
@@ -100,7 +100,7 @@ static const struct {
                      {GUF_I32, int32_of_loops}, {GUF_U32, uint32_of_loops},
                      {GUF_I64, int64_of_loops}, {GUF_U64, uint64_of_loops}};
 
-/* The loop for a function of `count - 1` numbers of one type, which it returns, too. */
+/* The loop for a function with `count - 1` parameters and a result of the same type. */
 static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
   for (int i = 1; i < count; ++i) {
     if (types[i] != types[0]) count = 0;
@@ -116,7 +116,7 @@ static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
 }
 
 /* add_pointer(ufunc, types, address, user, kind, flags, owner): kind is "numpy", "status",
- * "error", "scalar", or "skip" for a scalar one of Cython's with an int besides. */
+ * "error", "scalar", or "skip" for a scalar function of Cython with an additional int parameter. */
 static PyObject *add_pointer(PyObject *self, PyObject *args) {
   (void)self;
   PyObject *ufunc = NULL, *types = NULL, *owner = NULL;

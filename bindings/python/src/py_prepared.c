@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is told or prepared of a call: resolve, explain, plans, chunks; and raw kernels. */
+ * Calls that are resolved, explained or prepared as plans, and launches of raw kernels. */
 #include "pygufunc.h"
 
 static PyObject *resolution_dict(const guf_resolution *found, int nout) {
@@ -73,7 +73,7 @@ static guf_status explain_method(gufpy_method *method, int kind, char *text, uin
   }
 }
 
-/* The two that every question goes through: `text` NULL resolves. */
+/* The prepared call or method of an `ask`. Resolves it if `out` is not NULL, else explains it. */
 typedef struct {
   int kind;
   gufpy_call call;
@@ -122,7 +122,7 @@ static PyObject *answer_resolution(question *asked) {
   return result;
 }
 
-/* ask(explain, method, ufunc, *args, **keywords): a text, or what guf_resolve answers. */
+/* ask(explain, method, ufunc, *args, **keywords): the text of explain, or a resolution as a dict. */
 static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names) {
   (void)self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the library's callbacks get into Python: with the GIL, on enough stack, and not once the
- * interpreter ends. */
+ * Entry of the library's callbacks into Python: with the GIL, with enough stack, and not while the
+ * interpreter is finalized. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_getattr_np */
 #endif
@@ -34,12 +34,12 @@ void gufpy_visit_stay(gufpy_visit *visit) {
   for (;;) pause();
 }
 
-/* What is left for the library and the interpreter, which look no more until the next callback; of
- * a small stack a half. */
+/* The stack size in bytes that a callback leaves for the library and the interpreter, which do not
+ * check again until the next callback; at most half of the stack. */
 enum { STACK_LEFT = 512 << 10 };
 
 int gufpy_has_stack(void) {
-  static _Thread_local uintptr_t start, least; /* `start` 0: not asked yet */
+  static _Thread_local uintptr_t start, least; /* `start` is 0 until it is queried */
   if (start == 0) {
     pthread_attr_t attributes;
     void *lowest = NULL;
@@ -53,7 +53,8 @@ int gufpy_has_stack(void) {
     (void)pthread_attr_destroy(&attributes);
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  /* Elsewhere the thread runs on a stack that it made, of a size that nobody told. */
+  /* Outside these bounds, the thread runs on a stack that the program allocated (a coroutine),
+   * whose size is unknown. */
   if (here < start || here >= least) return 1;
   PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the stack ends");
   return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What NumPy warns of before a call or a method runs. Calls that may lose imaginary parts are
- * resolved a second time, to see whether they do. */
+ * NumPy's warnings before a call or a method runs. Calls that may discard imaginary parts are
+ * resolved separately, to determine whether they do. */
 #include "pygufunc.h"
 
 static int is_complex_array(guf_array array) {
@@ -24,13 +24,14 @@ static int is_complex(const guf_operand *operand) {
   }
 }
 
-/* A cast to bool asks for the truth of the whole number. */
+/* A cast to bool tests the whole complex number and does not discard the imaginary part. */
 static int loses_imaginary(guf_dtype from, guf_dtype to) {
   const guf_dtype code = to & 0xff;
   return gufpy_is_complex_dtype(from) && (code == 0 || code == 1 || code == 2 || code == 4);
 }
 
-/* Operands `first` to `end` - 1 are the inputs. */
+/* Warns if a cast of the resolution discards imaginary parts. Operands `first` to `end` - 1 are the
+ * inputs. */
 static int warn_of(const guf_resolution *found, int first, int end) {
   int lost = 0;
   for (int i = 0; i < found->noperands; ++i) {
@@ -73,7 +74,8 @@ static int is_given(PyObject *output) {
   return output != NULL && output != Py_None;
 }
 
-/* Methods cast to a type or an output that was given by casting='unsafe'. */
+/* Whether a method may discard imaginary parts. Methods cast to a given dtype or output with
+ * casting='unsafe'. */
 static int may_discard_imaginary(const gufpy_method *method, gufpy_method_kind kind) {
   const guf_dtype dtype = method->keywords.dtype;
   if (method->ufunc->nresults > 0) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the sources of the extension share: handles as Python objects, operands made of Python
- * objects, results made of arrays. Everything here runs with the GIL held. */
+ * Declarations shared by the sources of the extension: handles as Python objects, operands from
+ * Python objects, and results from arrays. All functions must be called with the GIL held. */
 #ifndef GUFUNC_PYGUFUNC_H
 #define GUFUNC_PYGUFUNC_H
 
@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <gufunc/gufunc.h>
 
-/* A loop over fewer elements than this is over before another thread could use the GIL. */
+/* For fewer elements than this, a loop finishes before another thread could use the GIL. */
 enum { GUFPY_LARGE_WORK = 1 << 15 };
 
 typedef enum {
@@ -25,7 +25,8 @@ typedef enum {
   GUFPY_KINDS
 } gufpy_kind;
 
-/* A handle and its one reference. `kind` stays GUFPY_KINDS until there is one. */
+/* A Python object that owns one reference to a library object. `kind` is GUFPY_KINDS until the
+ * object has a handle. */
 typedef struct {
   PyObject_HEAD PyObject *weak;
   void *handle;
@@ -34,7 +35,7 @@ typedef struct {
 
 enum { GUFPY_NEAR_NDIM = 6 };
 
-/* What guf_array_get_info says, kept: none of it changes while an array lives. */
+/* An array with a copy of its guf_array_info, none of which changes while the array lives. */
 typedef struct {
   gufpy_handle base;
   guf_device device;
@@ -43,11 +44,11 @@ typedef struct {
   uint32_t flags;
   int32_t ndim;
   int32_t on_host;
-  int64_t *shape, *strides; /* `near`, or memory of their own */
+  int64_t *shape, *strides; /* point to `near`, or to allocated memory */
   int64_t near[2 * GUFPY_NEAR_NDIM];
 } gufpy_array;
 
-/* Which type of result operands of these types gave. */
+/* The result dtype for operands of certain dtypes, learnt from an earlier call. */
 enum { GUFPY_FAST_INPUTS = 3, GUFPY_FAST_ENTRIES = 8 };
 typedef struct {
   uint32_t keys[GUFPY_FAST_INPUTS];
@@ -57,84 +58,88 @@ typedef struct {
 typedef struct {
   gufpy_handle base;
   vectorcallfunc call;
-  uint32_t generation; /* that `learnt` is of */
+  uint32_t generation; /* of the entries in `learnt` */
   uint32_t next;
   gufpy_learnt learnt[GUFPY_FAST_ENTRIES];
   int32_t nin, nout;
   int32_t ncore;    /* 0: elementwise */
-  int32_t nresults; /* of reduce, for a reduction with a state; else 0 */
-  int32_t in_place; /* a signature without outputs: how many inputs are written */
+  int32_t nresults; /* of a reduction with a user-defined accumulator; else 0 */
+  int32_t in_place; /* the number of inputs written by a signature without outputs */
   uint32_t written; /* bit i: input i is written */
 } gufpy_ufunc;
 
-/* What the Python layer gives the extension when it is imported. */
+/* Classes and functions that the Python package registers when it is imported. */
 typedef struct {
   PyTypeObject *classes[GUFPY_KINDS];
   PyObject *make_error;      /* (status, message, argument, axis, native_code) -> exception */
   PyObject *make_refusal;    /* (message) -> exception */
-  PyObject *convert;         /* an object that is no operand[, dtype] -> Array or ndarray */
-  PyObject *as_indices;      /* indices of reduceat -> Array or ndarray of the host */
-  PyObject *parse_dtype;     /* a spelling, type or dtype -> its code */
+  PyObject *convert;         /* (any other object[, dtype]) -> Array or ndarray */
+  PyObject *as_indices;      /* (indices of reduceat) -> Array or ndarray in host memory */
+  PyObject *parse_dtype;     /* (a name, type or dtype) -> its code */
   PyObject *parse_signature; /* (signature, ufunc) -> codes */
   PyObject *as_stream;       /* (a stream or handle, device or None) -> Stream or None */
-  PyObject *warn;            /* (events, ufunc) -> None: floating-point events were met */
+  PyObject *warn;            /* (flags, ufunc) -> None: warns about floating-point flags */
   PyObject *warn_complex;    /* () -> None: a cast discards imaginary parts */
 } gufpy_hooks;
 
 extern gufpy_hooks gufpy;
 extern PyTypeObject gufpy_handle_type, gufpy_array_type, gufpy_ufunc_type;
 
-/* Errors. The record is the thread's; a call fills it and gufpy_raise reads it, with no Python
- * code between. */
+/* Errors. Each thread has one error record. A call fills it and gufpy_raise reads it; no Python
+ * code may run in between. */
 guf_error *gufpy_error(void);
-/** Sets the exception that `status` stands for; returns NULL. */
+/** Sets the exception for `status`. Returns NULL. */
 PyObject *gufpy_raise(guf_status status, const guf_error *error);
-/** Whether a call that failed is worth another try: memory ran out, and what reference cycles held
- * is let go of now. Not of what works in place, which may be half done. */
+/** Whether a failed call should be repeated: it ran out of memory, and a garbage collection has now
+ * freed the arrays in reference cycles. Not for calls that work in place, which may be half
+ * done. */
 int gufpy_made_room(guf_status status);
-/** Refuses a call's arguments, as GUF_E_ARG, before the library is asked; returns -1. */
+/** Sets the exception for wrong arguments (GUF_E_ARG) without calling the library. Returns -1. */
 int gufpy_refuse(const char *format, ...);
-/** Keeps the present exception for the next gufpy_raise of this thread whose message is the text
- * that is written into `error`; NULL: for the next one. Work of a stream runs when somebody waits,
- * who need not be told of it. */
+/** Keeps the present exception for a later gufpy_raise of this thread: for the next one whose
+ * message is the text that this function writes into `error`, or for the next one if `error` is
+ * NULL. The text identifies the exception because work of a stream runs inside a wait of another
+ * call, which need not report that failure. */
 void gufpy_carry_exception(guf_error *error);
 
 /* Handles. */
-/** Takes over the reference; releases it on failure. */
+/** Takes ownership of the reference, also on failure. */
 PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle);
-/** None gives NULL. Returns 0, or -1 with TypeError. */
+/** Writes the handle of an object, or NULL for None. Returns 0, or -1 with TypeError. */
 int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle);
 PyObject *gufpy_wrap_array(guf_array handle);
-/** The live object of a ufunc, or NULL without an exception. */
+/** The live Python object of a ufunc, or NULL without an exception. */
 PyObject *gufpy_find_ufunc(void *handle);
-/** Makes an object its ufunc's one object. 0, or -1. */
+/** Registers the single Python object of a ufunc. Returns 0 or -1. */
 int gufpy_add_ufunc(gufpy_handle *object);
 void gufpy_remove_ufunc(void *handle);
 int gufpy_is_host(guf_device device);
-/** Waits until nothing that the library was given uses the array's bytes. 0, or -1. */
+/** Waits until no work of the library uses the array's memory. Returns 0 or -1. */
 int gufpy_settle(const gufpy_array *array);
 /** The release callback of memory that a Python object owns. */
 void gufpy_release_object(void *user, uint64_t address);
-/** Fills `out` with integers of a sequence; its length, or -1. */
+/** Fills `out` with the integers of a sequence. Returns their number, or -1. */
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
-/** The same for an axis or a tuple of axes: NumPy accepts no bools and no lists there. */
+/** The same for an axis or a tuple of axes, for which NumPy accepts neither bools nor lists. */
 int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what);
 
-/* Visits: callbacks of the library into Python. An interpreter that ends has any other thread that
- * asks for the GIL exit, by an unwinding that the library's frames below do not let through: such a
- * thread is refused, or where it is inside stays, as newer interpreters have it. */
+/* Visits: callbacks of the library into Python. While an interpreter is finalized, any other thread
+ * that requests the GIL exits by unwinding its stack, which the library's frames do not permit.
+ * Such a thread is therefore rejected before it requests the GIL. If it is already inside, it
+ * blocks forever, as in newer interpreters. */
 typedef struct {
   PyGILState_STATE state;
   int inside;
 } gufpy_visit;
 void gufpy_visit_stay(gufpy_visit *visit);
 #define GUFPY_VISIT(name) __attribute__((cleanup(gufpy_visit_stay))) gufpy_visit name = {0}
-/** Takes the GIL. 0: the interpreter ends, or has ended, and nothing of it may be touched. */
+/** Acquires the GIL. Returns 0 if the interpreter is or has been finalized; Python must then not be
+ * used. */
 int gufpy_visit_begin(gufpy_visit *visit);
 void gufpy_visit_end(gufpy_visit *visit);
-/** Whether the interpreter ends: all threads but the one that ends it have lost the GIL. */
+/** Whether the interpreter is being finalized. Only the finalizing thread can then have the GIL. */
 int gufpy_is_ending(void);
-/** 0, with RecursionError, where the thread's stack is too short for one call more. */
+/** Whether the thread's stack suffices for one more call. Returns 0 with RecursionError if not. */
 int gufpy_has_stack(void);
 
 /* Operands. */
@@ -143,9 +148,9 @@ enum { GUFPY_MAX_OPERANDS = GUF_MAX_NDIM + 4 }; /* `at` has one index per axis *
 typedef struct {
   int nkept, nwraps;
   int arrays;     /* operands that are arrays of this package */
-  int queued;     /* with a stream: memory of others is wrapped, so that the library keeps it */
-  int elsewhere;  /* an operand lies on a device */
-  uint64_t pairs; /* product of the operands' sizes: no loop has more steps */
+  int queued;     /* with a stream: foreign memory is wrapped, so that the library keeps it alive */
+  int elsewhere;  /* an operand is on a device */
+  uint64_t pairs; /* product of the operands' sizes, an upper bound for the steps of a loop */
   int huge;       /* a weak int that only a float can hold */
   int no_scalar;  /* out=...: a 0-d result is an array */
   PyObject *kept[GUFPY_MAX_OPERANDS];
@@ -166,52 +171,54 @@ static inline void gufpy_frame_begin(gufpy_frame *frame, int queued) {
 }
 void gufpy_frame_end(gufpy_frame *frame);
 int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand);
-/** Makes a scalar, which every device takes, of a 0-d tensor of the host. 0: it is no number. */
+/** Converts a 0-d tensor in host memory to a scalar, which every device accepts. Returns 0 if its
+ * element is not a number. */
 int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand);
-/** The same for an output: None is GUF_OPERAND_NONE, all else must be an array. */
+/** Sets an output: None becomes GUF_OPERAND_NONE; other objects must be arrays. */
 int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
-/** Weak ints beyond 64 bits become floats where all other operands are, or the loop's dtype. */
+/** Converts weak ints beyond 64 bits to floats if all other operands or `dtype` are floats. */
 void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
                        int count, guf_dtype dtype);
-/** The object for an allocated output, whose reference it takes over. */
+/** The Python object for an allocated output. Takes ownership of the reference. */
 PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
-/** Whether the operands broadcast to that many elements, and the interpreter does not end. */
+/** Whether the operands broadcast to at least GUFPY_LARGE_WORK elements and the interpreter is not
+ * being finalized. */
 int gufpy_is_long(const gufpy_frame *frame);
-/** Whether the call goes without the GIL. One that keeps it runs on this thread alone, threads 1:
- * loops behind addresses may take the GIL, on whichever thread they are. `all`: the loop may pair
- * all elements of the operands instead of broadcasting them. */
+/** Whether the call releases the GIL. A call that keeps it runs on this thread only (threads = 1),
+ * because loops given by address may acquire the GIL on any thread. `all`: the loop may combine all
+ * pairs of elements instead of broadcasting the operands. */
 static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
   if (frame->pairs < GUFPY_LARGE_WORK && !frame->elsewhere && !frame->queued) return 0;
   return all || frame->elsewhere || frame->queued ? !gufpy_is_ending() : gufpy_is_long(frame);
 }
 
-/* NumPy, used where the program has it: nothing is linked, and nothing imported before it is
- * needed. */
+/* NumPy is optional: the extension does not link to it, and imports it when it is first needed. */
 int gufpy_numpy_ready(void);
-/** Whether an object is read as an ndarray. Of subclasses only memmap is; the others are refused
- * (gufunc/_foreign.py). */
+/** Whether an object is accepted as an ndarray input. The only accepted subclass is memmap; others
+ * are rejected (gufunc/_foreign.py). */
 int gufpy_is_ndarray(PyObject *object);
-/** Whether an object is written as an ndarray: subclasses without a protocol of their own, too. */
+/** Whether an object is accepted as an ndarray output. Subclasses that do not override NumPy's
+ * protocols are accepted, too. */
 int gufpy_is_output_ndarray(PyObject *object);
 int gufpy_is_numpy_scalar(PyObject *object);
 int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
-/** An ndarray over an array of the host; a scalar of NumPy for a 0-d one, if `scalar`. */
+/** An ndarray over a host array. With `scalar`, a 0-d array becomes a NumPy scalar. */
 PyObject *gufpy_numpy_result(gufpy_array *array, int scalar);
 
-/** A new ndarray in C order, of unspecified values; a scalar of the element at `data`. */
+/** A new ndarray of unspecified values in C order; and a NumPy scalar of the element at `data`. */
 PyObject *gufpy_numpy_new(guf_dtype dtype, int32_t ndim, const int64_t *shape);
 PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data);
 
 /* Calls. */
 typedef struct {
-  PyObject *out, *where, *initial, *axis; /* NULL: not given. All borrowed */
+  PyObject *out, *where, *initial, *axis; /* borrowed; NULL if not given */
   PyObject *foreign;                      /* a stream that is no Stream, or NULL */
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
-  int32_t in_method;  /* of a method, whose parameters NumPy reads by other rules than a call's */
-  int32_t has_out;    /* out= was given, if only as None */
-  int32_t empty_axes; /* an output whose entry of axes= is empty, or 0 */
+  int32_t in_method;  /* keywords of a method, for which NumPy has other rules than for a call */
+  int32_t has_out;    /* out= was given, possibly as None */
+  int32_t empty_axes; /* index of an output with an empty entry in axes=, or 0 */
   guf_dtype dtype;
   uint32_t threads;
   int nsignature, naxes, ndims;
@@ -223,36 +230,36 @@ typedef struct {
 void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method);
 int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *name,
                   PyObject *value);
-/** All of a vectorcall's keywords, which lie behind its positional arguments. */
+/** Reads all keywords of a vectorcall. Their values follow the positional arguments. */
 int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
                         PyObject *names);
 
-/** The operand of where=; objects that are converted are kept by the frame. */
+/** Sets the operand for where=. The frame keeps converted objects alive. */
 int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand);
-/** The indices of reduceat: lists become integers, and what lies on a device is copied. */
+/** Sets the indices of reduceat. Lists become integers, and device arrays are copied to the
+ * host. */
 int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 
-/** Makes a Stream of a foreign one, kept by the frame: of the device of the arrays among a call's
- * `count` arguments, where `device` is not given. */
+/** Converts a foreign stream to a Stream, which the frame keeps alive. If the keywords have no
+ * device, the arrays among the call's `count` arguments determine it. */
 int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
                         Py_ssize_t count);
 
-/* Which floating-point events this thread's calls look for (gufunc.errstate). */
+/* The floating-point flags that calls of this thread report or fail on (gufunc.errstate). */
 typedef struct {
   uint32_t report, fail;
 } gufpy_events;
 extern _Thread_local gufpy_events gufpy_thread_events;
-/** Warns of `events`; -1 where the warning is an error. */
+/** Warns about the flags `events`. Returns -1 if the warning is an error. */
 int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
-/** Whether a dtype is complex. */
 static inline int gufpy_is_complex_dtype(guf_dtype dtype) {
   return (dtype & 0xff) == 5;
 }
 
-/* A call between its Python arguments and its Python results. */
+/* The state of a call, from its Python arguments to its Python results. */
 typedef struct {
   gufpy_ufunc *ufunc;
-  int nout; /* outputs of this call: of a function that writes its inputs 0, or one for each */
+  int nout; /* outputs of this call; for a ufunc that writes its inputs 0 or one per such input */
   gufpy_frame frame;
   gufpy_keywords keywords;
   guf_call_args args;
@@ -260,25 +267,26 @@ typedef struct {
   guf_operand where;
   int64_t one_axis;
   uint32_t events;
-  PyObject *given[GUF_MAX_OPERANDS]; /* outputs, borrowed; NULL or None: to allocate */
+  PyObject *given[GUF_MAX_OPERANDS]; /* outputs, borrowed; NULL or None: allocate */
 } gufpy_call;
 
-/** 0, or -1 with an exception; gufpy_call_end follows in either case. */
+/** Returns 0, or -1 with an exception. The caller must call gufpy_call_end in both cases. */
 int gufpy_call_begin(gufpy_call *call, PyObject *ufunc, PyObject *const *args, Py_ssize_t nargs,
                      PyObject *names);
 void gufpy_call_end(gufpy_call *call);
-/** The results of a call that succeeded. */
+/** The Python results of a successful call. */
 PyObject *gufpy_call_results(gufpy_call *call);
-/** Warns, as NumPy, of results that where= leaves unspecified. -1 where the warning is an error. */
+/** Warns, as NumPy, if where= leaves results unspecified. Returns -1 if the warning is an error. */
 int gufpy_warn_where(const gufpy_call *call);
-/** Warns, as NumPy, of complex numbers that casting='unsafe' makes real. The same. */
+/** Warns, as NumPy, if casting='unsafe' discards imaginary parts. Returns -1 if the warning is an
+ * error. */
 int gufpy_warn_complex_call(const gufpy_call *call);
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *names);
 extern PyMethodDef gufpy_ufunc_methods[];
 
-/* A method between the same. `accumulate` serves reduceat too. */
+/* The state of a method. `accumulate` is also used for reduceat. */
 typedef struct {
   gufpy_ufunc *ufunc;
   gufpy_frame frame;
@@ -295,36 +303,36 @@ typedef struct {
   PyObject *given[GUF_MAX_OPERANDS];
 } gufpy_method;
 
-/* Results that NumPy allocates: of elementwise calls on ndarrays and numbers that need no
- * broadcasting, once the result's type is known. `element` is a 0-d result's memory. */
+/* Results that NumPy allocates: those of elementwise calls on ndarrays and numbers without
+ * broadcasting, if the result dtype is known from an earlier call. `element` holds a 0-d result. */
 typedef struct {
-  int state;          /* 0: not such a call; 1: its type is to be learnt; 2: the output is set */
-  gufpy_learnt found; /* its keys, and in state 2 the result */
+  int state;          /* 0: not such a call; 1: its dtype must be learnt; 2: the output is set */
+  gufpy_learnt found; /* the keys of the call, and in state 2 the result dtype */
   PyObject *array;
   guf_tensor tensor;
   uint64_t element[2];
 } gufpy_fast;
-/** Sets fast->state; -1 with an exception. */
+/** Sets fast->state. Returns 0, or -1 with an exception. */
 int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call);
-/** The result of a call that succeeded, where the state is not 0. */
+/** The result of a successful call. The state must not be 0. */
 PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call);
-/** Loops were added: what was learnt may be no more. */
+/** Discards all learnt result dtypes. Called when loops are added, which may change them. */
 void gufpy_fast_forget(void);
 
 typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *ufunc,
                        PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-/** As gufpy_warn_complex_call: methods cast to a type or an output that was given. */
+/** As gufpy_warn_complex_call, for methods, which cast to a given dtype or output. */
 int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind);
 
-/** A ufunc's own name, for messages: the thread's until the next one. */
+/** A ufunc's short name, for messages. Valid until the next call on the same thread. */
 const char *gufpy_name(const gufpy_ufunc *ufunc);
 
-/* What the extension's module gets besides SWIG's functions. */
+/* The functions of the extension module in addition to SWIG's. */
 extern PyMethodDef gufpy_array_functions[], gufpy_call_functions[], gufpy_numpy_functions[],
     gufpy_callback_functions[], gufpy_prepared_functions[];
 extern PyMethodDef gufpy_dlpack_functions[], gufpy_pointer_functions[];
-/** Adds types and functions. */
+/** Adds the types and functions to the module. */
 int gufpy_add_to(PyObject *module);
 
 #endif /* GUFUNC_PYGUFUNC_H */
