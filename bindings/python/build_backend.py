@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PEP 517, for `pip install ./bindings/python`: CMake builds the library and the extension for the
-Python that asks, and make_wheel.py packs them. Nothing is fetched.
+"""PEP 517 backend for `pip install ./bindings/python`: CMake builds the library and the extension
+for the running Python, and make_wheel.py packs them. Nothing is downloaded.
 
-The build tree is build/pip, with the cpu backend alone. Settings, each by ``--config-settings``:
+The build tree is build/pip, with the cpu backend only. Settings for ``--config-settings``:
 
 ``build-dir=build/release``                        another tree, or one that is built already
 ``cmake.define.GUFUNC_BUILD_BACKENDS="cpu;cuda"``  a variable of CMake
 ``cmake.args="-G Ninja"``                          other arguments of CMake
 
-The environment variable CMAKE_ARGS holds arguments of CMake too; settings come after it."""
+The environment variable CMAKE_ARGS may contain arguments of CMake, too. Settings come after it."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ import make_wheel
 
 ROOT = make_wheel.ROOT
 TARGETS = ("product", "gufunc_python_package")
-# What a wheel holds, and nothing else.
+# Build only the contents of a wheel.
 DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF",
             "-DGUFUNC_BUILD_BENCH=OFF", "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF")
 DEFINE = "cmake.define."
@@ -61,7 +61,7 @@ def find_cmake():
 
 
 class Progress:
-    """Reports on the terminal: pip keeps what a build prints, unless it is called with -v."""
+    """Reports progress on the terminal, because pip hides the output of a build without -v."""
 
     def __init__(self):
         self.started = self.reported = time.monotonic()
@@ -91,8 +91,8 @@ class Progress:
 
 
 def configure(cmake, build, arguments, progress):
-    """Configures a new tree as the preset "release" is, but for this Python and with what a wheel
-    holds only; a tree that is there only if there are arguments."""
+    """Configures a new tree with the preset "release" for this Python, with only the contents of a
+    wheel. An existing tree is configured again only if there are arguments."""
     if cached(build, "CMAKE_PROJECT_VERSION") is None:
         command = [cmake, "--preset", "release", "-B", build,
                    f"-DPython_EXECUTABLE={sys.executable}", *DEFAULTS, *arguments]
@@ -105,7 +105,7 @@ def configure(cmake, build, arguments, progress):
 
 
 def check_python(build):
-    """A tree that was there may be for another Python."""
+    """Checks that the tree is for this Python. An existing tree may be for another Python."""
     python = cached(build, "_Python_EXECUTABLE") or cached(build, "Python_EXECUTABLE")
     if python is None:
         raise RuntimeError("the Python binding was left out of the build: swig or the headers of "
@@ -117,7 +117,7 @@ def check_python(build):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds what is not built yet; the wheel's name."""
+    """Builds the targets that are not built yet and a wheel. Returns the wheel's name."""
     settings = config_settings or {}
     arguments = cmake_arguments(settings, os.environ)
     build = (ROOT / settings.get("build-dir", "build/pip")).resolve()
@@ -132,6 +132,6 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The binding is built inside the repository, which holds the library."""
+    """Not supported: the binding is built inside the repository, which contains the library."""
     raise RuntimeError("gufunc has no source distribution: pip install ./bindings/python in the "
                        "repository, or build a wheel there")

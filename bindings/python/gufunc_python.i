@@ -84,8 +84,8 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
 
 %typemap(out) guf_status state "$result = PyLong_FromLong($1);"
 
-/* Functions that allocate. If memory runs out, they are called once more after a garbage collection,
- * because reference cycles may hold arrays. */
+/* Functions that allocate. If memory runs out, they are called once more after a garbage
+ * collection, because reference cycles may hold arrays. */
 %define GUFPY_ALLOCATES(FUNCTION)
 %exception FUNCTION {
   $action

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a wheel of the package with the library, its plugins, gufcc and the kernels' headers,
-from a build tree. To be run by the Python that the extension was built for.
+"""Writes a wheel with the package, the library, its plugins, gufcc and the kernels' headers from a
+build tree. Run it with the Python for which the extension was built.
 
     make_wheel.py --build build/release --output wheels --version 0.1.0"""
 
@@ -16,12 +16,12 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The same bytes make the same wheel.
+# A fixed time stamp, so that the same files result in the same wheel.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def fill(package, build):
-    """Copies all that the wheel holds into `package`."""
+    """Copies the contents of the wheel into `package`."""
     shutil.copytree(build / "bindings/python/gufunc", package,
                     ignore=shutil.ignore_patterns("__pycache__"))
     plugins = package / "lib/gufunc/1"
@@ -39,7 +39,8 @@ def fill(package, build):
 
 
 def set_search_path(module, cmake):
-    """Where the extension looks for the library: beside itself, not in the build tree."""
+    """Sets the run path of the extension, so that it finds the library in the package and not in
+    the build tree."""
     with tempfile.TemporaryDirectory() as room:
         script = pathlib.Path(room, "rpath.cmake")
         script.write_text(f'file(RPATH_SET FILE "{module}" NEW_RPATH "$ORIGIN/lib")\n')
@@ -68,7 +69,7 @@ def add(wheel, name, data, mode, records):
 
 
 def write(package, output, version):
-    """The wheel's path."""
+    """Writes the wheel and returns its path."""
     number = f"{sys.version_info[0]}{sys.version_info[1]}"
     tag = f"cp{number}-cp{number}-linux_x86_64"
     info, records = f"gufunc-{version}.dist-info", []
@@ -90,7 +91,7 @@ def write(package, output, version):
 
 
 def make(build, output, version, cmake):
-    """The path of the wheel of a build tree."""
+    """Writes a wheel from a build tree and returns its path."""
     with tempfile.TemporaryDirectory() as room:
         package = pathlib.Path(room, "gufunc")
         fill(package, build.resolve())

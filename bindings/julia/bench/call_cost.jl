@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a call through the package costs over the C function, for one element: both in one run, in
-# turns, the least of many rounds. With --bar NANOSECONDS it fails above that; it also fails when a
-# call allocates anything.
+# Measures the cost of a call of the package over the C function, for one element. Both are measured
+# alternately in one run; the result is the minimum of many rounds. It fails if the cost is above
+# --bar NANOSECONDS, or if a call allocates.
 using Gufunc
 using Gufunc.Standard: add, add!
 using Gufunc: guf_operand, guf_call_args, guf_tensor, guf_error
 
-# The C call alone, on structures that are made once.
+# The C call alone, with structures that are created once.
 function c_calls(handle, args, record, count)
     for _ in 1:count
         Gufunc.LibGufunc.guf_call(handle, args, record) == 0 || error("the call failed")

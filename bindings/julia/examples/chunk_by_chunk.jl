@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A mapped file as an operand, computed chunk by chunk. chunk_by_chunk.jl FOLDER_OF_MODULES [DEVICE]
+# A call in chunks with a mapped file as an operand. chunk_by_chunk.jl FOLDER_OF_MODULES [DEVICE]
 using Gufunc, Mmap
 using Gufunc.Standard: multiply
 

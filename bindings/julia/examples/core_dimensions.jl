@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A generalized ufunc (examples/kernels/matmulcore.guf.cpp): core dimensions are the first ones,
-# stacks of matrices lie behind them, nothing is copied. core_dimensions.jl FOLDER_OF_MODULES
+# A generalized ufunc (examples/kernels/matmulcore.guf.cpp). Core dimensions are the first
+# dimensions, and the dimensions of a stack follow. Nothing is copied.
+# core_dimensions.jl FOLDER_OF_MODULES
 using Gufunc
 
 product = load(joinpath(ARGS[1], "matmulcore.so")).matmulcore

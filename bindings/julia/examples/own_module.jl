@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A ufunc compiled by gufcc (examples/kernels/discriminant.guf.cpp), and one that is a function of
-# Julia. own_module.jl FOLDER_OF_MODULES
+# A ufunc compiled by gufcc (examples/kernels/discriminant.guf.cpp), and a ufunc whose loop is a
+# Julia function. own_module.jl FOLDER_OF_MODULES
 using Gufunc
 
 m = load(joinpath(ARGS[1], "discriminant.so"))

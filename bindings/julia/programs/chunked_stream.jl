@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# 100 000 elements chunk by chunk: by the library, and by hand on a stream.
+# Processes 100 000 elements in chunks: by one call of the library, and explicitly on a stream.
 include("program_arguments.jl")
 
 f = ufunc_of("discriminant")

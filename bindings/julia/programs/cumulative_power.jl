@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# x, x + x^2, … along rows: in place, into an output read from its end, and along columns.
+# Computes x, x + x^2, … along rows: in place, into a reversed output, and along columns.
 include("program_arguments.jl")
 
 f = ufunc_of("cumulative_power")

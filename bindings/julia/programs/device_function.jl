@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# x ^ y / z of a column, a row and a number; the sum of all, the greatest of each row.
+# Computes x ^ y / z of a column, a row and a number, then the sum of all elements and the maximum
+# of each row.
 include("program_arguments.jl")
 using Gufunc.Standard: add, maximum
 
-# NumPy's (4, 1) is (1, 4) here: what it calls rows are columns.
+# NumPy's shape (4, 1) is (1, 4) here: NumPy's rows are columns.
 x, y = input("device_function_x"), input("device_function_y")
 power_over = load(joinpath(ARGS[1], "device_function.so")).power_over
 out = power_over(x, y, 7; device=PLACE)

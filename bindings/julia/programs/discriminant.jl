@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# sqrt(b^2 - 4ac) of arrays, with numbers, and where a mask is true.
+# Computes sqrt(b^2 - 4ac) of arrays, of an array and numbers, and with a mask.
 include("program_arguments.jl")
 
 f = ufunc_of("discriminant")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hermite polynomials along rows: into an output of its own, then in place; on a device by a stream.
+# Computes Hermite polynomials along rows, into a separate output and then in place. Device work
+# runs on a stream.
 include("program_arguments.jl")
 
 f = ufunc_of("hermite")

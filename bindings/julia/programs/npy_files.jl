@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# .npy files of version 1.0, C order. NumPy's axes are Julia's dimensions reversed.
+# Reads and writes .npy files of version 1.0 in C order. NumPy's axes are Julia's dimensions in
+# reverse order.
 module NpyFiles
 
 export read_npy, write_npy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every program here is given: MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE].
+# The command line of every program: MODULES_FOLDER INPUTS_FOLDER OUTPUTS_FOLDER [DEVICE].
 using Gufunc
 include("npy_files.jl")
 using .NpyFiles

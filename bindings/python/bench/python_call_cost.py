@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of one element costs, beside the C call, NumPy and Numba in the same run.
+"""Measures the cost of a call with one element, compared with the C call, NumPy and Numba in the
+same run.
 
 python_call_cost.py [--check] [REPEAT_CALL.so]
 
@@ -26,12 +27,12 @@ class Operand(ctypes.Structure):
 
 
 def c_call(path, ufunc, arrays):
-    """The library's own time, by a loop in C over the same handles."""
+    """The time of the library alone, measured by a C loop with the same handles."""
     repeat = ctypes.CDLL(path).repeat_call
     repeat.restype = ctypes.c_double
     repeat.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     operands = (Operand * 3)(*(Operand(kind=1, array=array.handle) for array in arrays))
-    args = (ctypes.c_uint64 * 32)()  # guf_call_args: its head, the rest zero
+    args = (ctypes.c_uint64 * 32)()  # guf_call_args: the first fields are set, the rest is zero
     size = 136
     head = (ctypes.c_int32 * 4).from_buffer(args)
     head[0], head[2], head[3] = size, 2, 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call on arrays that are larger than a device's memory, with progress, and stopped in between.
+"""A call on arrays that are larger than a device's memory, with a progress function that stops it.
 
 python_chunked.py [DEVICE]
 """

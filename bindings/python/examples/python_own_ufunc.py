@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ufunc of one's own, compiled by gufcc: examples/kernels/discriminant.guf.cpp.
+"""A user-defined ufunc, compiled by gufcc: examples/kernels/discriminant.guf.cpp.
 
 python_own_ufunc.py MODULES_FOLDER
 """

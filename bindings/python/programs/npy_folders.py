@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line that the programs share: tests/bindings/programs/README.md."""
+"""The command line of the programs, as described in tests/bindings/programs/README.md."""
 
 import pathlib
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays chunk by chunk: by one call, and by hand with a stream."""
+"""Processes arrays in chunks: by one call of the library, and explicitly on a stream."""
 
 import gufunc
 import npy_folders

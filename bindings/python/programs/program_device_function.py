@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A column, a row and a number broadcast; then two reductions."""
+"""Broadcasts a column, a row and a number, and computes two reductions."""
 
 import gufunc
 import npy_folders

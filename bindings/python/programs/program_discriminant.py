@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ufunc of three arrays; of an array and two numbers; through a mask."""
+"""Calls a ufunc with three arrays, with an array and two numbers, and with a mask."""
 
 import npy_folders
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Hermite recurrence on arrays of the device, on a stream."""
+"""Computes the Hermite recurrence on device arrays, on a stream."""
 
 import gufunc
 import npy_folders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of matrices that broadcast; then axes read the other way round, without a copy."""
+"""Multiplies stacks of matrices with broadcasting, and with exchanged axes without a copy."""
 
 import npy_folders
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package's stubs declare, for make_reference.py."""
+"""Reads the declarations of the package's stubs for make_reference.py."""
 
 import ast
 import dataclasses
 
-SHOWN = ("__new__", "__init__", "__call__")  # of the names with underscores
+SHOWN = ("__new__", "__init__", "__call__")  # the names with underscores that are shown
 WIDTH = 100
 QUIET = {"Any", "object", "Self"}
 UFUNCS = {"Ufunc", "_Unary", "_Binary"}
@@ -23,7 +23,7 @@ class Entry:
 
 
 class Spelling(ast.NodeTransformer):
-    """Private names of types by what they stand for."""
+    """Replaces private names of types by their definitions."""
 
     def __init__(self, aliases):
         self.aliases = aliases
@@ -39,7 +39,7 @@ def _arguments(node):
 
 
 def _parts(text):
-    """What stands between the commas that are in no brackets."""
+    """Splits a text at the commas outside of brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -51,12 +51,12 @@ def _parts(text):
 
 
 def _spaced(part):
-    """``x: int=1`` as it is written."""
+    """Formats ``x: int=1`` as ``x: int = 1``."""
     return part.replace("=", " = ", 1) if ":" in part.partition("=")[0] else part
 
 
 def typed(node, name):
-    """A declaration as a reader wants it: no self, no types that say nothing."""
+    """A declaration for readers, without self and without types such as Any."""
     given = node.args
     for arguments in (given.posonlyargs, given.args):
         if arguments and arguments[0].arg in ("self", "cls"):

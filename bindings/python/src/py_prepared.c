@@ -122,7 +122,7 @@ static PyObject *answer_resolution(question *asked) {
   return result;
 }
 
-/* ask(explain, method, ufunc, *args, **keywords): the text of explain, or a resolution as a dict. */
+/* ask(explain, method, ufunc, *args, **keywords): the text of explain, or the resolution. */
 static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names) {
   (void)self;
