@@ -38,7 +38,7 @@ for device in DEVICES
     @test status_of(() -> Array(x)) != 0
 end
 
-# Memory of Julia's, shared: columns, strides, permutations, swapped bytes.
+# Shared memory of Julia arrays: columns, strides, permutations, swapped bytes.
 B = collect(reshape(1:12, 3, 4))
 w = Gufunc.wrap(B)
 w[2, 3] = 100
@@ -50,7 +50,7 @@ w[2, 3] = 100
 @test status_of(() -> Gufunc.wrap([1]; read_only=true)[1] = 2) == Gufunc.GUF_E_READ_ONLY
 @test_throws BoundsError w[4, 1]
 
-# Any integer is an index, but Bool is none.
+# Every integer type except Bool can be an index.
 @test w[Int32(2), UInt8(3)] === 100 && w[big(2), 3] === 100 && w[2, Int8(3)] + 1 == 101
 w[Int16(2), 3] = 50
 @test w[UInt(5)] == 5 && w[2, :][Int8(3)] === 50
@@ -60,7 +60,7 @@ for index in ((true, 1), (1, true), (true, :), (true:true, 1), (:, true))
     @test_throws ArgumentError view(Gufunc.wrap(ones(2, 2)), index...)
 end
 
-# What is stored is converted as Julia does, through an index, a range, a dot and fill!.
+# Stored values are converted by Julia's rules, through an index, a range, a dot and fill!.
 for device in DEVICES
     g = GufArray(Int8[1, 2]; device=device)
     for unfit in (2.7, 300, NaN, 1im, big(300), 1 // 2)
@@ -89,12 +89,12 @@ g .= [3.0, 4]
 @test g == [3, 4]
 g[1:2] = 5:6
 @test g == [5, 6]
-g .= GufArray([300, 2]) # of the library: cast
+g .= GufArray([300, 2]) # an array of the library is cast
 @test g == [44, 2]
 @test status_of(() -> Gufunc.wrap(1:3)) == Gufunc.GUF_E_ARG
 @test status_of(() -> reshape(Gufunc.permuted_view(w), 12)) == Gufunc.GUF_E_UNSUPPORTED
 
-# What is wrapped lives as long as a view of it does.
+# Wrapped memory lives as long as a view of it.
 function orphan()
     memory = fill(5.0, 1000)
     return view(Gufunc.wrap(memory), 1:2:999)

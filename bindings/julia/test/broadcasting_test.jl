@@ -30,7 +30,7 @@ for device in DEVICES
     @test status_of(() -> cbrt.(x)) == Gufunc.GUF_E_NOT_FOUND
 end
 
-# Adjoints and transposes of a GufArray are operands where they lie.
+# Adjoints and transposes of a GufArray are operands without a copy.
 for device in DEVICES, turn in (adjoint, transpose)
     x, y = GufArray(A; device=device), GufArray(B; device=device)
     @test turn(x) isa GufArray && Array(turn(x)) == turn(A)
@@ -52,9 +52,9 @@ for device in DEVICES, turn in (adjoint, transpose)
     @test sum isa GufArray{ComplexF64,2} && Array(sum) == turn([1.0im, 3, 5]) .- 1
 end
 @test status_of(() -> GufArray([1.0im 2])' .= 0) == Gufunc.GUF_E_READ_ONLY
-@test GufArray(B)' * GufArray(B) === 1400.0 # a number, as Julia's
+@test GufArray(B)' * GufArray(B) === 1400.0 # a number, as in Julia
 
-# Literal powers, inv, \\, types and tuples are Julia's.
+# Literal powers, inv, \\, types and tuples behave as in Julia.
 for device in DEVICES
     x = GufArray([1, 2, 4]; device=device)
     @test Array(x .^ -1) == [1, 0.5, 0.25] && Array(inv.(x)) == [1, 0.5, 0.25]
@@ -67,14 +67,14 @@ for device in DEVICES
 end
 @test add.((1.0, 2.0), [3.0, 4.0]) == [4, 6] && add.((1, 2), (3, 4)) === (4, 6)
 
-# A function without a ufunc is Julia's, where its operands are.
+# Julia evaluates a function without a ufunc if its operands are Julia's.
 @test add.(A, tanh.(B)) == A .+ tanh.(B) && add.([1, 2], ifelse.([true, false], 1, 2)) == [2, 4]
 @test tanh.(add.(A, B)) == tanh.(A .+ B) && add.(B, Float32.([1, 2, 3])) == B .+ (1:3)
 @test abs2.(add.([1.0im], 1)) == [2] && add.(BFloat16.([1.0f0, 2]), BFloat16(1)) == [2, 3]
 R .= tanh.(add.(A, B))
 @test R == tanh.(A .+ B)
 
-# Ufuncs for all that Base has of the library's.
+# Every ufunc with an equivalent in Base is mapped.
 unmapped = (:logical_and, :logical_or, :logical_xor, :fmax, :fmin, :matmul, :vecdot)
 mapped = Set(g.name for (f, g) in Gufunc.MEANINGS)
 push!(mapped, "negative") # - of one operand

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 A, B = [1.0 2; 3 4; 5 6], [10.0, 20, 30]
 
-# Alignment is Julia's: from the first dimension.
+# Dimensions are aligned as in Julia, from the first.
 @test add(A, B) == A .+ B && add(A, B) isa Matrix{Float64}
 @test add([1.0, 2.0], [10.0 20.0]) == [11.0 21.0; 12.0 22.0]
 @test status_of(() -> add(A, [1.0, 2.0])) == Gufunc.GUF_E_SHAPE
@@ -10,7 +10,7 @@ A, B = [1.0 2; 3 4; 5 6], [10.0, 20, 30]
 @test sprint(show, add) == sprint(print, add) == string(add) == "$add" == "UFunc(\"add\")"
 @test occursin("UFunc(\"add\")", string(add!)) && !occursin("Ptr", string(add!))
 
-# Types are NumPy's; Int and Float64 numbers are weak.
+# Result types are those of NumPy; Int and Float64 numbers are weak.
 @test add(Float32[1], 2) isa Vector{Float32} && add(Float32[1], 2.5) isa Vector{Float32}
 @test add(Float32[1], Scalar(2.5)) isa Vector{Float64}
 @test add(Int8[1], Int16(1)) isa Vector{Int16} && add(Int8[1], 1) isa Vector{Int8}
@@ -33,13 +33,13 @@ masked = fill(7.0, 3)
 @test add(B, 1; out=masked, where=[true, false, true]) == [11, 7, 31]
 x = collect(1.0:7.0)
 add!(view(x, 2:7), view(x, 1:6), 0)
-@test x == [1, 1, 2, 3, 4, 5, 6] # as if the input were copied first
+@test x == [1, 1, 2, 3, 4, 5, 6] # as if the input had been copied first
 
 @test add([1, 2], 1; dtype=Float32) isa Vector{Float32}
 @test add([1, 2], 1; signature=(Float64, Float64, nothing)) isa Vector{Float64}
 @test status_of(() -> add([1], 2; nonsense=1)) == Gufunc.GUF_E_ARG
 
-# Core dimensions come first, batches last; nothing is copied.
+# Core dimensions are first, loop dimensions last; nothing is copied.
 M, N = rand(2, 3, 4), rand(3, 5, 4)
 @test matmul(M, N) ≈ cat((M[:, :, k] * N[:, :, k] for k in 1:4)...; dims=3)
 @test matmul(M[:, :, 1], N) ≈ cat((M[:, :, 1] * N[:, :, k] for k in 1:4)...; dims=3)
@@ -59,7 +59,7 @@ P = zeros(2, 5, 4)
 @test status_of(() -> vecdot(M, M; dims=4)) == Gufunc.GUF_E_AXIS
 @test status_of(() -> vecdot(M, M; dims=0)) == Gufunc.GUF_E_AXIS
 
-# Floating-point events.
+# Floating-point flags.
 events = Ref(UInt32(0))
 divide([1.0, 0.0], 0.0; fp_events=events, fp_report=31)
 @test events[] == Gufunc.GUF_FP_DIVIDE | Gufunc.GUF_FP_INVALID
@@ -70,7 +70,7 @@ divide([1.0, 0.0], 0.0; fp_events=events, fp_report=31)
 @test Gufunc.resolve(matmul, M, N).sizes == ((2, 5, 4),)
 @test occursin("dd->d", Gufunc.explain(add, A, B))
 
-# Larger than memory, chunk by chunk.
+# Calls in chunks, for arrays larger than memory.
 big_x, big_r = rand(1000, 50), zeros(1000, 50)
 seen = Int[]
 call_chunked!(add, big_r, big_x, 1; chunk_bytes=65536,
@@ -94,7 +94,7 @@ catch e
 end
 @test thrown.cause == ErrorException("enough")
 
-# Each operand's list of axes is its own: none is made up for by another's.
+# The number of axes is checked for each operand: another operand's list cannot compensate.
 let a = [1.0 2; 3 4], b = [5.0 6; 7 8]
     for (f, axes) in ((vecdot, ((), (), (1, 2))), (vecdot, ((), (1,), (1,))),
                       (matmul, ((1,), (2, 1, 2), (1, 2))), (matmul, ((1, 2, 1, 2, 1, 2),)),

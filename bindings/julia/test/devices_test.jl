@@ -23,7 +23,7 @@ for name in DEVICES
     @test synchronize(t) && isready(t) && synchronize(s; timeout=10)
     @test host == 2 .* (1 .+ (1:1000)) && isempty(t.pending.kept)
 
-    # The current stream of a block, for calls that name none.
+    # The current stream of a block is used by calls without stream=.
     w = Stream(d) do inner
         @test Gufunc.current_stream() === inner
         x .+ y
@@ -36,7 +36,7 @@ for name in DEVICES
     synchronize(s)
     @test Array(z) == -(1:1000)
 
-    # Julia arrays that queued work uses are kept until it is done.
+    # Julia arrays are kept alive until the queued work that uses them is done.
     for i in 1:20
         call!(add, z, x, fill(Float64(i), 1000); stream=s, host_policy=:copy)
         i % 5 == 0 && GC.gc()
@@ -64,7 +64,7 @@ end
 
 if length(DEVICES) > 1
     d = device(DEVICES[2])
-    # What a host array is to a device: copied in and back, or refused in a mix.
+    # Host arrays are copied to the device and back, or rejected beside device arrays.
     @test add([1.0, 2.0], 1; device=d) == [2.0, 3.0]
     x = GufArray([1.0, 2.0]; device=d)
     @test status_of(() -> add(x, [1.0, 2.0])) == Gufunc.GUF_E_DEVICE_MISMATCH
@@ -76,7 +76,7 @@ if length(DEVICES) > 1
     @test info.live_bytes > 0 && info.total_bytes >= info.live_bytes
     Gufunc.trim_memory(d)
 
-    # A graph: recorded once, run many times.
+    # A graph is recorded once and run many times.
     s = Stream(d)
     y, z = similar(x), similar(x)
     graph = capture(s) do
@@ -93,7 +93,7 @@ if length(DEVICES) > 1
     synchronize(s)
     @test Array(y) == [6, 7]
     @test status_of(() -> capture(() -> add(x, 1), s)) == Gufunc.GUF_E_CAPTURE
-    @test synchronize(s) # the capture is over
+    @test synchronize(s) # the capture has ended
     from, to = Event(d), Event(d)
     Gufunc.record(from, s)
     Gufunc.record(to, s)
@@ -101,7 +101,7 @@ if length(DEVICES) > 1
     @test Gufunc.elapsed(from, to) >= 0
 end
 
-# An array waits for the work that uses it, on any stream.
+# synchronize of an array waits for the work that uses it, on any stream.
 host, s = GufArray(zeros(3_000_000)), Stream()
 for _ in 1:20
     add!(host, host, 1; stream=s)

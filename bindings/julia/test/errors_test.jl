@@ -11,7 +11,7 @@ end
 @test Gufunc.status_name(777) == "GUF_E_UNKNOWN"
 @test Gufunc.version() >= v"0.1.0" && Gufunc.version_string() == string(Gufunc.version())
 
-# Dimensions in texts are the caller's.
+# Messages count dimensions as the caller does.
 for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dimensions",
                      0 => "dimension 0 is", 3 => "dimension 3 is", (1, 4) => "dimension 4 is",
                      1.0 => "a dimension is an integer, not 1.0", :x => "not :x")
@@ -30,7 +30,7 @@ for (call, text) in (
     @test occursin(text, text_of(call))
 end
 
-# So are they in `axis`: of the operand at fault, whose dimensions the library sees reversed.
+# So does `axis`, for the operand at fault, whose dimensions the library has in reverse order.
 axis_of(f) = (e = thrown_by(f); (e.argument, e.axis))
 @test axis_of(() -> add(zeros(2, 3), zeros(4, 3))) == (1, 1)
 @test axis_of(() -> add(zeros(2, 3, 5), zeros(2, 4))) == (1, 2)
@@ -69,7 +69,7 @@ x = GufArray(zeros(2, 3))
 @test occursin("elements of type String", text_of(() -> add(zeros(1), ["a"])))
 @test occursin("elements of type String", text_of(() -> add!(zeros(1), ["a"], 1)))
 
-# What no stream, device or output is, is refused as such.
+# Objects that are not streams, devices or outputs are rejected with a specific message.
 for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
                         (() -> add([1.0], 1; device=1)) => "a device is",
                         (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
@@ -89,12 +89,12 @@ for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
     @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
 end
 
-# Every public name, and what documentation names, has its own.
+# Every public name, and every name mentioned in the documentation, has a docstring.
 for name in (names(Gufunc)..., :novalue, :current_stream)
     @test !occursin("No documentation found", string(Docs.doc(Docs.Binding(Gufunc, name))))
 end
 
-# Handles that are gone are told, and freeing twice does nothing.
+# The use of a freed handle is reported, and freeing twice does nothing.
 x = GufArray([1.0])
 unsafe_free!(x)
 unsafe_free!(x)
@@ -103,19 +103,19 @@ unsafe_free!(x)
 s, own = Stream(), Gufunc.Context()
 unsafe_free!(s)
 unsafe_free!(own)
-@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # not the call without one
+@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # must not run as a call without a stream
 @test status_of(() -> with_stream(() -> add!([1.0], [1.0], 1), s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> synchronize(s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> UFunc("add"; context=own)(1, 2)) == Gufunc.GUF_E_HANDLE
 u = UFunc("nonsense")
 @test status_of(() -> u(1)) == Gufunc.GUF_E_NOT_FOUND
 
-# Of one that nobody found yet, all threads get the same.
+# If several threads use a ufunc for the first time at once, all get the same ufunc.
 v = UFunc("add")
 results = fetch.([Threads.@spawn(v(i, 1)) for i in 1:100])
 @test results == 2:101
 
-# Finalizers in any order, on any thread: what they release is gone behind a poll.
+# Finalizers may run in any order and on any thread. After a poll, their objects are freed.
 function made_and_dropped()
     for i in 1:200
         y = GufArray(rand(10))

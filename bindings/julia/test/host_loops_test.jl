@@ -15,7 +15,7 @@ q, r = zeros(Int, 2), zeros(Int, 2)
 @test call!(both, (q, r), [7, 9], [2, 4]) === (q, r) && q == [3, 2]
 @test both([7], [2]; out=(nothing, r[1:1]))[1] == [3]
 
-# What a loop throws comes back from the call, with the rest of the process unharmed.
+# The call throws the exception of a loop, and the process remains usable.
 const FAILING_SUM = Gufunc.create("julia_failing_sum"; nin=2, nout=1, identity=:zero)
 Gufunc.add_loop!((a, b) -> b > 2 ? error("too much") : a + b, FAILING_SUM,
                  (Float64, Float64) => (Float64,))
@@ -33,7 +33,8 @@ thrown = thrown_by(() -> failing([1.0, 3.0]))
 @test failing([1.0]) == [1.0]
 @test occursin("too much", thrown_by(() -> reduce(FAILING_SUM, [1.0, 2.0, 3.0])).message)
 
-# A GufuncError is passed on whole; what cannot be shown, says nothing or says too much is told.
+# A GufuncError is passed on with all fields. Exceptions whose text cannot be shown, is empty or is
+# too long are reported, too.
 struct Unshowable <: Exception end
 Base.showerror(io::IO, ::Unshowable) = error("no text")
 struct Silent <: Exception end
@@ -52,7 +53,7 @@ e = told(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
 @test told(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
 @test told(ErrorException("b" ^ 400)).message == "b" ^ 400
 
-# As many results as outputs: neither more nor fewer.
+# A loop must return as many results as there are outputs.
 for (i, results) in enumerate(((1, 2), ()))
     f = Gufunc.create("julia_results_$i"; nin=1, nout=1)
     Gufunc.add_loop!(x -> results, f, (Float64,) => (Float64,))
@@ -60,7 +61,7 @@ for (i, results) in enumerate(((1, 2), ()))
     @test status_of(() -> f([1.0])) == Gufunc.GUF_E_LOOP
 end
 
-# Generalized: arrays per operand, and core sizes that a hook sees.
+# Generalized ufuncs: the loop receives one array per operand, and a hook receives the core sizes.
 seen = Vector{Int}[]
 function square_only(sizes)
     push!(seen, copy(sizes))
@@ -82,7 +83,7 @@ call!(scale, (), rows)
 @test rows == [2.0 20; 4 40]
 @test status_of(() -> Gufunc.add_loop!(+, scale, (Int, Int) => (Int,))) == Gufunc.GUF_E_ARG
 
-# A reduction over a loop of Julia's, and one with a state: the greatest and where it is.
+# A reduction with a Julia loop, and one with a user-defined accumulator: the maximum and its index.
 gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero,
                        flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
 Gufunc.add_loop!(gcd, gcd_of, (Int64, Int64) => (Int64,))
@@ -99,7 +100,7 @@ Gufunc.set_reduction!(leaf; merge=merge_two)
 values = [sin(1.7i) for i in 1:1000]
 @test reduce(leaf, values) == (findmax(values)[1], findmax(values)[2] - 1)
 
-# On a stream the loop still runs on the thread that made the call.
+# On a stream, too, the loop runs on the calling thread.
 thread = Threads.threadid()
 threads_seen = Set{Int}()
 noted = Gufunc.create("julia_noted"; nin=1, nout=1)
@@ -116,7 +117,7 @@ if length(DEVICES) > 1
     @test status_of(() -> noted(GufArray([1.0]; device=DEVICES[2]))) == Gufunc.GUF_E_NO_IMAGE
 end
 
-# A compiled loop by its address: memory of C's memcpy has no place here, so one of @cfunction's.
+# A compiled loop given by its address, here that of a @cfunction.
 function doubled(args::Ptr{Ptr{Float64}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
     for i in 0:unsafe_load(dims)-1
         from = unsafe_load(args, 1) + i * unsafe_load(steps, 1)

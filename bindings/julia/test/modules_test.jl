@@ -38,7 +38,7 @@ out = zeros(Float32, 4)
 call!(powers, view(out, 4:-1:1), turned)
 @test out == [30, 14, 6, 2]
 
-# Raw kernels: a view's (i, j) is the array's [i+1, j+1].
+# Raw kernels: (i, j) of a view is [i+1, j+1] of the array.
 raw = named_module("raw_matmul")
 @test "matmul_tiled_f" in Gufunc.kernel_names(raw)
 k = Kernel(raw, "matmul_naive_d")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Work that outlives what the program holds of it, and results that are read before it is done.
+# Work that outlives the program's references to it, and results that are read before it is done.
 const WIDE = 2_000_000
 
-# Streams that are dropped with work: it goes on with memory that is still there.
+# Streams that are dropped while their work runs. The work continues, and its memory stays valid.
 function thrown_out_of(device)
     Stream(device) do s
         R, A = zeros(WIDE), ones(WIDE)
@@ -25,7 +25,7 @@ for device in DEVICES
     streams = Gufunc.STREAMS[]
     result = forgotten(device)
     GC.gc()
-    # Kept, or done with.
+    # The result is still kept, or the work is done.
     @test result.value !== nothing || Gufunc.STREAMS[] == streams
     for _ in 1:1000
         (GC.gc(false); poll(); Gufunc.STREAMS[] <= streams) && break
@@ -34,7 +34,7 @@ for device in DEVICES
     @test Gufunc.STREAMS[] <= streams
 end
 
-# Results of a stream, read in its block.
+# Results of a stream that are read in its block.
 for device in DEVICES
     x = GufArray(fill(1.0, WIDE); device=device)
     Stream(device) do s
@@ -65,7 +65,7 @@ Stream() do s
     @test z[end] == 100 && Array(z)[end] == 100
 end
 
-# Memory that others look into does not move away from them.
+# Vectors whose memory is shared cannot be resized.
 v = collect(1.0:1000.0)
 x = Gufunc.wrap(v)
 @test_throws ErrorException resize!(v, 10^6)
@@ -76,7 +76,7 @@ Stream() do s
     call!(add, zeros(1000), view(w, 1:1000), 1; stream=s)
 end
 @test_throws ErrorException push!(w, 1.0)
-# Where Julia lets it, as 1.11 does, an array that has the memory is kept beside the vector.
+# If Julia permits the resize, as 1.11 does, an array that owns the memory is kept with the vector.
 holds(x, v) = x isa Matrix && pointer(x) == pointer(v)
 holds(x::Union{Tuple,Vector{Any}}, v) = any(part -> holds(part, v), x)
 @test any(root -> holds(root[2], v), collect(Gufunc.ROOTS))
@@ -93,7 +93,7 @@ let s = Stream()
     synchronize(s)
 end
 
-# Copies of objects, and written ones, have memory of their own.
+# Copied and deserialized objects have separate memory.
 for device in DEVICES
     a = GufArray([1.0, 2.0]; device=device)
     b, both = deepcopy(a), deepcopy([a, a])

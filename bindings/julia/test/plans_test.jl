@@ -16,13 +16,13 @@ for device in DEVICES
     @test occursin("add", Gufunc.explain(plan))
     @test Gufunc.workspace(plan)[1] >= 0
     @test status_of(() -> launch!(plan, other, other, x)) == Gufunc.GUF_E_PLAN_MISMATCH
-    # One that needs room: the output is the input reversed.
+    # A plan that needs a workspace: the output overlaps the input in reverse order.
     turned = Plan(add, x, view(x, 6:-1:1), 1)
     @test Gufunc.workspace(turned)[1] > 0
     launch!(turned)
     device == "cpu" || synchronize(Gufunc.device(device))
     @test Array(x) == 7:-1:2
-    # On a stream a result is what it will be, however it is read.
+    # Reads of a result wait for its stream, in whichever way it is read.
     large, result = (GufArray(collect(1.0:1e6); device=device) for _ in 1:2)
     running = Plan(add, result, large, large)
     Stream(device) do s
@@ -41,7 +41,7 @@ launch!(masked)
 @test R == ifelse.(A .> 0.5, A .+ 1, 0)
 @test status_of(() -> Plan(add, (nothing,), A, 1)) == Gufunc.GUF_E_ARG
 
-# What lies at other addresses has to be what the plan was made for.
+# Other operands must have the layouts for which the plan was made.
 x, r = collect(1.0:1000.0), zeros(1000)
 made = Plan(add, r, x, 1.0)
 for refused in (zeros(Float32, 1000), zeros(999), zeros(1000, 1), view(zeros(2000), 1:2:2000),
@@ -55,7 +55,7 @@ end
 @test r == zeros(1000)
 @test launch!(made, GufArray(r), x, 1.0) == x .+ 1 && launch!(made, r, x, 1.0) === r && r == x .+ 1
 
-# Its own operands it keeps: vectors do not move away from it, and freed arrays are told.
+# A plan keeps its own operands: its vectors cannot be resized, and freed arrays are reported.
 v, y, z = zeros(1000), GufArray(fill(4.0, 1000)), GufArray(zeros(1000))
 @test_throws ErrorException (p = Plan(negative, v, y); resize!(v, 10^6))
 p = Plan(negative, z, y)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The package's tests: GUFUNC_TEST_MODULES names the folder of the example modules; with
-# GUFUNC_TEST_DEVICE=cuda:0 what has a device is run there too.
+# The package's tests. GUFUNC_TEST_MODULES is the folder of the example modules. With
+# GUFUNC_TEST_DEVICE=cuda:0 the tests with a device also run there.
 using Test
 using LinearAlgebra: adjoint, transpose
 using Serialization
@@ -33,7 +33,8 @@ function text_of(f)
     end
 end
 
-# Loops of a file assign variables of their own, which Julia says only inside of `let`.
+# Wraps top-level loops in `let`, so that Julia does not warn about their assignments to new local
+# variables.
 in_let(e) = e isa Expr && e.head in (:for, :while, :try) ? Expr(:let, Expr(:block), e) : e
 
 @testset "Gufunc" begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adjoints and transposes lie where their parents do: read and written there, without a copy.
+# Adjoints and transposes share the memory of their parents and are read and written without a copy.
 A, B, R, v = rand(3, 2), rand(2, 3), zeros(2, 3), rand(3)
 for turn in (transpose, adjoint)
     @test add(turn(A), B) == turn(A) .+ B && add(turn(v), B) == turn(v) .+ B

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs programs in one process, which compiles the package's calls once. Each program has its own
-# module:
+# Runs all programs in one process, each in a separate module, so that the package's calls are
+# compiled once:
 #   all_programs.jl PROGRAMS_FOLDER MODULES INPUTS FOLDER DEVICE,… PROGRAM…
-# The output of a program on a device is in FOLDER/<device>/ours.
+# A program on a device writes into FOLDER/<device>/ours.
 sources, modules, inputs, folder, devices = ARGS[1:5]
 programs = ARGS[6:end]
 

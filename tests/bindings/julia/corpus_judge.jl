@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compares results with those of NumPy.
+# Compares results with the expected results of NumPy.
 
 struct Wrong <: Exception
     text::String
 end
 demand(holds, text) = holds || throw(Wrong(text))
 
-# A result in NumPy's terms: dtype, shape, elements in C order, strides of an allocated result.
+# A result in NumPy's terms: type, shape, elements in C order, strides of an allocated array.
 struct Found
     type::DataType
     shape::Vector{Int}
@@ -42,7 +42,7 @@ equal(a::T, b::T, ulp) where {T<:AbstractFloat} =
     (isnan(a) && isnan(b)) || (ulp == 0 ? same_bits(a, b) : !isnan(a) && !isnan(b) &&
         (a == b || abs(place(a) - place(b)) <= ulp))
 
-# Numbers of a dtype, counted from 0.
+# The ordinal of a floating-point number: adjacent numbers have adjacent ordinals, and 0 has 0.
 place(x::T) where {T} = (bits = reinterpret(signed_of(T), x);
                          Int128(bits < 0 ? typemin(bits) - bits : bits))
 signed_of(::Type{T}) where {T} = (Int8, Int16, Int32, Int64)[trailing_zeros(sizeof(T))+1]
@@ -57,7 +57,7 @@ function equal(a::Complex{T}, b::Complex{T}, ulp) where {T}
                ((real(a), real(b)), (imag(a), imag(b))))
 end
 
-# Checks that bytes outside all elements of written operands are unchanged.
+# Checks that buffer bytes outside of all elements of written operands are unchanged.
 function judge_buffers(memory, before, written)
     free = [trues(m.nbytes) for m in memory]
     for spec in written

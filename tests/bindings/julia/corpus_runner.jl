@@ -10,7 +10,7 @@ include("corpus_judge.jl")
 const CASE_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices",
                    "initial", "axis", "axes", "keepdims", "dims", "casting", "order", "dtype",
                    "signature", "fp_report", "fp_fail", "expect")
-# NumPy's memory orders, seen with reversed dimensions.
+# NumPy's memory orders for reversed dimensions.
 const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
 
 struct Case
@@ -22,14 +22,14 @@ end
 
 written_specs(c::Case) = [s for s in get(c.spec, "outputs", []) if s !== nothing]
 
-# Keywords by name. Nothing is compiled for the types of their values.
+# Keywords by name. No code is compiled for the types of their values.
 struct Words
     values::Dict{Symbol,Vector{Any}}
 end
 Base.setindex!(w::Words, @nospecialize(value), name) = w.values[name] = Any[value]
 Base.get(w::Words, name, otherwise) = get(w.values, name, Any[otherwise])[1]
 
-# Keywords of all methods.
+# The keywords that all methods share.
 function common(c::Case)
     words = Words(Dict{Symbol,Vector{Any}}())
     haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
@@ -39,11 +39,12 @@ function common(c::Case)
     return words
 end
 
-# Keeps the strides of allocated results: a call with only GufArray inputs returns a GufArray.
+# If outputs are allocated, inputs become GufArrays. The outputs are then GufArrays with the strides
+# that the library chose.
 lent(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
 
-# Keywords for `f(inputs…; keywords(c, words)...)`. Their types are Any, so that calls are compiled
-# only for each set of names. Without other keywords the device cpu is implied.
+# The keywords for `f(inputs…; keywords(c, words)...)`. Their types are Any, so that calls are
+# compiled for each set of names only. Without other keywords, the device cpu is omitted.
 function keywords(c::Case, words)
     get(words, :out, 0) === nothing && delete!(words.values, :out)
     bare = isempty(words.values) || collect(keys(words.values)) == [:out]
@@ -53,7 +54,7 @@ function keywords(c::Case, words)
                                                                       for n in names]))
 end
 
-# Makes a call as programs write it: with keywords, into existing outputs, or with dots.
+# A call in one of the forms of programs: with keywords, into existing outputs, or with dots.
 function called(c::Case, f, inputs, words)
     named = keywords(c, words)
     placed = get(words, :out, nothing)
@@ -72,7 +73,7 @@ function called(c::Case, f, inputs, words)
     return c.device == "cpu" ? f!(target, inputs...) : f!(target, inputs...; device=c.device)
 end
 
-# Cases that check only a result and its flags must also give this result with dots.
+# Cases with these keys only are repeated with dots, which must return the same result.
 const DOTS_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "fp_report", "expect", "data")
 const SPELLED = Dict(g.name => f for (f, g) in Gufunc.MEANINGS)
 SPELLED["negative"] = -
@@ -85,8 +86,7 @@ function judge_dots(c::Case, f, inputs, results)
            "with dots: $dotted, without: $results")
 end
 
-# Returns Julia's function for the ufunc. Julia's functions for two ufuncs differ from NumPy's for
-# some types.
+# The Julia function that corresponds to the ufunc. Two functions differ from NumPy for some types.
 function spelled(f, given)
     T = eltype(given[1])
     any(x -> x isa GufArray, given) || return f
@@ -101,7 +101,7 @@ function same_result(@nospecialize(x), @nospecialize(y))
     return typeof(a) === typeof(b) && size(a) == size(b) && all(map(same_bits, a, b))
 end
 
-# Existing outputs for the method with `!`, and the other keywords.
+# The existing outputs for the method with a `!`, and the other keywords.
 function places_given(c::Case, words)
     out = get(words, :out, nothing)
     out isa Tuple && any(isnothing, out) && return nothing, keywords(c, words)
@@ -123,7 +123,7 @@ allocating(c::Case) = !haskey(c.spec, "outputs") || any(isnothing, c.spec["outpu
 mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
     (words[:where] = lent(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
 
-# Returns the core dimensions of each operand of this call.
+# The number of core dimensions of each operand of the call.
 function core_counts(f, specs)
     isempty(f.core) && return zeros(Int, f.nin + f.nout)
     ranks = Tuple(rank_of(s) for s in specs)
@@ -278,11 +278,12 @@ function judge(c::Case, f, results, places, core)
     return filter(s -> s !== nothing, specs)
 end
 
-# This message lists core dimensions in memory order, which is Julia's order.
+# The message with "[original->remapped]" lists core dimensions in memory order, which differs
+# between Julia and NumPy. It is compared regardless of the order.
 same_but_core_order(text, wanted) = contains(wanted, "[original->remapped]") &&
                                     sort(collect(text)) == sort(collect(wanted))
 
-# Returns the dimension of Julia's operands for NumPy's axis of a failure. `places` mapped the axes.
+# The Julia dimension for NumPy's axis of a failure, for operands that `places` mapped.
 function failed_dimension(c::Case, expect, text)
     found = match(r"dimension (-?\d+) is out of bounds for an array", text)
     found === nothing || return something(tryparse(Int, found.captures[1]), -1)
@@ -306,8 +307,8 @@ end
 function judge_failure(c::Case, e, expect, memory, before)
     status = Gufunc.status_name(e.status)
     demand(status == expect["status"], "$status: $(e.message); wanted $(expect["status"])")
-    # A message about an axis out of bounds needs no dimension, and is where failed_dimension
-    # finds it; any other message needs the dimension that failed_dimension finds.
+    # A message about an axis out of bounds needs no dimension; failed_dimension reads the dimension
+    # from it. Any other message needs the dimension that failed_dimension returns.
     message(dimension) = status == "GUF_E_AXIS" ?
                          Gufunc.in_dimensions(expect["message"], expect["axis"], dimension) :
                          expect["message"]
@@ -340,7 +341,7 @@ function run_case(spec, device)
     judge_buffers(memory, before, written)
 end
 
-# FNV-1a of the ids, each with a newline.
+# The FNV-1a hash of the ids, each followed by a newline.
 function digest(ids)
     found = 0xcbf29ce484222325
     for byte in codeunits(join(ids .* '\n'))

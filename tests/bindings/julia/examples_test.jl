@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs every example and compares its output with the file next to it. examples_test.jl FOLDER
+# Runs every example and compares its output with the .out file beside it. examples_test.jl FOLDER
 # [--write]
 folder = ARGS[1]
 failed = 0

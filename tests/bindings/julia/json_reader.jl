@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# JSON for the corpus: objects as Dict{String,Any}, arrays as Vector{Any}, numbers as Int.
+# Reads JSON for the corpus: objects as Dict{String,Any}, arrays as Vector{Any}, numbers as Int.
 module JsonReader
 
 mutable struct Reader
@@ -7,7 +7,7 @@ mutable struct Reader
     at::Int
 end
 
-"""Reads the only value of the text."""
+"""Reads a text that consists of one value."""
 function parse_json(text::AbstractString)
     r = Reader(Vector{UInt8}(text), 1)
     value = read_value(r)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory that only the garbage collector frees: 10^6 objects are made and dropped, and far more
-# memory is allocated than a device has. pressure_test.jl [objects]
+# Memory that is not freed explicitly: 10^6 objects are created and dropped, and arrays of far more
+# memory than a device has. pressure_test.jl [objects]
 using Gufunc
 using Gufunc.Standard: add, add!
 
@@ -25,8 +25,7 @@ function flat_memory(count)
     return grown < 16 << 20
 end
 
-# Calls that make an array of 1 MiB from another one and drop it immediately. `host` is equally
-# large.
+# Steps that create an array of 1 MiB, which is dropped at once. `host` has the same size.
 const COUNT = 131072
 steps(host, result, work, d) = (
     "calls" => x -> add(x, 1), "copies" => copy, "casts" => x -> Gufunc.astype(x, Int64),
@@ -34,13 +33,13 @@ steps(host, result, work, d) = (
     "allocations" => x -> GufArray{Float64}(undef, COUNT; device=d),
     "partial sums" => x -> accumulate(add, x), "pairs" => x -> outer(add, x[1:512], x[1:256]),
     "reversals" => x -> permutedims(reshape(x, 512, 256)),
-    # These calls allocate memory themselves, in addition to the dropped arrays.
+    # These calls need memory themselves, in addition to the dropped arrays.
     "calls in place" => x -> (copy(x); add!(view(work, 2:COUNT), view(work, 1:COUNT-1), 0)),
     "calls on the host's" => x -> (copy(x); call!(add, result, host, host; device=d)),
 )
 
-# The device holds 64 arrays, by its size or by a limit. Without collections the 65th allocation
-# fails.
+# The device has memory for 64 arrays, by its size or by a limit. Without collections the 65th array
+# would fail.
 function pressed(name)
     d = device(name)
     room = 64 << 20
