@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests how bindings/python/build_backend.py handles settings, with a cmake that only records its
-arguments, and its output on a terminal."""
+"""How bindings/python/build_backend.py handles settings, with a cmake that only records its
+arguments, and its progress on a terminal."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ class Backend(unittest.TestCase):
         cmake.chmod(0o755)
 
     def build(self, settings=None, environment=None):
-        """Returns the cmake calls for a wheel."""
+        """Builds a wheel and returns the calls of cmake."""
         settings = {"build-dir": str(self.folder / "tree"), **(settings or {})}
         path = f"{self.folder}:{os.environ['PATH']}"
         with mock.patch.dict(os.environ, {**(environment or {}), "PATH": path}), \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks and the interpreter: the GIL, the threads on which loops run, the depth of nested
-calls, and threads that are inside callbacks when the program ends."""
+"""Callbacks and the interpreter: which thread has the GIL, on which thread loops run, how deep they
+may recurse, and the state of threads in callbacks when the program ends."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ import ctypes, sys, threading, time
 import gufunc, numpy as np
 """
 
-# A callback address that acquires the GIL and may run on the library's threads.
+# A function given by address that acquires the GIL and may run on the library's threads.
 ADDRESS = START + """
 KIND = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 plus = gufunc.ufunc_from_pointer(KIND(lambda p, q: p + q), "dd->d", name="plus", scalar=True)
@@ -33,7 +33,7 @@ for n in (100, 190, 300):
         assert plus.reduce(np.ones((n, n)), axis=0).max() == n
 """
 
-# Four threads are inside callbacks when the main thread ends.
+# Four threads are in callbacks when the main thread ends.
 ENDS = ADDRESS + """
 def loop(args, dims, steps):
     pass
@@ -104,7 +104,7 @@ assert len(ended) == 3, ended
 
 
 def run(program, *args):
-    """Returns (exit code, end of the program's output). A timeout means that the program hangs."""
+    """(exit code, the last part of the program's output). A timeout means that it hangs."""
     ended = subprocess.run([sys.executable, "-c", program, *map(str, args)], timeout=60,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ended.returncode, ended.stdout[-500:]
@@ -119,7 +119,7 @@ class Callbacks(unittest.TestCase):
 
         def loop(args, dims, steps):
             threads.add(threading.get_ident())
-            time.sleep(0.002)  # gives other threads time to take their share
+            time.sleep(0.002)  # gives other threads the time to run items
 
         made = gufunc.create("who", 2, 1)
         made.add_loop("ddd", loop, any_thread=True)

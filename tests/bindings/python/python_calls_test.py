@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with NumPy's arrays and the package's arrays: results, keywords and errors match NumPy's.
-"""
+"""Calls with arrays of NumPy and of this package: results, keywords and errors match NumPy's."""
 
 import pickle
 import unittest

@@ -19,14 +19,14 @@ KEYS = {"id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indic
         "axis", "axes", "keepdims", "dims", "casting", "order", "dtype", "signature", "fp_report",
         "fp_fail", "expect"}
 ALL_EVENTS = 31
-# What the package refuses before the library sees it, with NumPy's text and no argument.
+# Errors that the package raises itself, with NumPy's text and without an argument index.
 IN_NUMPYS_WORDS = re.compile(
     r"\w+\(\) takes \d+ (inputs|outputs|types in a signature);|axes should be a list with"
     r"|return arrays must be of ArrayType;")
 
 
 class Case:
-    """A case's memory, and the operands in it."""
+    """The memory of a case and its operands."""
 
     def __init__(self, case, data):
         unknown = set(case) - KEYS
@@ -43,7 +43,7 @@ class Case:
         self.before = [memory.tobytes() for memory in self.buffers]
 
     def array(self, spec):
-        """An ndarray; of bfloat16, which NumPy lacks, an array of the package."""
+        """An ndarray, or for bfloat16, which NumPy lacks, an array of the package."""
         key = json.dumps(spec, sort_keys=True)
         if key not in self.made:
             self.made[key] = self.make(spec)
@@ -112,7 +112,7 @@ class Case:
         return found
 
     def run(self, device):
-        """The results, as a list."""
+        """The results as a list."""
         case = self.case
         ufunc = gufunc.find(case["ufunc"])
         inputs = [self.operand(spec) for spec in case["inputs"]]
@@ -125,7 +125,7 @@ class Case:
         if method == "reduceat":
             inputs.append(self.operand(case["indices"][0]))
         if method == "call" and len(inputs) > ufunc.nin:
-            keywords.setdefault("out", (None,) * ufunc.nout)  # else the last would be an output
+            keywords.setdefault("out", (None,) * ufunc.nout)  # else the last is an output
         result = (ufunc if method == "call" else getattr(ufunc, method))(*inputs, **keywords)
         if "inouts" in case["expect"]:
             return [inputs[i] for i in case["expect"]["inouts"]]
@@ -133,7 +133,7 @@ class Case:
 
 
 def run_case(case, data, device):
-    """None, or why it failed."""
+    """None, or the reason of the failure."""
     there = Case(case, data)
     met, expect = [], case["expect"]
     handler = gufunc.errstate.call
@@ -161,7 +161,7 @@ def run_case(case, data, device):
 
 
 def digest(ids):
-    """FNV-1a of the ids, each with a newline."""
+    """The FNV-1a hash of the ids, each followed by a newline."""
     found = 0xCBF29CE484222325
     for byte in "".join(f"{one}\n" for one in ids).encode():
         found = (found ^ byte) * 0x100000001B3 % 2**64
@@ -182,7 +182,7 @@ def main():
         for case in group["cases"]:
             try:
                 why = run_case(case, data, device)
-            except Exception as error:  # what the package should have told as its own
+            except Exception as error:  # the package should have raised its own error
                 why = f"{type(error).__name__}: {error}"
             ids.append(case["id"])
             if why is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a case of the corpus came to what it has to."""
+"""Compares the results of a case of the corpus with the expected results."""
 
 import math
 
@@ -14,7 +14,7 @@ EXPECT_KEYS = {"status", "message", "written", "results", "events", "inouts"}
 
 
 def untouched(there):
-    """After a refusal all memory is as it was."""
+    """Checks that a rejected call left all memory unchanged."""
     for i, memory in enumerate(there.buffers):
         if memory.tobytes() != there.before[i]:
             return f"buffer {i} was written"
@@ -22,7 +22,7 @@ def untouched(there):
 
 
 def _bytes(result):
-    """Elements in C order and in this machine's byte order; dtype's name, shape, strides."""
+    """(elements in C order and native byte order, name of the dtype, shape, strides)."""
     if isinstance(result, gufunc.Array):
         data = np.empty(result.nbytes, np.uint8)
         gufunc.lowlevel.guf_array_copy_to_host(result, data, 1, None)
@@ -40,7 +40,7 @@ def _ranks(bits, name):
 
 
 def _real(found, wanted, name, ulp):
-    """Which elements are right, given as bits."""
+    """Which elements are right. Both arguments are bytes."""
     form = FORMS[name]
     one, two = np.frombuffer(found, form), np.frombuffer(wanted, form)
     rest = form(2**(8 * one.itemsize - 1) - 1)
@@ -105,7 +105,7 @@ def _one(result, wanted, data):
 
 
 def _written(there, results):
-    """Only bytes of the outputs' elements may have changed."""
+    """Checks that only bytes of the outputs' elements have changed."""
     touched = [np.zeros(len(memory), bool) for memory in there.buffers]
     for result in results:
         for i, memory in enumerate(there.buffers):
@@ -113,7 +113,7 @@ def _written(there, results):
             address = result.address if isinstance(result, gufunc.Array) else result.ctypes.data
             if not result.size or not base <= address < end:
                 continue
-            # The places of all bytes of all elements: the strides applied to numbers.
+            # The offsets of all bytes of all elements, computed from the strides.
             places = np.array(address - base)
             for extent, stride in zip(result.shape, result.strides):
                 places = places[..., None] + np.arange(extent) * stride
@@ -127,7 +127,7 @@ def _written(there, results):
 
 
 def results(there, found, data):
-    """None, or what is wrong."""
+    """None, or a description of the error."""
     expect = there.case["expect"]
     unknown = set(expect) - EXPECT_KEYS
     if unknown:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every function of the C API is in the raw layer or called by the extension's sources,
-and that everything public is documented.
+"""Every function of the C interface is in the raw layer or is called by the extension's sources.
+Every public name is documented.
 
 python_coverage_test.py ROOT
 """
@@ -17,9 +17,9 @@ from gufunc import lowlevel
 ROOT = pathlib.Path(sys.argv.pop(1))
 FOLDER = ROOT / "bindings/python"
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # the column for Python
-# Objects retain through their lifetime, and devices are immortal. A module that is linked into a
-# program requires a C program.
+ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # Python's column
+# Python objects hold the references, devices are never freed, and guf_module_register is for
+# modules that are linked into a C program.
 NOT_HERE = re.compile(r"guf_\w+_retain|guf_device_release|guf_module_register")
 
 
@@ -37,8 +37,8 @@ class Coverage(unittest.TestCase):
         self.assertGreater(len(self.functions()), 100)
 
     def test_table_says_what_there_is(self):
-        """Compares docs/bindings.md with the functions that only the raw layer has and those that
-        it lacks."""
+        """The table in docs/bindings.md lists the functions that only the raw layer has, and those
+        that it lacks."""
         told = dict(ROW.findall((ROOT / "docs/bindings.md").read_text()))
         self.assertEqual(set(told), self.functions())
         self.assertEqual([name for name, word in told.items()
@@ -47,7 +47,7 @@ class Coverage(unittest.TestCase):
                          {name for name in told if NOT_HERE.fullmatch(name)})
 
     def test_raw_functions_are_used_above(self):
-        """The package must offer every function of the raw layer under its own name."""
+        """The package uses every function of the raw layer."""
         package = "".join(path.read_text() for path in (FOLDER / "gufunc").glob("*.py"))
         unused = {name for name in dir(lowlevel)
                   if name.startswith("guf_") and callable(getattr(lowlevel, name))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of other libraries' classes: rejected if NumPy would call the class or return its
-instances, accepted if they only provide memory.
+"""Operands of classes of other libraries: rejected if NumPy would call the class or return its
+instances, accepted if they are plain memory.
 
 Uses simulated devices if they were built, and the libraries that can be imported.
 """
@@ -18,7 +18,7 @@ DEVICES = [device.spec for device in gufunc.devices() if device.spec != "cpu"]
 
 
 class Elements:
-    """A sequence that counts conversions to NumPy arrays."""
+    """A class with elements that counts its conversions to NumPy."""
 
     converted = 0
 
@@ -80,14 +80,14 @@ class Volts(np.float64):
 
 
 class Missing:
-    """Like pandas.NA: a scalar that takes part in ufuncs."""
+    """A scalar that takes part in ufuncs, like pandas.NA."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         return self
 
 
 class Exports(Elements):
-    """Like arrays of CuPy and PyTorch: NumPy's protocols in addition to DLPack."""
+    """An array with NumPy's protocols and DLPack, like arrays of CuPy and PyTorch."""
 
     __array_ufunc__ = Labelled.__array_ufunc__
     __array_wrap__ = Wraps.__array_wrap__
@@ -101,7 +101,7 @@ class Exports(Elements):
 
 
 def plain_calls(x):
-    """Yields every way to pass an operand to a call."""
+    """Every way to pass an operand to a call."""
     y = np.ones(3)
     return {
         "first": lambda: gufunc.add(x, y), "second": lambda: gufunc.add(y, x),
@@ -151,7 +151,7 @@ class StandIns(unittest.TestCase):
                     self.assert_refused(call, type(x).__name__, text)
         self.assertEqual(Elements.converted, 0)
         for x in (Metres(1), Count(1), Volts(1)):
-            self.assertEqual(np.add(x, 1), "metres")  # as NumPy does, which calls the class
+            self.assertEqual(np.add(x, 1), "metres")  # NumPy calls the class
         self.assert_refused(lambda: gufunc.add(Declines(), 1), "does not support ufuncs")
 
     def test_a_matrix_stays_no_ndarray(self):
@@ -198,7 +198,7 @@ class StandIns(unittest.TestCase):
 
 
 class OtherLibraries(unittest.TestCase):
-    """The libraries themselves, if the Python of the tests has them."""
+    """The libraries themselves, if they are installed."""
 
     def assert_refused(self, x, remedy, *, alone=gufunc.negative):
         for call in (lambda: gufunc.add(x, 1), lambda: alone(x), lambda: gufunc.add.reduce(x)):
@@ -255,7 +255,7 @@ class OtherLibraries(unittest.TestCase):
 
 
 class Conversions(unittest.TestCase):
-    """Arrays of this package that are passed to NumPy."""
+    """Arrays of this package as arguments of NumPy's functions."""
 
     def test_device_arrays_are_not_copied_silently(self):
         for spec in DEVICES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the package's modules have no import cycles, including imports inside functions.
+"""The imports between the package's modules have no cycles, including imports inside of functions.
 
 python_layers_test.py ROOT
 """
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 
 
 def imported(text, modules):
-    """Yields the package's modules that a source imports anywhere."""
+    """The package's modules that a source imports, also inside of functions."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             names = [alias.name for alias in node.names] if node.module is None else [node.module]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices, streams, events, graphs, plans, chunks, contexts, loops and callbacks in Python.
 
-python_objects_test.py MODULES_FOLDER: uses simulated devices if they were built.
+python_objects_test.py MODULES_FOLDER: also runs on simulated devices if they are built.
 """
 
 import ctypes
@@ -93,7 +93,7 @@ class OnEachDevice(unittest.TestCase):
                     stream.begin_capture()
                 continue
             x, y = (gufunc.full(4, v, "float64", device=spec) for v in (1, 0))
-            gufunc.Device(spec).synchronize()  # the fills used no stream
+            gufunc.Device(spec).synchronize()  # the fills were queued without a stream
             gufunc.add(x, y, out=y, stream=stream)
             stream.synchronize()
             stream.begin_capture()
@@ -122,7 +122,7 @@ class OnEachDevice(unittest.TestCase):
 
             def collect():
                 while (found := kept.get()) is not None:
-                    found.clear()  # a cycle that only the garbage collector frees
+                    found.clear()  # a reference cycle, which only a collection frees
                     del found
                     gc.collect()
 
@@ -143,7 +143,7 @@ class OnEachDevice(unittest.TestCase):
             device.synchronize()
             gufunc.empty(1, device=device)
             gufunc.poll()
-            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # for 120 arrays
+            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # less than the 120 arrays
 
 
 class Prepared(unittest.TestCase):
@@ -241,7 +241,7 @@ class Made(unittest.TestCase):
         thread.join()
         self.assertRegex(told[0], "^LookupError: é+; launch 1")
         ufunc(np.ones(3), stream=streams[1])
-        with self.assertRaises(LookupError):  # the same exception object, from where it was raised
+        with self.assertRaises(LookupError):  # the exception of the loop itself
             streams[1].synchronize()
 
     def test_gufunc_loop_gets_its_sizes_and_strides(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host reads and writes of elements wait for pending work of streams on the array.
+"""Reads and writes of elements on the host wait for the work of streams that uses the array.
 
-Uses simulated devices if they were built.
+Also on simulated devices if they are built.
 """
 
 import pickle
@@ -10,15 +10,14 @@ import unittest
 import gufunc
 import numpy as np
 
-RECIPE = 20  # successive calls, which take longer than a read
-# The cpu works in the background; simulated GPUs work when a caller waits for them.
+RECIPE = 20  # consecutive calls, which take longer than the read
+# On the cpu the work takes some time; simulated GPUs run it when the host waits for it.
 VALUES = {"cpu": np.linspace(0.5, 0.75, 1 << 18), "gpu": np.linspace(0.5, 0.75, 1 << 10)}
 
 
 class Pending(unittest.TestCase):
     def places(self):
-        """Yields (stream, an array on its device or in host memory that the device can access, its
-        values)."""
+        """(stream, array on its device or in host memory that the device accesses, values)."""
         for device in gufunc.devices():
             values = VALUES["cpu" if device.spec == "cpu" else "gpu"]
             yield gufunc.Stream(device), gufunc.array(values, device=device), values
@@ -28,7 +27,7 @@ class Pending(unittest.TestCase):
                 yield gufunc.Stream(device), reached, values
 
     def begin(self, stream, x, dtype="float64"):
-        """Makes an array of ones whose values are assigned on the stream only."""
+        """An array of ones that receives its values on the stream."""
         made = gufunc.ones_like(x, dtype)
         made.synchronize()
         for _ in range(RECIPE):
@@ -36,7 +35,7 @@ class Pending(unittest.TestCase):
         return made
 
     def check(self, read, last=None, dtype="float64"):
-        """`read` of an array with pending work returns the new values, or the `last` of them."""
+        """`read` of an array with pending values returns the values, or the `last` of them."""
         for stream, x, values in self.places():
             with self.subTest(stream.device.spec, on_host=x.on_host):
                 pending = self.begin(stream, x, dtype)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package in a program without NumPy: it imports no part of NumPy, and its arrays work without
-it."""
+"""The package in a program without NumPy: it does not import NumPy, and arrays work without it."""
 
 import array
 import sys
@@ -8,7 +7,7 @@ import unittest
 
 
 class Refuse:
-    """Makes `import numpy` fail, as if it were not installed."""
+    """Makes `import numpy` fail as if NumPy were not installed."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):

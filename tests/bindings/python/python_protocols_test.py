@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators and NumPy's protocols with other classes, keywords of methods, and memory of other
-objects.
+"""Operators and NumPy's protocols with other classes, keywords of methods, foreign memory.
 
-Uses simulated devices if they were built.
+Also on simulated devices if they are built.
 """
 
 import mmap
@@ -47,8 +46,7 @@ class Units(np.ndarray):
 
 class OtherClasses(unittest.TestCase):
     def test_a_ufunc_of_the_same_name_is_not_taken_for_numpys(self):
-        """A class that follows NumPy's protocol, as a ufunc of the same name that Numba makes does.
-        """
+        """NumPy's protocol is also followed by a ufunc of Numba with the same name."""
         class Named:
             __name__ = "add"
 
@@ -97,7 +95,7 @@ class OtherClasses(unittest.TestCase):
             a = gufunc.array(plain, device=spec)
             for other in others:
                 if spec != "cpu" and isinstance(other, (list, np.ndarray)):
-                    continue  # host operands are rejected together with device operands
+                    continue  # host operands are rejected beside device operands
                 with self.subTest(spec, other=other):
                     for ours, theirs in ((a == other, plain == other), (a != other, plain != other),
                                          (other == a, other == plain)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the pages of bindings/python/reference match the package's documentation, and that
-every public name is documented.
+"""The pages of bindings/python/reference match the package's docstrings and stubs, and every public
+name has a docstring.
 
 python_reference_test.py ROOT
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the stubs and the package's modules have the same names and signatures, with mypy's
-stubtest. Also type-checks programs: mypy must find the errors in one program and none in another.
-The package itself must have none.
+"""The stubs and the package's modules declare the same names with the same signatures; mypy's
+stubtest compares them. In addition, mypy checks programs with the stubs: it finds the errors in a
+wrong program, and none in a right program and in the package itself.
 
 python_stubs_test.py ROOT
 """
@@ -21,8 +21,8 @@ import gufunc
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 STUBS = ROOT / "bindings/python/gufunc"
-# SWIG's module has no handwritten stubs. The names of `import *` follow from the stubs. Before
-# Python 3.12 the buffer protocol has no name. `inspect.signature` reads __signature__.
+# SWIG generates the module lowlevel. The names for `import *` follow from the stubs. Before Python
+# 3.12, __buffer__ does not exist. Only `inspect.signature` reads __signature__.
 NOT_COMPARED = [r"gufunc\.lowlevel\..*", r"gufunc\.((cuda|roc|hsa)\.)?__all__",
                 r"gufunc\._array\.Array\.__buffer__", r"gufunc\._ufunc\.Ufunc\.__signature__"]
 GOOD = '''
@@ -85,7 +85,7 @@ BAD = ["gufunc.arrange(3)", "gufunc.array([1]).shape = (2,)", "gufunc.empty()",
 
 
 def internal():
-    """Private names of the package's modules."""
+    """The private names in the package's modules."""
     for path in sorted(STUBS.glob("_*.pyi")):
         if path.stem not in ("__init__", "_face"):
             module = importlib.import_module(f"gufunc.{path.stem}")
@@ -101,7 +101,7 @@ class Stubs(unittest.TestCase):
         room = tempfile.TemporaryDirectory()
         self.addCleanup(room.cleanup)
         self.room = pathlib.Path(room.name)
-        # Copies only the stubs, so that mypy does not read omitted names from the sources.
+        # Only the stubs, so that mypy does not read names that they lack from the sources.
         shutil.copytree(STUBS, self.room / "stubs/gufunc",
                         ignore=shutil.ignore_patterns("*.py", "__pycache__"))
 
@@ -112,13 +112,13 @@ class Stubs(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def test_modules_and_stubs_are_alike(self):
-        # There is no module _face; its declarations are checked in the modules that import them.
+        # There is no module _face. Its declarations are checked in the modules that have its names.
         stubs = self.room / "stubs/gufunc"
         face = (stubs / "_face.pyi").read_text()
         (stubs / "_face.pyi").unlink()
         for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
             path.write_text(path.read_text().replace("from ._face import *\n", face))
-        # All ufuncs have one class; the stubs' variants by the number of operands are checked here.
+        # All ufuncs have one class. The stubs have a class per number of operands.
         path = stubs / "__init__.pyi"
         text = path.read_text()
         ufuncs = re.findall(r"^(\w+): (_Unary|_Binary)$", text, re.MULTILINE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads: each failing call has its own message, any thread can release objects, and large calls
-run without the GIL."""
+"""Threads: each failing call reports its own message, any thread can release objects, and large
+calls release the GIL."""
 
 import queue
 import sys
@@ -80,7 +80,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(len(flags), 500 * THREADS // 2)
 
     def ticks_during(self, call):
-        """Returns how often another thread woke up during a call: never if the GIL is held."""
+        """How often another thread woke up during a call: never if the call holds the GIL."""
         stop, ticks = [], []
 
         def tick():

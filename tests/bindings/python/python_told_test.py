@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Self-description of the package: documentation, names, and texts of info objects."""
+"""Docstrings, names and the repr of info structs."""
 
 import builtins
 import pydoc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc.build: gufcc runs once per content, including everything that the result depends on."""
+"""gufunc.build runs gufcc once per content, which includes everything the module depends on."""
 
 import os
 import pathlib
@@ -88,7 +88,7 @@ class Build(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             self.build(self.room / "missing.guf.cpp")
         os.environ["GUFUNC_GUFCC"] = str(self.room / "no_such_compiler")
-        found = _build.find_gufcc()  # continues with the next location
+        found = _build.find_gufcc()  # tries the next location
         self.assertTrue(os.access(found, os.X_OK))
 
     def test_two_at_once(self):

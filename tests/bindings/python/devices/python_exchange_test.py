@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import and export through DLPack and the CUDA array interface, over simulated devices."""
+"""Export and import by DLPack and the CUDA array interface, on simulated devices."""
 
 import gc
 import importlib
@@ -15,7 +15,7 @@ from gufunc import lowlevel
 
 
 class OnDevice:
-    """Tests of one backend; `name` is its name."""
+    """The tests for the backend `name`."""
 
     name = None
 
@@ -65,7 +65,7 @@ class OnDevice:
             def __dlpack_device__(self):
                 return there.__dlpack_device__()
 
-            def __dlpack__(self, stream=None):  # a producer from before max_version
+            def __dlpack__(self, stream=None):  # the protocol before max_version
                 asked.append(stream)
                 return there.__dlpack__(stream=stream)
 
@@ -75,8 +75,7 @@ class OnDevice:
         self.assertEqual(asked, [own, stream.native])
 
     def test_dlpack_orders(self):
-        """The consumer's stream waits for work without a stream, which waits for the producer's
-        stream."""
+        """The consumer's stream waits for work without a stream, which waits for the producer."""
         there = gufunc.array(np.zeros(1000), device=self.device())
         stream = self.gpu.stream()
         for value in range(20):
@@ -117,7 +116,7 @@ class OnDevice:
         for _ in range(200):
             there = gufunc.empty(1 << 16, "f4", device=self.device())
             capsule = there.__dlpack__(max_version=(1, 0))
-            del there, capsule  # freed when the next one is made
+            del there, capsule  # freed when the next array is created
         self.assertLess(self.device().memory.live_bytes, live + (1 << 20))
 
 
@@ -189,7 +188,7 @@ class OnHost(unittest.TestCase):
         self.assertEqual(np.from_dlpack(array).ctypes.data, array.address)
         self.assertEqual(gufunc.from_dlpack(array, copy=False).address, array.address)
         self.assertNotEqual(gufunc.from_dlpack(array, copy=True).address, array.address)
-        stretched = np.broadcast_to(np.float32(3), (4, 5))  # read-only with strides of 0
+        stretched = np.broadcast_to(np.float32(3), (4, 5))  # read-only, with strides of 0
         self.assertEqual(gufunc.from_dlpack(stretched).strides, (0, 0))
 
 

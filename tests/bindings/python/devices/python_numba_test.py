@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Features for programs that use Numba's devices: streams of any kind and Numba's names; copies
-that stay on the device of their array; indices of `at` that are not integers."""
+"""Programs for Numba's devices: streams of any kind, Numba's names, copies on the device of their
+array, and indices of `at` that are not integers."""
 
 import copy
 import ctypes
@@ -41,7 +41,8 @@ class Streams(unittest.TestCase):
                     gufunc.square(d, stream="x")
 
     def test_what_is_no_stream(self):
-        """A handle or a value is not a native stream; the driver would dereference it."""
+        """The handle of a library object is not a driver's stream, and the driver would follow it.
+        """
         for face in FACES:
             d = face.to_device(np.arange(4.0))
             for bad in (d, gufunc.ones(3), face.event(), d.device, gufunc.add, np.ones(3),
@@ -55,7 +56,7 @@ class Streams(unittest.TestCase):
                             use()
 
             own = face.stream()
-            for handle in (own.native, 0):  # Numba's streams use ctypes handles
+            for handle in (own.native, 0):  # Numba's streams have a ctypes handle
                 stream = types.SimpleNamespace(handle=ctypes.c_void_p(handle))
                 made = gufunc.square(d, stream=stream)
                 own.synchronize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs from functions of ctypes, cffi, Numba, PyCapsules and Cython's exports."""
+"""Ufuncs from functions of ctypes, cffi and Numba, PyCapsules and Cython's exports."""
 
 import ctypes
 import gc
@@ -88,8 +88,7 @@ class Pointers(unittest.TestCase):
             f(-np.ones(3))
 
     def refused(self, ufunc):
-        """Returns the exception for a loop that reports status 3xx, operand 1, axis 0 and code 77.
-        """
+        """The exception for a loop that reports status 3xx, operand 1, axis 0 and code 77."""
         found = []
         stream = gufunc.Stream("cpu")
         for call in (lambda: ufunc(-2.0), lambda: ufunc(-2 * np.ones(100_000)),
@@ -163,7 +162,7 @@ class Pointers(unittest.TestCase):
     def test_capsules(self):
         address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
         capsule = new_capsule(address, b"double (double, double)", None)
-        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # Cython's capsule contains the types
+        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # the name of the capsule has the types
         with_names = new_capsule(address, b"double (double x, double y)", None)
         self.assertEqual(made(with_names)(3.0, 4.0), 5.0)
         unnamed = new_capsule(address, None, None)
@@ -195,7 +194,7 @@ class Pointers(unittest.TestCase):
             made((module, "third"))
 
     def test_addresses_of_numba(self):
-        class Compiled:  # the attributes of a @cfunc
+        class Compiled:  # has the attributes of a @cfunc
             address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
 
         self.assertEqual(made(Compiled(), "dd->d", scalar=True)(3.0, 4.0), 5.0)
@@ -225,7 +224,7 @@ class Pointers(unittest.TestCase):
         np.testing.assert_array_equal(made(scalar, "dd->d", scalar=True)(x, 2), x * 2 + 1)
         np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
 
-        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the object provides its types
+        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the function describes its types
         whole = cfunc("int64(int64, int64)")(lambda a, b: a * b + 1)
         np.testing.assert_array_equal(made(whole)(np.arange(4), 3), [1, 4, 7, 10])
         for told in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocates far more memory than a device has, in arrays of reference cycles that only the garbage
-collector frees."""
+"""Arrays in reference cycles, with more memory than a device has. None is freed explicitly."""
 
 import gc
 import unittest
@@ -13,7 +12,7 @@ ROOM = 64 << 20
 
 
 class Holder:
-    """A reference cycle that only the garbage collector frees."""
+    """A reference cycle, which only the garbage collector frees."""
 
     def __init__(self, held):
         self.held, self.me = held, self
@@ -28,11 +27,11 @@ class Pressure(unittest.TestCase):
         self.device.limit_memory(ROOM)
         self.addCleanup(self.device.limit_memory, None)
         gc.collect()
-        gc.disable()  # the package runs the collector only when memory is exhausted
+        gc.disable()  # it runs only if an allocation fails
         self.addCleanup(gc.enable)
 
     def pressed(self, step):
-        """Each step makes an array of 1 MiB on a device with 64 MiB."""
+        """Each step creates an array of 1 MiB; there is memory for 64."""
         for _ in range(100):
             Holder(step())
         self.assertLessEqual(self.device.memory.live_bytes, ROOM)
@@ -60,7 +59,7 @@ class Pressure(unittest.TestCase):
                 "reduce": lambda: gufunc.add.reduce(x.reshape(1, COUNT), axis=0)}.items():
             with self.subTest(name):
                 self.pressed(step)
-        # These calls allocate memory themselves, in addition to the unreachable arrays.
+        # These calls need memory themselves, in addition to the dropped arrays.
         for name, work in {
                 "overlap": lambda: gufunc.add(out[:-1], 0, out=out[1:]),
                 "host": lambda: gufunc.add(host, host, out=result, device=self.device),
@@ -79,13 +78,13 @@ class Pressure(unittest.TestCase):
             while True:
                 held.append(gufunc.empty(COUNT, device=self.device))
         self.assertGreaterEqual(len(held), 32)
-        self.assertEqual(runs, ["start", "stop"])  # once
+        self.assertEqual(runs, ["start", "stop"])  # one collection
         with self.assertRaises(gufunc.ShapeError):
             gufunc.add(held[0], held[1][:-1])
-        self.assertEqual(len(runs), 2)  # no other failure runs the collector
+        self.assertEqual(len(runs), 2)  # other failures do not collect
         with self.assertRaises(gufunc.NoMemoryError):
             gufunc.add.at(held[0], np.zeros(COUNT, int), 1)
-        self.assertEqual(len(runs), 2)  # nor does an in-place call, which would be applied twice
+        self.assertEqual(len(runs), 2)  # nor do calls in place, which could count twice
 
 
 if __name__ == "__main__":

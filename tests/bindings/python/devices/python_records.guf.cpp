@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels over a program's own structures, which are passed as bytes.
+// Raw kernels with user-defined structures, which are passed as bytes.
 #include <gufunc/raw_kernel.hpp>
 
 struct Body {
@@ -7,7 +7,7 @@ struct Body {
   guf::i32 count;
 };
 
-// Moves every body by the values of one structure, which also counts the bodies.
+// Moves every body by the values in the structure `by`, which also counts the bodies.
 GUF_DEVICE void move_bodies(guf::block g, guf::u8 *bodies, guf::i64 n, const guf::u8 *by,
                             guf::u8 *moved) {
   const guf::i64 i = g.global_id();
@@ -21,7 +21,7 @@ GUF_DEVICE void move_bodies(guf::block g, guf::u8 *bodies, guf::i64 n, const guf
 }
 GUF_KERNEL(move_bodies);
 
-// Fills a structure through its bytes.
+// Fills a structure as bytes.
 GUF_DEVICE void fill_bytes(guf::block g, guf::u8 *to, guf::i64 n, guf::u8 value) {
   const guf::i64 i = g.global_id();
   if (i < n) to[i] = value;

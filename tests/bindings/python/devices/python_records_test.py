@@ -34,7 +34,7 @@ def add_pairs(addresses, dims, steps):
 
 
 class Ufuncs(unittest.TestCase):
-    """Loops over structured dtypes are the program's own and run on the host."""
+    """Loops for structured dtypes are defined by programs and run on the host."""
 
     @classmethod
     def setUpClass(cls):
@@ -45,7 +45,7 @@ class Ufuncs(unittest.TestCase):
         self.x = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], PAIR)
 
     def test_scalars_are_operands(self):
-        for _ in range(3):  # also if the result's dtype is known
+        for _ in range(3):  # also when the result's dtype is known
             both = self.add(self.x[1], self.x[2])
             self.assertIs(type(both), np.void)
             self.assertEqual((both.dtype, both.item()), (PAIR, (5, 4.0)))
@@ -98,7 +98,7 @@ class Kernels(unittest.TestCase):
         cls.module = gufunc.load(MODULE)
 
     def launchers(self):
-        """Yields pairs of a launch function and a function that puts an array on the device."""
+        """(function that launches on a device, function that copies an array to it)"""
         kernel = self.module.kernel("move_bodies")
         yield kernel[1, 32], np.copy
         for device in gufunc.devices():
@@ -112,7 +112,7 @@ class Kernels(unittest.TestCase):
         for launch, put in self.launchers():
             moved, told = put(start), np.zeros(2, BODY)
             there = isinstance(moved, gufunc.Array)
-            # A scalar argument is updated in place; here it is in an array.
+            # A structured scalar is written in place, here in its array.
             launch(moved, 5, step, put(told[1:]) if there else told[1])
             found = moved.copy_to_host() if there else moved
             np.testing.assert_array_equal(found["x"], start["x"] + 0.5)
@@ -136,7 +136,7 @@ class Kernels(unittest.TestCase):
         kernel[1, 32](x, 3, fixed[1], step)
         with self.assertRaises(ValueError):  # a structure in place of a number
             kernel[1, 32](x, step, step, step)
-        with self.assertRaises(TypeError):  # an object with its own dtype is not passed as bytes
+        with self.assertRaises(TypeError):  # float64 is not accepted as bytes
             kernel[1, 32](np.zeros(6), 3, step, step)
 
     def test_0_d_and_other_arrays(self):
@@ -152,7 +152,7 @@ class Kernels(unittest.TestCase):
 
 
 class Arrays(unittest.TestCase):
-    """Runs the test on every device."""
+    """Arrays with structured elements on every device."""
 
     def each(self):
         for device in gufunc.devices():
