@@ -98,8 +98,8 @@ typedef struct guf_call_args {
   uint32_t fp_fail;   /* guf_fp_event */
 } guf_call_args;
 
-/** Result of guf_resolve: the dtypes of the loop and the shape of each output. Of output_shapes[k],
- * only the first output_ndims[k] elements are written. */
+/** Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
+ * `output_shapes` is written up to the output's number of dimensions in `output_ndims`. */
 typedef struct guf_resolution {
   uint32_t struct_size;
   uint32_t loop; /* index of the loop, see guf_ufunc_loop_types */

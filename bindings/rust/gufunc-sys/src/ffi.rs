@@ -1370,8 +1370,8 @@ const _: () = {
     assert!(offset_of!(guf_call_args, fp_fail) == 132);
 };
 
-/// Result of guf_resolve: the dtypes of the loop and the shape of each output. Of output_shapes[k],
-/// only the first output_ndims[k] elements are written.
+/// Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
+/// `output_shapes` is written up to the output's number of dimensions in `output_ndims`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_resolution {
