@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/kernel-reference.md: every function of namespace guf that kernels may call, and where
-kernels.md describes what is no function.
+"""Writes docs/kernel-reference.md: every function of namespace guf that kernels may call, and links
+to the sections of kernels.md that describe macros and members.
 
-The functions are those of the preprocessed headers; a function without a description here, or a
-description without its function, is an error. --check writes nothing and fails where the page
-differs from what would be written."""
+The functions come from the preprocessed headers. A function without a description in this file, or
+a description without a function, is an error. --check writes nothing and fails if the page is not
+up to date."""
 
 import argparse
 import pathlib
@@ -19,15 +19,15 @@ PAGE = ROOT / "docs" / "kernel-reference.md"
 SECTIONS = {
     "Powers, logarithms, roots": {
         "cbrt": "cube root",
-        "exp": "e to the power x; of complex numbers too",
+        "exp": "e to the power z; of complex numbers too",
         "exp2": "2 to the power x",
-        "expm1": "exp(x) - 1, exact near 0",
+        "expm1": "exp(x) - 1, accurate near 0",
         "hypot": "sqrt(x * x + y * y) without overflow",
         "log": "natural logarithm; of complex numbers too",
         "log10": "logarithm to base 10",
-        "log1p": "log(1 + x), exact near 0",
+        "log1p": "log(1 + x), accurate near 0",
         "log2": "logarithm to base 2",
-        "pow": "x to the power y; of complex numbers too",
+        "pow": "z to the power w; of complex numbers too",
         "sqrt": "square root, correctly rounded; of complex numbers too",
     },
     "Trigonometry and hyperbolic functions": {
@@ -49,20 +49,20 @@ SECTIONS = {
     },
     "Special functions": {
         "erf": "error function",
-        "erfc": "1 - erf(x), exact for large x",
-        "gamma": "the gamma function, as tgamma",
+        "erfc": "1 - erf(x), accurate for large x",
+        "gamma": "the gamma function, same as tgamma",
         "lgamma": "logarithm of the absolute value of the gamma function",
         "tgamma": "the gamma function",
     },
     "Rounding, signs, parts of a number": {
         "abs": "absolute value of any number",
-        "ceil": "least integer that is not below x",
+        "ceil": "smallest integer that is not below x",
         "copysign": "x with the sign of y",
         "fabs": "absolute value",
-        "floor": "greatest integer that is not above x",
+        "floor": "largest integer that is not above x",
         "fma": "a * b + c, rounded once",
-        "fmax": "the greater one; a number rather than NaN",
-        "fmin": "the lesser one; a number rather than NaN",
+        "fmax": "the larger one; a number rather than NaN",
+        "fmin": "the smaller one; a number rather than NaN",
         "fmod": "remainder of x / y with the sign of x",
         "frexp": "the members fraction and exponent: x = fraction * 2^exponent",
         "isclose": "as Python's math.isclose",
@@ -70,21 +70,21 @@ SECTIONS = {
         "isinf": "infinite",
         "isnan": "NaN",
         "ldexp": "x * 2^n",
-        "max": "the greater one of a and b",
-        "min": "the lesser one of a and b",
+        "max": "the larger one of a and b",
+        "min": "the smaller one of a and b",
         "modf": "the members fraction and whole of x",
         "nextafter": "the next number from x towards y",
         "remainder": "remainder of x / y, rounded to the nearest quotient",
         "rint": "nearest integer, ties to even",
         "signbit": "whether the sign is minus",
         "trunc": "the integer part",
-        "ulp": "distance to the next greater number",
+        "ulp": "distance to the next larger number",
     },
     "Integers and division": {
         "comb": "binomial coefficient",
         "factorial": "n!",
         "floor_divide": "Python's //; 0 by an integer 0",
-        "floor_divmod": "both at once: the members quotient and remainder",
+        "floor_divmod": "both of these at once, in the members quotient and remainder",
         "floor_modulo": "Python's %; 0 by an integer 0",
         "gcd": "greatest common divisor",
         "isqrt": "integer square root",
@@ -101,24 +101,25 @@ SECTIONS = {
     },
     "Types and times": {
         "bit_cast": "the bits of x as another type of the same size",
-        "by_range": "the body of an elementwise function with a short way for usual arguments",
+        "by_range": "the body of an elementwise function that has a fast path for common arguments",
         "cast": "x as another type: float to integer saturates, NaN becomes 0",
-        "is_nat": "whether a time is not a time",
-        "load": "a copy of an element, whatever a view returns",
+        "is_nat": "whether a datetime or timedelta is not-a-time",
+        "load": "a copy of an element, whether the view returns a value or a reference",
         "to_bf16": "x rounded to bfloat16",
         "to_f16": "x rounded to float16",
         "to_f32": "the value of a float16 or bfloat16",
     },
     "Atomics and random numbers (`<gufunc/raw_kernel.hpp>`)": {
-        "atomic_add": "adds, returns what was there",
-        "atomic_and": "bitwise and, returns what was there",
-        "atomic_compare_exchange": "stores `desired` where `expected` is, returns what was there",
-        "atomic_exchange": "stores, returns what was there",
-        "atomic_max": "the greater one, returns what was there",
-        "atomic_min": "the lesser one, returns what was there",
-        "atomic_or": "bitwise or, returns what was there",
-        "atomic_sub": "subtracts, returns what was there",
-        "atomic_xor": "bitwise exclusive or, returns what was there",
+        "atomic_add": "adds; returns the previous value",
+        "atomic_and": "bitwise and; returns the previous value",
+        "atomic_compare_exchange":
+            "stores `desired` if the value is `expected`; returns the previous value",
+        "atomic_exchange": "stores; returns the previous value",
+        "atomic_max": "stores the larger one; returns the previous value",
+        "atomic_min": "stores the smaller one; returns the previous value",
+        "atomic_or": "bitwise or; returns the previous value",
+        "atomic_sub": "subtracts; returns the previous value",
+        "atomic_xor": "bitwise exclusive or; returns the previous value",
         "philox": "one block of Philox4x32-10 for a counter and a key; see guf::random",
     },
 }
@@ -126,26 +127,34 @@ SECTIONS = {
 MEMBERS = {
     "is_integer": "whether T is an integer type or bool",
     "is_signed": "whether T has negative values",
-    "lowest": "the least finite value",
-    "max": "the greatest finite value",
-    "min_normal": "the least positive normal number",
-    "epsilon": "distance of 1 to the next greater number",
+    "lowest": "the lowest finite value",
+    "max": "the largest finite value",
+    "min_normal": "the smallest positive normal number",
+    "epsilon": "distance from 1 to the next larger number",
     "infinity": "positive infinity",
     "nan": "a quiet NaN",
 }
 
 HEAD = """# Functions for kernels
 
-Every function of namespace `guf` that a kernel may call, made by `tools/kernel_reference.py` from
-the headers; macros, and the members of views, groups, blocks and `guf::random`, are
-[in kernels.md](#described-in-kernelsmd). How to write kernels: [kernels.md](kernels.md). `T` is a
-type that follows from the arguments; functions of `f32` and `f64` compute in their argument's own
-type, so write constants as `T(0.5)`.
+This page is for authors of kernels. It lists every function of namespace `guf` that a kernel may
+call. [kernels.md](kernels.md) explains how to write kernels, and it describes the macros and the
+members of views, groups, blocks and `guf::random` ([list](#described-in-kernelsmd)).
+`tools/kernel_reference.py` generates this page from the headers.
 
-Types: `i8` `i16` `i32` `i64` `u8` `u16` `u32` `u64` `f32` `f64`; what arrays hold and functions
-receive as another type: `b8` (`bool`), `f16` and `bf16` (`float`); `c64` and `c128`, which are
-`complex<f32>` and `complex<f64>`; `datetime` and `timedelta` with the member `value`; `out<T>` for
-outputs; `view<T, N>` for arrays. Constants: `pi`, `tau`, `e`, `inf`, `nan` in `f64`, `nat`.
+`T` is a type that the arguments determine. Functions of `f32` and `f64` compute in the type of
+their argument, so write constants as `T(0.5)`.
+
+The types are:
+
+- numbers: `i8` `i16` `i32` `i64` `u8` `u16` `u32` `u64` `f32` `f64`
+- complex numbers: `c64` and `c128`, which are `complex<f32>` and `complex<f64>`
+- datetime types: `datetime` and `timedelta`, with the member `value`
+- element types of arrays that functions receive as another type: `b8` (as `bool`), `f16` and
+  `bf16` (as `float`)
+- `out<T>` for outputs, `view<T, N>` for arrays
+
+The constants are `pi`, `tau`, `e`, `inf` and `nan` in `f64`, and `nat`.
 """
 
 
@@ -228,13 +237,13 @@ def page(compiler):
                   for name, text in section.items()]
         lines.append("")
     lines += ["## Members of `guf::limits<T>`\n",
-              "Of every number type and `bool`; the last four of `f32` and `f64` alone.\n",
+              "For every number type and `bool`. Only `f32` and `f64` have the last four.\n",
               "| | |", "|---|---|"]
     lines += [f"| `limits<T>::{name}` | {text} |" for name, text in MEMBERS.items()]
     lines += ["", "## Members of `guf::c64` and `guf::c128`\n",
-              "`re` and `im`, the real and the imaginary part; `guf::c64(1, 2)` makes one.",
-              "`+ - * /`, `==` and `!=` are NumPy's formulas; of mathematics there are the",
-              "functions above that say so.", "",
+              "A complex number has the members `re` and `im`. `guf::c64(1, 2)` constructs one.",
+              "`+ - * /`, `==` and `!=` use NumPy's formulas. The functions above that are marked",
+              "\"of complex numbers too\" accept complex numbers.", "",
               "## Described in kernels.md\n", "| | |", "|---|---|"]
     lines += [f"| {what} | [{title}](kernels.md#{title.lower().replace(' ', '-')}) |"
               for what, title in ELSEWHERE.items()]

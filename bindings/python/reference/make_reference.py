@@ -189,9 +189,10 @@ def ufuncs(package, stubs):
 
 def index(contents):
     lines = ["# Reference of the Python package", "", MARK, "",
-             "Every public name of `gufunc`, as `help` tells it. `gufunc.lowlevel` has those",
-             "functions of the C headers that take no operands, callbacks or tensors of DLPack,",
-             "and do not count references: what is named here does these.", ""]
+             "These pages list every public name of `gufunc` with the text of `help`.",
+             "`gufunc.lowlevel` has the functions of the C headers, except those that accept",
+             "operands, callbacks or DLPack tensors and those that count references. The names on",
+             "these pages replace the missing functions.", ""]
     for page, names in contents.items():
         lines += [f"**[{PAGES[page][0]}]({page})**", ""]
         lines += ["| | |", "|---|---|"]
