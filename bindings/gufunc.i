@@ -127,21 +127,21 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:array", "addresses[naddresses]") guf_plan_launch;
 %feature("abi:array", "grid[3] block[3] args[nargs]") guf_kernel_launch;
 
-/* abi:raw_only  no binding has to reach it, and why. */
-%feature("abi:raw_only", "takes a module that is linked into a C or C++ program") guf_module_register;
-%feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_retain;
-%feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_release;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_array_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_context_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_event_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_graph_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_kernel_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_module_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_plan_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_stream_retain;
-%feature("abi:raw_only", "a copied object is one object in most languages") guf_ufunc_retain;
-%feature("abi:raw_only", "the version's text is enough") guf_version;
-%feature("abi:raw_only", "the name says it, and the error's message more") guf_status_text;
+/* abi:raw_only  no binding needs to provide it; the text is the reason. */
+%feature("abi:raw_only", "accepts a module that is linked into a C or C++ program") guf_module_register;
+%feature("abi:raw_only", "devices are never freed, so counting references has no effect") guf_device_retain;
+%feature("abi:raw_only", "devices are never freed, so counting references has no effect") guf_device_release;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_array_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_context_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_event_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_graph_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_kernel_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_module_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_plan_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_stream_retain;
+%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_ufunc_retain;
+%feature("abi:raw_only", "the version string is sufficient") guf_version;
+%feature("abi:raw_only", "the name of the status and the error message are sufficient") guf_status_text;
 
 %include <stdint.i>
 
