@@ -132,7 +132,7 @@ function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T
     return A
 end
 
-"A copy in a Julia array, complete on return: `Array(x)`, `collect(x)`."
+"Copies to a new Julia array; complete on return. Also `Array(x)` and `collect(x)`."
 copy_to_host(x::GufArray{T,N}) where {T,N} = Array{T,N}(x)
 function Base.Array{T,N}(x::GufArray{S,N}) where {T,S,N}
     copied = copy_to_host!(Array{S,N}(undef, size(x)), x; stream=nothing)

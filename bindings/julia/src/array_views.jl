@@ -65,7 +65,7 @@ Base.reshape(x::GufArray, dims::Dims) = reshaped(x, dims, :F)
 Base.reshape(x::GufArray, dims::Tuple{Vararg{Union{Int,Colon}}}) =
     reshaped(x, map(d -> d isa Colon ? -1 : d, dims), :F)
 
-"As `reshape`, with elements taken in another `order`: `:C` row-major, `:A` as they lie."
+"Like `reshape`, with another `order` of the elements: `:C` row-major, `:A` the memory order."
 function reshaped(x::GufArray, dims::Dims, order::Symbol)
     shape = Int64[reversed(dims)...]
     return made_view() do out
@@ -74,7 +74,7 @@ function reshaped(x::GufArray, dims::Dims, order::Symbol)
     end
 end
 
-"All elements as one dimension, without a copy, by `order`."
+"A view of all elements in one dimension, in `order`."
 ravel(x::GufArray; order::Symbol=:F) = made_view() do out
     @check guf_array_ravel(x.handle, chosen(ORDERS, order, "order"), out)
 end
@@ -124,7 +124,7 @@ function broadcast_to(x::GufArray, dims::Dims)
     end
 end
 
-"Drops dimensions of extent 1: those of `dims`, or all of them (`squeeze`)."
+"Drops the dimensions `dims`, which must have extent 1; `squeeze` drops all of extent 1."
 function Base.dropdims(x::GufArray; dims)
     axes = library_axes(dims, ndims(x))
     return made_view() do out
@@ -134,7 +134,7 @@ end
 squeeze(x::GufArray) =
     made_view(out -> @check guf_array_squeeze(x.handle, Int32(0), C_NULL, out))
 
-"Inserts dimensions of extent 1, which are `dims` of the result."
+"Inserts dimensions of extent 1. `dims` are their positions in the result."
 function expand_dims(x::GufArray; dims)
     n = ndims(x) + length(dims)
     axes = library_axes(dims, n)

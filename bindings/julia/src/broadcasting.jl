@@ -5,7 +5,7 @@
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
-"How dotted expressions with ufuncs or GufArrays are computed."
+"The broadcast style of dotted expressions with ufuncs or GufArrays."
 struct GufStyle <: BroadcastStyle end
 BroadcastStyle(::Type{<:LibraryArray}) = GufStyle()
 BroadcastStyle(::GufStyle, ::BroadcastStyle) = GufStyle()

@@ -34,13 +34,13 @@ function with_registered(f::Function, A::Array, device)
     end
 end
 
-"Page-locks the memory of `A` until `unregister_host`; it must be kept alive until then."
+"Page-locks the memory of `A` until `unregister_host`. `A` must be kept alive until then."
 function register_host(A::Array, device)
     @check guf_host_register(device_handle(device), UInt64(pointer(A)), UInt64(sizeof(A)))
     return nothing
 end
 
-"Takes back `register_host`."
+"Ends the page-locking of `register_host`."
 function unregister_host(A::Array, device)
     @check guf_host_unregister(device_handle(device), UInt64(pointer(A)))
     return nothing
@@ -60,13 +60,13 @@ function memory_info(d)
     return NamedTuple{wanted}(map(n -> getfield(i, n), wanted))
 end
 
-"Gives cached memory back to the driver until at most `keep_bytes` are left."
+"Returns cached memory to the driver until at most `keep_bytes` are left."
 function trim_memory(d, keep_bytes::Integer=0)
     @check guf_device_trim_memory(device_handle(d), UInt64(keep_bytes))
     return nothing
 end
 
-"Lets allocations beyond `limit_bytes` fail with `GUF_E_DEVICE_MEMORY`; `nothing`: no limit."
+"Makes allocations beyond `limit_bytes` fail with `GUF_E_DEVICE_MEMORY`; `nothing`: no limit."
 function limit_memory(d, limit_bytes)
     @check guf_device_limit_memory(device_handle(d),
                                    limit_bytes === nothing ? typemax(UInt64) : UInt64(limit_bytes))

@@ -94,13 +94,13 @@ function backend_info(index, probe)
             abi_minor=Int(i.abi_minor))
 end
 
-"Adds a backend's plugin by its absolute path, beside the search path."
+"Loads a backend plugin by its absolute path, in addition to the search path."
 function load_backend(path::AbstractString)
     @check guf_backend_load(String(path))
     return nothing
 end
 
-"Lets work of device `d` address the memory of `peer`, a device of the same backend."
+"Allows work on `d` to access the memory of `peer`, a device of the same backend."
 function enable_peer(d::Device, peer::Device)
     @check guf_device_enable_peer(d.handle, peer.handle)
     return nothing

@@ -127,7 +127,7 @@ function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
     return element_type(out[])
 end
 
-"Unit and multiple of a time's dtype: `(:s, 25)`."
+"The unit and multiple of a datetime type: `(:s, 25)`."
 function time_unit(kind)
     unit, multiple = Ref(Int32(0)), Ref(UInt32(0))
     @check guf_dtype_get_unit(dtype(kind), unit, multiple)

@@ -30,7 +30,7 @@ GufuncError(status::Integer, message::AbstractString, argument::Integer=-1) =
 "Name of a status: `\"GUF_E_SHAPE\"`."
 status_name(status::Integer) = unsafe_string(LibGufunc.guf_status_name(Int32(status)))
 
-"What a status means, in one line of English."
+"A one-line description of a status."
 status_text(status::Integer) = unsafe_string(LibGufunc.guf_status_text(Int32(status)))
 
 function Base.showerror(io::IO, e::GufuncError)
@@ -190,7 +190,7 @@ macro check(call, place=nothing)
     return checked_call(call, false, place)
 end
 
-"The same, and once more behind a collection where memory ran out: the first did nothing then."
+"Like `@check`, but collects garbage and repeats a call that ran out of memory before any work."
 macro check_again(call, place=nothing)
     return checked_call(call, true, place)
 end

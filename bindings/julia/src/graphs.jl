@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs: work of a stream that is captured once and launched many times.
 
-"Captured work: made by `capture`, run by `launch!`."
+"Captured work. `capture` creates it and `launch!` runs it."
 mutable struct Graph
     handle::guf_graph
     stream::Stream
@@ -41,7 +41,7 @@ function capture(f::Function, g::Graph, s::Stream)
     return g
 end
 
-"Queues a graph's work on a stream, by default the one that it was captured on."
+"Queues a graph's work on a stream; the default is the stream on which it was captured."
 function launch!(g::Graph, s::Stream=g.stream)
     @check guf_graph_launch(g.handle, stream_handle(s))
     isempty(g.kept) || keep!(s, g.kept)

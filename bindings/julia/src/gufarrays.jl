@@ -137,14 +137,14 @@ end
 # The device on which a similar array is allocated. For wrapped host memory this is the cpu.
 where_of(x::GufArray) = x.device.handle == C_NULL ? nothing : x.device
 
-"Whether `x` lies in memory that the host may touch."
+"Whether `x` is in memory that the host can access."
 on_host(x::GufArray) = touchable(x.device.handle)
 read_only(x::GufArray) = x.flags & GUF_ARRAY_READ_ONLY != 0
-"Whether `x` is column-major without gaps."
+"Whether `x` is contiguous and column-major."
 is_f_contiguous(x::GufArray) = x.flags & GUF_ARRAY_C_CONTIGUOUS != 0
-"Whether `x` is row-major without gaps."
+"Whether `x` is contiguous and row-major."
 is_c_contiguous(x::GufArray) = x.flags & GUF_ARRAY_F_CONTIGUOUS != 0
-"Whether `x` has the other byte order."
+"Whether `x` has non-native byte order."
 swapped(x::GufArray) = x.flags & GUF_ARRAY_SWAPPED != 0
 
 """

@@ -50,7 +50,7 @@ end
 const PARAMETERS = (number=GUF_PARAMETER_NUMBER, pointer=GUF_PARAMETER_POINTER,
                     view=GUF_PARAMETER_VIEW)
 
-"The parameters of a kernel: `(kind, type, ndims, read_only)` of each."
+"`(kind, type, ndims, read_only)` of each parameter of a kernel."
 parameters(k::Kernel) = [parameter(k, i) for i in 0:kernel_info(k).nparameters-1]
 
 function parameter(k, index)

@@ -15,10 +15,10 @@ The version of the loaded library.
 """
 version() = decoded(LibGufunc.guf_version())
 
-"Version of the loaded library, as it spells it."
+"The version of the loaded library as a string."
 version_string() = unsafe_string(LibGufunc.guf_version_string())
 
-"Path of the loaded library."
+"The path of the loaded library."
 library_path() = Libdl.dlpath(LibGufunc.library[])
 
 # Loads ENV["GUFUNC_LIBRARY"] if it is set, else the library that the loader finds by its soname.

@@ -3,7 +3,7 @@
 # combine elements and the reproducibility of the results.
 
 struct NoValue end
-"`init=novalue`: a reduction starts with no value, where it would with the identity."
+"With `init=novalue` a reduction starts without an initial value, not with the identity."
 const novalue = NoValue()
 
 """
@@ -50,7 +50,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     return length(found) == 1 ? found[1] : Tuple(found)
 end
 
-"`reduce(f, A; …)` into `out`, an array or a tuple of one per result."
+"`reduce(f, A; …)` into `out`, an array or a tuple with one array per result."
 function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
     r = into(out, request(OF_REDUCE, pairs_of(keywords)))
     r.dims === nothing && (r.dims = folded_for(outputs_of(out)[1], operand(A)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Modules: files of compiled ufuncs and kernels, written by gufcc.
 
-"A loaded module, see `load`. Its ufuncs are found as long as it, or one of them, is there."
+"A loaded module, see `load`. Its ufuncs can be found while it or one of its ufuncs is alive."
 mutable struct GufModule
     handle::guf_module
     context::Union{Nothing,Context}
@@ -39,17 +39,17 @@ function module_info(m::GufModule)
             nkernels=Int(i.nkernels), nimages=Int(i.nimages), flags=i.flags)
 end
 
-"Full names of a module's ufuncs."
+"The full names of a module's ufuncs."
 function_names(m::GufModule) = [name_at(LibGufunc.guf_module_function_at, m, i)
                                 for i in 0:module_info(m).nfunctions-1]
 
-"Names of a module's raw kernels."
+"The names of a module's raw kernels."
 kernel_names(m::GufModule) = [name_at(LibGufunc.guf_module_kernel_at, m, i)
                               for i in 0:module_info(m).nkernels-1]
 
 Base.show(io::IO, m::GufModule) = print(io, "GufModule(\"", module_info(m).path, "\")")
 
-"Adds `function_name`'s loop for these types, of a module, to a ufunc of the same signature."
+"Adds the loop of a module's function for these types to a ufunc with the same signature."
 function add_module_loop!(f::UFunc, m::GufModule, function_name::AbstractString, types)
     codes = UInt32[dtype(T) for T in types]
     @check guf_ufunc_add_module_loop(found(f), m.handle, String(function_name),

@@ -65,7 +65,7 @@ end
 address_of(x::Union{GufArray,Tensor}) = x.address
 address_of(::Any) = UInt64(0)
 
-"Bytes and alignment of the memory that one launch needs beside its operands."
+"The size in bytes and the alignment of the workspace that one launch needs."
 function workspace(plan::Plan)
     nbytes, alignment = Ref(UInt64(0)), Ref(UInt64(0))
     @check guf_plan_workspace(plan.handle, nbytes, alignment)
@@ -151,7 +151,7 @@ end
 
 aligned_address(room, alignment) = (room.address + alignment - 1) & ~UInt64(alignment - 1)
 
-"What a plan does and why, as text."
+"A text that describes what a plan does and why."
 explain(plan::Plan) =
     text_of((letters, length, kept) ->
         LibGufunc.guf_plan_explain(plan.handle, letters, length, kept))

@@ -18,7 +18,7 @@ for name in (:add, :subtract, :multiply, :divide, :floor_divide, :remainder, :po
     Base.@eval begin
         "The standard library's ufunc of that name, see `Gufunc.UFunc`."
         const $name = UFunc($(Base.string(name)))
-        "The same into its first argument."
+        "The variant that writes into its first argument."
         const $(Base.Symbol(name, "!")) = inplace($name)
     end
 end

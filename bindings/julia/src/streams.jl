@@ -75,7 +75,7 @@ function adopt_stream(d::Device, native::Integer)
     return Stream(out[], d)
 end
 
-"The vendor's handle of a stream, or of a device's own one: borrowed, as a number."
+"The vendor's handle of a stream or of a device's default stream, as a borrowed number."
 function native_handle(x::Union{Stream,Device})
     out = Ref(UInt64(0))
     stream, d = x isa Stream ? (stream_handle(x), C_NULL) : (C_NULL, x.handle)
@@ -101,7 +101,7 @@ function synchronize(s::Stream; timeout::Real=Inf)
     return done
 end
 
-"Whether all queued work is done. Reports no failure of it."
+"Whether all queued work is done. Does not report its failures."
 Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 
 # The number of active blocks with a current stream. The usual value is 0, for which current_stream
@@ -165,19 +165,19 @@ mutable struct Event
     end
 end
 
-"Marks the present end of a stream. A second record moves the mark."
+"Records the event at the present end of a stream. A second record replaces the first."
 function record(e::Event, s::Stream)
     @check guf_event_record(e.handle, stream_handle(s))
     return e
 end
 
-"Makes later work of `s` wait for `e`; returns at once."
+"Makes work that is queued on `s` later wait for `e`. Returns at once."
 function wait_event(s::Stream, e::Event)
     @check guf_stream_wait_event(stream_handle(s), e.handle)
     return s
 end
 
-"Whether the mark is reached. Throws the stream's failure if it had failed before the record."
+"Whether the event is reached. Throws the failure of a stream that failed before the record."
 Base.isready(e::Event) = @check(guf_event_query(e.handle)) == GUF_OK
 
 """

@@ -100,7 +100,7 @@ function ufunc_info(f::UFunc)
             finish=text(i.finish))
 end
 
-"The types of all loops, in the order they are tried: one tuple of types per loop."
+"The types of all loops in the order in which they are tried, one tuple per loop."
 function loop_types(f::UFunc)
     info = ufunc_info(f)
     types = Vector{UInt32}(undef, info.nin + info.nout)
