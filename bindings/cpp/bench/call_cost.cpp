@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call through gufunc.hpp costs over the same call in C, n = 1: call_cost [MOST_NS]. Both
-// run in turns in one process, and the least of each counts. Ends with 1 when C++ costs more than
-// MOST_NS over C.
+// Measures how much longer a call of one element through gufunc.hpp takes than the same call in C:
+// call_cost [MOST_NS]. Both calls alternate in one process, and the minimum of each counts. The
+// exit status is 1 if the difference exceeds MOST_NS.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,7 +24,7 @@ void fail(guf_status status) {
   if (status != GUF_OK) std::abort();
 }
 
-// In C: operands and arguments are written for each call, as a program does that makes one call.
+// The call in C. It writes its operands and arguments each time, as a program does that calls once.
 void call_in_c(guf_ufunc ufunc, guf_array a, guf_array b, guf_array out) {
   guf_operand inputs[2] = {}, output = {};
   inputs[0].kind = inputs[1].kind = output.kind = GUF_OPERAND_ARRAY;
@@ -61,7 +61,7 @@ void call_in_c(guf_ufunc ufunc, double *a, double *b, double *out) {
   fail(guf_call(ufunc, &args, &error));
 }
 
-// The least of both, in turns.
+// Measures both calls in alternation and keeps the minimum of each.
 template <class C, class Cpp>
 double over_c(const char *what, const C &in_c, const Cpp &in_cpp) {
   double least_c = 1e9, least_cpp = 1e9;

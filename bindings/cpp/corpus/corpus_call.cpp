@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a case and makes its call.
+// Reads a case and runs its call.
 #include "corpus_call.hpp"
 
 #include <array>
@@ -187,7 +187,7 @@ std::vector<gufunc::Array> call(const Case &one, gufunc::Device device) {
   if (method == "outer") {
     const gufunc::CallKeywords keywords = call_keywords(one, device);
     if (in.size() == 2) return ufunc.outer_into(in[0], in[1], out, keywords);
-    return ufunc.outer_into(in[0], in[0], out, keywords);  // refused: the function is not binary
+    return ufunc.outer_into(in[0], in[0], out, keywords);  // rejected: the function is not binary
   }
   if (method == "at") {
     gufunc::AtKeywords keywords;

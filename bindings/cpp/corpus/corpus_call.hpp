@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of the corpus: tests/conformance/corpus/README.md.
+// Cases of the corpus. tests/conformance/corpus/README.md describes their format.
 #ifndef GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP
 #define GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP
 
@@ -11,7 +11,7 @@
 
 using Json = nlohmann::json;
 
-// The bytes of a group.
+// The binary data of a group of cases.
 struct Blob {
   std::vector<unsigned char> bytes;
   const unsigned char *at(uint64_t place, uint64_t nbytes) const {
@@ -21,7 +21,7 @@ struct Blob {
   }
 };
 
-// Memory of a case, and what lies in it at first.
+// Memory of a case. `before` is the address of its initial contents in the blob.
 struct Buffer {
   Buffer(const Json &json, const Blob &blob);
   std::vector<unsigned char> memory;
@@ -30,7 +30,7 @@ struct Buffer {
   uint64_t nbytes;
 };
 
-// An operand, and where its elements lie.
+// An operand, with the buffer and layout of its elements. `buffer` is -1 outside all buffers.
 struct Placed {
   gufunc::Operand operand;
   int buffer = -1;
@@ -46,7 +46,7 @@ class Case {
  public:
   Case(const Json &json, const Blob &blob);
 
-  // "" or how it differs from what is expected.
+  // Returns how the result or error differs from the expected one; "" if they are equal.
   std::string judge(const std::vector<gufunc::Array> &made) const;
   std::string judge(const gufunc::Error &error) const;
 
@@ -65,10 +65,10 @@ class Case {
   std::string others_kept(const std::vector<const Placed *> &written) const;
 };
 
-// Makes the call or method; the outputs that were allocated.
+// Runs the call or method. Returns the outputs that the library allocated.
 std::vector<gufunc::Array> call(const Case &one, gufunc::Device device);
 
-// "" or which of `count` elements in C order is wrong.
+// Returns which of the `count` elements, in C order, is wrong; "" if none is.
 std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, uint64_t count,
                      const unsigned char *found);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The corpus through gufunc.hpp: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
+// Runs the corpus through gufunc.hpp: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -16,7 +16,7 @@ static std::vector<unsigned char> file_of(const std::filesystem::path &path) {
   return bytes;
 }
 
-// The array of a .npy file of version 1.0.
+// Returns the data of the array in a .npy file of version 1.0.
 static std::vector<unsigned char> blob_of(const std::filesystem::path &path) {
   std::vector<unsigned char> bytes = file_of(path);
   if (bytes.size() < 10 || bytes[6] != 1) throw std::runtime_error(path.string() + " is no .npy");
@@ -24,7 +24,7 @@ static std::vector<unsigned char> blob_of(const std::filesystem::path &path) {
   return bytes;
 }
 
-// Runs a case; "" or why it failed.
+// Runs a case. Returns the reason why it failed; "" if it passed.
 static std::string run(const Json &json, const Blob &blob, gufunc::Device device) try {
   Case one(json, blob);
   try {
@@ -38,7 +38,7 @@ static std::string run(const Json &json, const Blob &blob, gufunc::Device device
   return failure.what();
 }
 
-// FNV-1a.
+// Returns the FNV-1a digest of a text.
 static uint64_t digest(const std::string &text) {
   uint64_t found = 0xcbf29ce484222325;
   for (const char byte : text) found = (found ^ static_cast<unsigned char>(byte)) * 0x100000001b3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a case came to what it has to.
+// Compares the result of a call with the expectation of its case.
 #include <cmath>
 #include <cstdio>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-// A float by its bits.
+// Comparisons of floats of one format by their bits.
 template <class Bits, class Value, int Mantissa, int Exponent>
 struct Real {
   static constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1U;
@@ -29,7 +29,8 @@ struct Real {
     const Bits a = bits(found), b = bits(wanted);
     return a == b || (nan(a) && nan(b));
   }
-  // Steps from -inf on; 0 and -0 are one.
+  // Position among the floats of the type in ascending order, so that a difference of ranks is a
+  // distance in ulp. The rank of 0 and -0 is 0.
   static int64_t rank(Bits x) {
     const auto size = static_cast<int64_t>(x & kMagnitude);
     return x == (x & kMagnitude) ? size : -size;
@@ -42,7 +43,7 @@ struct Real {
                             : static_cast<uint64_t>(x) - static_cast<uint64_t>(y)) <=
                          static_cast<uint64_t>(ulp);
   }
-  // Of the parts of a complex number.
+  // Compares both parts of a complex number with a tolerance in ulp of the larger part.
   static bool near_complex(const unsigned char *found, const unsigned char *wanted, int64_t ulp) {
     const double largest =
         std::max(std::abs(value(wanted)), std::abs(value(wanted + sizeof(Bits))));
@@ -81,7 +82,7 @@ bool right(gufunc::DType dtype, uint32_t itemsize, const unsigned char *found,
   }
 }
 
-// Calls `visit` with each element's address, in C order.
+// Calls `visit` with the address of each element, in C order.
 template <class Visit>
 void walk(const Placed &placed, Visit visit) {
   std::vector<int64_t> index(placed.shape.size(), 0);
@@ -157,7 +158,7 @@ std::string Case::result(const Json &wanted, const gufunc::Array &made) const {
   return elements(wanted, blob, made.dtype(), made.size(), all.data());
 }
 
-// All bytes are as they were but those of what was written.
+// Checks that the buffers are unchanged outside the operands in `written`.
 std::string Case::others_kept(const std::vector<const Placed *> &written) const {
   for (size_t number = 0; number < buffers.size(); ++number) {
     const Buffer &buffer = buffers[number];

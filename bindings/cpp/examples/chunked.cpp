@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are larger than the device, in chunks, stopped and gone on with: chunked [DEVICE].
+// Processes arrays that are larger than device memory in chunks, with a stop and a resumption:
+// chunked [DEVICE].
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 
@@ -10,7 +11,7 @@ int main(int argc, char **argv) try {
   std::vector<double> x(1'000'000, 3), y(x.size());
   gufunc::ChunkOptions options;
   options.chunk_bytes = 1 << 20;
-  options.out_items = &options.first_item;  // where the next call goes on
+  options.out_items = &options.first_item;  // the next call continues here
   options.progress = [](int64_t done, int64_t items) { return done < items / 2; };
   try {
     multiply.call_chunked({x, 2}, {y}, options, on);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generalized function of matrices, with axes elsewhere: generalized MODULES_FOLDER.
+// Calls a generalized ufunc on matrices, with core axes of choice: generalized MODULES_FOLDER.
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 
@@ -9,11 +9,11 @@ int main(int, char **argv) try {
   std::vector<double> a{0, 1, 2, 3, 4, 5}, b{-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6};
   const gufunc::Operand left(a.data(), {2, 3}), right(b.data(), {3, 4});
   std::puts(matmulcore({left, right}).str().c_str());
-  // Column by column: the operands' strides say so, nothing is copied.
+  // The strides describe the transpose of `left` without a copy; `axes` transposes it back.
   const gufunc::Operand turned(a.data(), {3, 2}, {8, 24});
   const auto axes = gufunc::CallKeywords().axes({{1, 0}, {0, 1}, {0, 1}});
   std::puts(matmulcore({turned, right}, axes).str().c_str());
-  // What a call would do, without doing it; matmulcore.explain() has all of it as text.
+  // Resolves a call without running it. matmulcore.explain() returns the details as text.
   const gufunc::Resolution told = matmulcore.resolve({left, right});
   std::printf("a loop of %s\n", told.loop_types[0].name());
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one's own: a module that gufcc compiled, and a loop that is a C++ lambda:
+// Calls user-defined functions: from a module that gufcc compiled, and a C++ lambda as a loop:
 // own_functions MODULES_FOLDER.
 #include <cmath>
 #include <cstdio>

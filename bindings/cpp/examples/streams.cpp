@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of a device, and calls on a stream, between which nothing comes back: streams [DEVICE].
+// Calls on a stream with device arrays. Intermediate results stay on the device:
+// streams [DEVICE].
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files of the six programs: version 1.0, C order, little-endian.
+// Reads and writes the .npy files of the six programs: version 1.0, C order, little-endian.
 #ifndef GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 #define GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// Elements and a shape. Bools are bytes.
+// The elements and the shape of an array. Bools are stored as bytes.
 template <class T>
 struct Npy {
   gufunc::Ints shape;
@@ -19,7 +19,7 @@ struct Npy {
   gufunc::Operand operand() { return {values.data(), shape}; }
 };
 
-// Where a program reads and writes: `PROGRAM MODULES INPUTS OUTPUTS [DEVICE]`.
+// The folders and the device from the command line: `PROGRAM MODULES INPUTS OUTPUTS [DEVICE]`.
 struct Folders {
   Folders(int argc, char **argv) {
     if (argc < 4) {
@@ -73,7 +73,7 @@ struct Folders {
                static_cast<std::streamsize>(values.size() * sizeof(T)));
     if (!file.flush()) throw std::runtime_error(outputs + "/" + name + ".npy cannot be written");
   }
-  // An array, wherever it lies.
+  // Saves an array of any device.
   template <class T>
   void save(const char *name, const gufunc::Array &array) const {
     const auto typed = gufunc::TypedArray<T>::from(array);
@@ -84,7 +84,7 @@ struct Folders {
   gufunc::Device device;
 };
 
-// Runs a program and tells what fails.
+// Runs a program. Prints the error and returns 1 if it throws.
 template <class Program>
 int run_program(int argc, char **argv, Program program) {
   try {

@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
     const auto on = gufunc::CallKeywords().on(here.device);
     auto rows = here.load<float>("cumulative_power_rows");
     auto columns = here.load<double>("cumulative_power_columns");
-    // An output of its own, written from the end.
+    // A separate output with a negative stride.
     std::vector<float> reversed(rows.values.size());
     const gufunc::Operand backwards(reversed.data() + 3, rows.shape, {4 * sizeof(float), -4});
     cumulative_power({rows.operand()}, {backwards}, on);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ufunc that calls a function of its own, and reductions: tests/bindings/programs/README.md.
+// A ufunc whose kernel calls another device function, and reductions of its result:
+// tests/bindings/programs/README.md.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

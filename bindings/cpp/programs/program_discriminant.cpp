@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ufunc of arrays and numbers, and where a mask is true: tests/bindings/programs/README.md.
+// A ufunc on arrays, on an array and numbers, and with a mask:
+// tests/bindings/programs/README.md.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {
@@ -11,7 +12,7 @@ int main(int argc, char **argv) {
          c = here.load<float>("discriminant_c");
     auto taken = here.load<uint8_t>("discriminant_mask");
     here.save<float>("discriminant_x", discriminant({a.operand(), b.operand(), c.operand()}, on));
-    // Numbers take the arrays' type.
+    // Numbers are weak scalars: they adopt the dtype of the array.
     here.save<float>("discriminant_numbers", discriminant({a.operand(), 10.1, 1}, on));
     std::vector<float> out(a.values.size(), 7);
     const gufunc::Operand where(GUF_BOOL, taken.values.data(), taken.shape);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Hermite recurrence on arrays of the device, on a stream: tests/bindings/programs/README.md.
+// Runs the Hermite recurrence on device arrays on a stream: tests/bindings/programs/README.md.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

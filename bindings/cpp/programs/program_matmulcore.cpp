@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generalized ufunc of stacks of matrices, and with axes in another order:
+// A generalized ufunc on stacks of matrices, also with transposed core axes:
 // tests/bindings/programs/README.md.
 #include "npy_files.hpp"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A case of the corpus as operands of libgufunc: see README.md beside this. */
+ * Cases of the corpus, converted to operands of libgufunc. README.md describes their format. */
 #ifndef GUFUNC_TESTS_CORPUS_CASE_H
 #define GUFUNC_TESTS_CORPUS_CASE_H
 
@@ -9,28 +9,28 @@
 
 enum { MOST_BUFFERS = 16, MOST_AXES = 128, MOST_TEXT = 1024 };
 
-/* The bytes of a group. */
+/* The binary data of a group of cases. */
 typedef struct blob {
   unsigned char *file;
-  const unsigned char *bytes; /* of the array in it */
+  const unsigned char *bytes; /* the data of the .npy array in `file` */
   uint64_t size;
 } blob;
 
 typedef struct buffer {
-  unsigned char *memory, *data; /* allocated; where the bytes lie in it */
-  const unsigned char *before;  /* in the blob */
+  unsigned char *memory, *data; /* the allocation; the first byte of the buffer in it */
+  const unsigned char *before;  /* the initial contents, in the blob */
   uint64_t nbytes;
 } buffer;
 
-/* An operand and what it points to. */
+/* An operand with the tensor, shape and strides that it points to. */
 typedef struct operand {
   guf_operand guf;
   guf_tensor tensor;
   int64_t shape[GUF_MAX_NDIM], strides[GUF_MAX_NDIM];
-  int buffer; /* or -1 */
+  int buffer; /* index in corpus_case.buffers; -1 if the operand is not in a buffer */
 } operand;
 
-/* Everything about a case but what it calls. */
+/* The operands and keywords of a case. The ufunc and the method are in `json` only. */
 typedef struct corpus_case {
   const cJSON *json;
   const blob *blob;
@@ -43,26 +43,28 @@ typedef struct corpus_case {
   guf_dtype dtype, signature[GUF_MAX_OPERANDS];
   guf_dim dims[GUF_MAX_CORE_NAMES];
   uint32_t fp_report, fp_fail, fp_events;
-  char why[MOST_TEXT]; /* what is wrong with it, or with what it came to */
+  char why[MOST_TEXT]; /* first error in the case or in its result; "" if none */
 } corpus_case;
 
-/* Why a case failed, for people; keeps the first reason. Always 0. */
+/* Stores the reason why a case failed, unless one is already stored. Returns 0. */
 int fails(corpus_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads a group's .npy; 0 when it is none. */
+/* Reads the .npy file of a group. Returns 0 if the file is not a .npy file. */
 int blob_read(blob *b, const char *path);
-/* `nbytes` of it from `at` on; NULL when it has not so many. */
+/* Returns the address of the byte at offset `at`; NULL if fewer than `nbytes` bytes follow. */
 const unsigned char *blob_at(const blob *b, double at, double nbytes);
 
-/* 1 when every key is understood. What it took is dropped by case_drop, also after 0. */
+/* Returns 1 if every key and value of the case is valid, otherwise 0. In both cases case_drop
+ * must free the memory. */
 int case_read(corpus_case *c, const cJSON *json, const blob *b);
 void case_drop(corpus_case *c);
 
-/* Whether what a call of it returned is what the case expects. `results` are the outputs. */
+/* Returns whether the status, error and results of a call are those that the case expects. */
 int case_judge(corpus_case *c, guf_status status, const guf_error *error,
                const guf_operand *results, int nresults);
 
-/* Whether `found`, in C order, is right: README.md, "What is expected". */
+/* Returns whether the elements `found`, in C order, match `result` by the rules of README.md,
+ * "What is expected". */
 int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_t count,
                    const unsigned char *found);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whether a case came to what it has to. */
+ * Compares the result of a call with the expectation of its case. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@ static const cJSON *get(const cJSON *json, const char *key) {
 
 /* ---- elements */
 
-typedef struct form { /* of a real element */
+typedef struct form { /* the format of a real element */
   size_t size;
-  uint64_t magnitude, infinity; /* bits: all but the sign; those of infinity */
+  uint64_t magnitude, infinity; /* bit patterns: the mask of all bits but the sign; infinity */
   double eps;
 } form;
 
@@ -28,7 +28,8 @@ static uint64_t bits_at(const unsigned char *place, size_t size) {
   return bits;
 }
 
-/* Where a float stands among all of its type: 0 and -0 are one. */
+/* Returns the position of a float among the floats of its type in ascending order, so that a
+ * difference of ranks is a distance in ulp. The rank of 0 and -0 is 0. */
 static int64_t rank(uint64_t bits, const form *f) {
   const int64_t magnitude = (int64_t)(bits & f->magnitude);
   return bits == (bits & f->magnitude) ? magnitude : -magnitude;
@@ -49,7 +50,7 @@ static int real_right(uint64_t found, uint64_t wanted, const form *f, int64_t ul
   return a == b || (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b) <= (uint64_t)ulp;
 }
 
-/* Parts of a complex number, against the larger one's last place. */
+/* Compares both parts of a complex number with a tolerance in ulp of the larger part. */
 static int complex_right(const unsigned char *found, const unsigned char *wanted, const form *f,
                          int64_t ulp) {
   double largest = 0, limit;
@@ -128,7 +129,7 @@ static int same_shape(corpus_case *c, const cJSON *result, guf_dtype dtype, int 
   return 1;
 }
 
-/* Goes over the elements of a view in C order: `visit` gets each one's address. */
+/* Calls `visit` with the address of each element of the tensor, in C order. */
 static void walk(const guf_tensor *tensor, void (*visit)(void *, unsigned char *), void *user) {
   int64_t index[GUF_MAX_NDIM] = {0};
   unsigned char *place = (unsigned char *)(uintptr_t)tensor->address;
@@ -149,7 +150,7 @@ static void walk(const guf_tensor *tensor, void (*visit)(void *, unsigned char *
 
 typedef struct gathering {
   unsigned char *next;
-  size_t itemsize, part; /* of an element; of what is swapped in it */
+  size_t itemsize, part; /* size of an element; size of the unit that is byte-swapped */
   int swapped;
 } gathering;
 
@@ -194,7 +195,7 @@ static int allocated_right(corpus_case *c, const cJSON *result, guf_array array)
   return right;
 }
 
-/* ---- the other bytes */
+/* ---- bytes that the call must not change */
 
 typedef struct marking {
   const unsigned char *data;
@@ -210,12 +211,12 @@ static void mark(void *user, unsigned char *place) {
 static void mark_operand(const operand *o, int number, marking *m) {
   guf_dtype_info info = {.struct_size = sizeof info};
   if (o->buffer != number) return;
-  if (guf_dtype_get_info(o->tensor.dtype, &info, NULL) != GUF_OK) return; /* the library's own */
+  if (guf_dtype_get_info(o->tensor.dtype, &info, NULL) != GUF_OK) return; /* an allocated output */
   m->itemsize = info.itemsize;
   walk(&o->tensor, mark, m);
 }
 
-/* All bytes are as they were but those of the `count` operands `written`. */
+/* Returns whether the buffers are unchanged outside the `count` operands in `written`. */
 static int others_kept(corpus_case *c, const operand *const *written, int count) {
   for (int number = 0; number < c->nbuffers; ++number) {
     const buffer *b = &c->buffers[number];

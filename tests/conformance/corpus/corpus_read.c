@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads a group's bytes and a case's keys. */
+ * Reads the binary data of a group and the keys of a case. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ const unsigned char *blob_at(const blob *b, double at, double nbytes) {
   return b->bytes + (uint64_t)at;
 }
 
-/* A number of up to 53 bits, or a string of one beyond. */
+/* Returns an integer of the corpus. Integers of more than 53 bits are stored as strings. */
 static int64_t integer_of(const cJSON *json) {
   return cJSON_IsString(json) ? strtoll(json->valuestring, NULL, 10) : (int64_t)json->valuedouble;
 }
@@ -93,7 +93,7 @@ static int read_array(corpus_case *c, const cJSON *json, operand *made) {
   return 1;
 }
 
-/* An int of Python's: its magnitude, as far as 64 bits hold it, and its sign. */
+/* Reads a Python int of any size. A magnitude of more than 64 bits becomes UINT64_MAX. */
 static void read_int(const char *digits, guf_operand *made) {
   const int negative = *digits == '-';
   uint64_t magnitude = 0;
@@ -289,7 +289,7 @@ int case_read(corpus_case *c, const cJSON *json, const blob *b) {
   const cJSON *item;
   memset(c, 0, sizeof *c);
   c->json = json, c->blob = b;
-  cJSON_ArrayForEach(item, json) { /* the buffers come before what lies in them */
+  cJSON_ArrayForEach(item, json) { /* "buffers" precedes the operands that use them */
     size_t k = 0;
     while (k < sizeof KEYS / sizeof KEYS[0] && strcmp(KEYS[k].key, item->string)) ++k;
     if (k == sizeof KEYS / sizeof KEYS[0]) return fails(c, "the key \"%s\"", item->string);

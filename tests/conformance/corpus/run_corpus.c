@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The corpus in C: run_corpus [--answers] CORPUS_FOLDER DEVICE MODULE.so...
- * --answers: prints what each refusal says, as answers.tsv has it, and no verdicts. */
+ * Runs the corpus from C: run_corpus [--answers] CORPUS_FOLDER DEVICE MODULE.so...
+ * --answers prints the error of each rejected case as in answers.tsv, and no verdicts. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static guf_status run_method(corpus_case *c, guf_ufunc ufunc, guf_device device,
 
 static int answers_wanted;
 
-/* 1 when the case came to what it has to. */
+/* Runs a case. Returns 1 if the result is the expected one. */
 static int run_case(const cJSON *json, const blob *b, guf_device device) {
   static corpus_case c;
   guf_operand results[GUF_MAX_OPERANDS] = {{0}};
@@ -134,13 +134,13 @@ static int is_group(const struct dirent *entry) {
   return dot && !strcmp(dot, ".json");
 }
 
-/* FNV-1a of the ids of what was judged, each with a newline. */
+/* Extends an FNV-1a digest of the ids of the judged cases, each followed by a newline. */
 static uint64_t digest_with(uint64_t digest, const char *id) {
   for (; *id; ++id) digest = (digest ^ (unsigned char)*id) * UINT64_C(0x100000001b3);
   return (digest ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-/* Runs a group; counts its cases and those that failed. */
+/* Runs a group. Adds its cases to `count` and its failed cases to `failed`. */
 static void run_group(const char *folder, const char *name, guf_device device, int *count,
                       int *failed) {
   char path[4096];
