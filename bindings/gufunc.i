@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one interface file: what every binding is made of. `swig -python` reads it for Python,
- * `swig -xml` and tools/abigen for Rust, Julia and Go. Annotations say what C's types do not; other
- * targets of SWIG ignore them. tools/abigen holds them against the headers, and writes the roles
- * into the generated files (tools/abigen/roles.py). */
+ * The interface file from which all bindings are generated: by `swig -python` for Python, and by
+ * `swig -xml` and tools/abigen for Rust, Julia and Go. The annotations state facts that C types do
+ * not express; other targets of SWIG ignore them. tools/abigen checks the annotations against the
+ * headers, and writes the roles of functions into the generated files (tools/abigen/roles.py). */
 %module gufunc
 
 %{
 #include <gufunc/gufunc.h>
 %}
 
-/* abi:type  what the constants of an enum are given as; int32_t where nothing is said. */
+/* abi:type  the C type of the constants of an enum; int32_t if there is no annotation. */
 %feature("abi:type", "guf_dtype") guf_dtype_code;
 %feature("abi:type", "uint32_t") guf_fp_event;
 %feature("abi:type", "uint32_t") guf_tensor_flag;
@@ -24,8 +24,8 @@
 %feature("abi:type", "uint32_t") guf_module_kernel_flag;
 %feature("abi:type", "uint32_t") guf_parameter_flag;
 
-/* abi:counted  handles that <handle>_retain and <handle>_release count: what gives one gives a
- * reference. A device is immortal. */
+/* abi:counted  handles with a reference count, which <handle>_retain and <handle>_release change. A
+ * function that returns a handle returns a reference. Devices are not counted: they are immortal. */
 %feature("abi:counted", "1") guf_context;
 %feature("abi:counted", "1") guf_array;
 %feature("abi:counted", "1") guf_stream;
@@ -36,9 +36,10 @@
 %feature("abi:counted", "1") guf_plan;
 %feature("abi:counted", "1") guf_kernel;
 
-/* abi:blocking  may wait for a device, a file or another thread's work: the functions whose comment
- * has no [no-block]. A language lets its other threads run meanwhile. GUF_BLOCKING_LONG  waits for
- * nothing, but runs for long: a graph's launches, callbacks of the program's. */
+/* abi:blocking  functions that may wait for a device, a file or another thread: those whose comment
+ * has no [no-block]. Bindings let the other threads of the language run during the call.
+ * GUF_BLOCKING_LONG  functions that do not wait but may run for a long time, because they launch a
+ * graph or run callbacks of the program. */
 #ifdef SWIGPYTHON
 %define GUF_BLOCKING(function)
 %feature("nothread", "0") function;
@@ -97,7 +98,7 @@ GUF_BLOCKING(guf_at)
 GUF_BLOCKING(guf_kernel_get_device_info)
 GUF_BLOCKING(guf_kernel_launch)
 
-/* abi:text  (text, capacity or *inout_length): what the function writes a string into. */
+/* abi:text  (text, capacity or *inout_length): the buffer to which the function writes a string. */
 %feature("abi:text", "text,inout_length") guf_array_print;
 %feature("abi:text", "text,inout_length") guf_explain;
 %feature("abi:text", "text,inout_length") guf_explain_reduce;
@@ -111,8 +112,8 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:text", "name,capacity") guf_module_function_at;
 %feature("abi:text", "name,capacity") guf_module_kernel_at;
 
-/* abi:array  pointer[count]: parameters that are counted arrays, which a function reads, or writes
- * where they are called out_. The count is a number or a parameter. */
+/* abi:array  pointer[count]: parameters that are arrays with a count. A function writes those whose
+ * name begins with out_ and reads the others. The count is a number or a parameter. */
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc_host;
 %feature("abi:array", "starts[naxes] stops[naxes] steps[naxes]") guf_array_slice;
@@ -127,25 +128,25 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:array", "addresses[naddresses]") guf_plan_launch;
 %feature("abi:array", "grid[3] block[3] args[nargs]") guf_kernel_launch;
 
-/* abi:raw_only  no binding needs to provide it; the text is the reason. */
-%feature("abi:raw_only", "accepts a module that is linked into a C or C++ program") guf_module_register;
-%feature("abi:raw_only", "devices are never freed, so counting references has no effect") guf_device_retain;
-%feature("abi:raw_only", "devices are never freed, so counting references has no effect") guf_device_release;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_array_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_context_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_event_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_graph_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_kernel_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_module_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_plan_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_stream_retain;
-%feature("abi:raw_only", "in most languages a copy is a reference to the same object") guf_ufunc_retain;
-%feature("abi:raw_only", "the version string is sufficient") guf_version;
-%feature("abi:raw_only", "the name of the status and the error message are sufficient") guf_status_text;
+/* abi:raw_only  functions that bindings need not provide, with the reason. */
+%feature("abi:raw_only", "takes a module that is linked into a C or C++ program") guf_module_register;
+%feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_retain;
+%feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_release;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_array_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_context_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_event_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_graph_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_kernel_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_module_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_plan_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_stream_retain;
+%feature("abi:raw_only", "a copied object is one object in most languages") guf_ufunc_retain;
+%feature("abi:raw_only", "the version's text is enough") guf_version;
+%feature("abi:raw_only", "the name says it, and the error's message more") guf_status_text;
 
 %include <stdint.i>
 
-/* Macros over other headers' macros, which SWIG does not know. */
+/* Macros that expand to macros of other headers, which SWIG does not read. */
 %constant int64_t GUF_NAT = INT64_MIN;
 
 %include "gufunc/status.h"

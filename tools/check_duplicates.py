@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that vendors' backends do not repeat each other: what both need is backends/gpu's."""
+"""Checks that the backends of the vendors share no code: common code belongs in backends/gpu."""
 
 import source_tree as tree
 

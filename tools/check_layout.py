@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that public structs and enum values are where abi/layout.txt says; --write writes it.
+"""Compares public structs and enum values with abi/layout.txt; --write writes the file.
 
 A struct that starts with struct_size may grow at its end; nothing else may ever move.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what libgufunc and its plugins export, import, and ask of the loader."""
+"""Checks the exports, imports and loader flags of libgufunc and its plugins."""
 
 import argparse
 import pathlib

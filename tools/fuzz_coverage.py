@@ -45,7 +45,7 @@ def merged(build, found, profiles):
 
 
 def exported(build, profile, *options):
-    """Returns what llvm-cov exports for the library and the targets."""
+    """Returns the coverage that llvm-cov exports for the library and the targets."""
     targets = [build / 'bin' / 'tests' / f'{folder.name}_fuzz' for folder in CORPUS.iterdir()]
     objects = [f'-object={target}' for target in targets]
     command = ['llvm-cov-19', 'export', f'-instr-profile={profile}', *options]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what the bindings have of the C interface, from bindings/gufunc.i:
+"""Generates the declarations of the C interface for the bindings, from bindings/gufunc.i:
 
     python3 tools/abigen            writes the files
-    python3 tools/abigen --check    tells which of them differ"""
+    python3 tools/abigen --check    lists the files that differ"""
 
 import argparse
 import difflib

@@ -20,7 +20,8 @@ bool lacks_code_flags(const std::string &output) {
 }
 
 // Functions run from "define ... {" to "}". A function is reported if it contains both a remaining
-// alloca and an access marked as independent; generated loops are in functions of their own.
+// alloca and an access marked as independent; each generated loop is a separate
+// function.
 std::set<int> find_stack_places(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;

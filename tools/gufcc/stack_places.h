@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds loops whose variables are on the stack. If the optimizer leaves a variable on the stack
 // (for example an array with an index that is known only at run time), all iterations share it.
-// Host loops promise the vectorizer that iterations are independent; for these functions that
-// promise would give wrong results.
+// Host loops declare their iterations independent. The declaration is false for these functions, so
+// the vectorizer would produce wrong results.
 #ifndef GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
 #define GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
 

@@ -94,7 +94,7 @@ const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
     length = something(findfirst(iszero, letters), 1) - 1
     message = kept.status == status ? String(letters[1:length]) : status_text(status)
     cause = caught()
-    # The axis of a GufuncError from a Julia function already counts in Julia's way.
+    # The axis of a GufuncError from a Julia function is already a Julia dimension.
     own = cause isa GufuncError && cause.axis == kept.axis
     axis = own ? cause.axis : dimension_at_fault(kept, message, place)
     status == GUF_E_AXIS && (message = in_dimensions(message, kept.axis, axis))

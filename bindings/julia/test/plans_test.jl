@@ -22,7 +22,7 @@ for device in DEVICES
     launch!(turned)
     device == "cpu" || synchronize(Gufunc.device(device))
     @test Array(x) == 7:-1:2
-    # Reads of a result wait for its stream, in whichever way it is read.
+    # Every function that reads a result waits for its stream.
     large, result = (GufArray(collect(1.0:1e6); device=device) for _ in 1:2)
     running = Plan(add, result, large, large)
     Stream(device) do s

@@ -262,7 +262,7 @@ int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *
   PyObject *made = PyObject_CallFunctionObjArgs(gufpy.as_stream, keywords->foreign, place, NULL);
   Py_DECREF(place);
   if (made == NULL) return -1;
-  frame->kept[frame->nkept++] = made; /* the first: there is room */
+  frame->kept[frame->nkept++] = made; /* the first entry, so the array is not full */
   return gufpy_get_handle(made, GUFPY_STREAM, (void **)&keywords->stream);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of the corpus that are drawn: the oracle's random cases, those of them whose results are
-the same whatever the order of operations, the instruction set and what NumPy did before."""
+"""Groups of random cases. They are those cases of the oracle whose results depend neither on the
+order of operations, nor on the instruction set, nor on earlier NumPy calls."""
 
 import random
 
@@ -20,11 +20,11 @@ from method_build import index_array
 
 cases.DRAWN['many axes'] = False
 
-MOST_ELEMENTS = 500  # of a case's buffers together
+MOST_ELEMENTS = 500  # in all buffers of a case together
 
 
 def exact_values(case):
-    """Sums and products that are exact in any order, where they are of floats."""
+    """Chooses values whose floating-point sums and products are exact in any order."""
     if case['op'] in cases.GUFUNCS or case.get('method') and case['op'] in ('add', 'subtract'):
         values = 'whole'
     elif case.get('method') and case['op'] == 'multiply':
@@ -72,7 +72,7 @@ def keyworded(rng):
             return case
 
 
-# group: how many, how a case is drawn
+# group: the number of cases, the function that draws a case
 DRAWN = {
     'calls': (620, cases.random_case),
     'calls_of_one_type': (240, of_one_type(call)),
@@ -91,7 +91,8 @@ DRAWN = {
 
 
 def listed(cases_of_group):
-    """A group whose cases are a list: those of them that leave nothing open."""
+    """Returns the function that makes a group of a list of cases. Cases whose outcome is
+    unspecified are left out."""
 
     def make(group, blob):
         made, left_out = [], {}
@@ -106,7 +107,7 @@ def listed(cases_of_group):
 
 
 def draw(group, blob):
-    """The cases of a group, as the corpus has them."""
+    """Draws the cases of a group, in the format of the corpus."""
     count, make = DRAWN[group]
     rng, made, left_out = random.Random(f'corpus {group}'), [], {}
     while len(made) < count:
@@ -136,7 +137,7 @@ def written(case, blob):
 
 
 class Described:
-    """A case of the oracle's as operands of the corpus."""
+    """Converts the operands of a case of the oracle to operands of the corpus."""
 
     def __init__(self, case, blob):
         self.case, self.buffers, self.memory = case, Buffers(blob), build.Memory(case)
@@ -169,7 +170,7 @@ def described(case, blob):
         made['indices'] = [whole.buffers.view(index_array(spec)) for spec in case['indices']]
     if case.get('initial') == 'none':
         made['initial'] = 'none'
-    elif 'initial' in case:  # a scalar of NumPy's as the 0-d array that the oracle makes of it
+    elif 'initial' in case:  # the oracle converts a NumPy scalar to a 0-d array
         value = build.value(None, case['initial'])
         value = np.array(value) if isinstance(value, np.generic) else value
         made['initial'] = whole.buffers.operand(value)
@@ -200,7 +201,7 @@ def keywords(case, method):
     return made
 
 
-# ---- what it comes to
+# ---- the expected outcome
 
 
 def refusal(error, underway=False):

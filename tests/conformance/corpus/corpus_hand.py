@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases that are written by hand: NumPy's arrays in, what they have to come to said beside them."""
+"""Cases that are written by hand: the operands as NumPy arrays, with the expected results."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Call:
         self.expect = {}
 
     def gives(self, *results, ulp=0, inouts=None, events=None):
-        """The results, one per output; or of the inputs whose numbers are `inouts`."""
+        """Sets the expected results: one per output, or one per input listed in `inouts`."""
         self.expect = {'results': results, 'ulp': ulp, 'inouts': inouts, 'events': events}
         return self
 
@@ -25,10 +25,10 @@ class Call:
         return self
 
     def fails_as(self, numpy_call):
-        """As NumPy does."""
+        """Expects the error that `numpy_call` raises in NumPy."""
         try:
             numpy_call()
-        except Exception as error:  # noqa: BLE001 - what it is, is the question
+        except Exception as error:  # noqa: BLE001 - status_of examines the error
             status = statuses.status_of(error)
             assert status, f'{type(error).__name__}: {error}'
             return self.fails(status, statuses.text_of(error))
@@ -78,7 +78,7 @@ def keyword(buffers, key, value):
 
 
 def by_hand(calls):
-    """A group of such cases."""
+    """Returns the function that makes a group of the cases that `calls` returns."""
 
     def make(group, blob):
         return [call.written(blob) for call in calls()], {}
@@ -87,7 +87,7 @@ def by_hand(calls):
 
 
 def misplaced(array):
-    """The same values at an odd address, which no type but bytes likes. Its own buffer."""
+    """Copies an array to an odd address, where only one-byte elements are aligned."""
     block = np.zeros(array.nbytes + 1, np.uint8)
     view = block[1:].view(array.dtype).reshape(array.shape)
     view[...] = array

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a group of the corpus is made of: bytes, each run of them once, and operands that point into
-a case's buffers."""
+"""The parts of a group of the corpus: the binary data, in which equal runs of bytes are stored
+once, and the operands, which refer to the buffers of a case."""
 
 import struct
 
@@ -11,14 +11,14 @@ NAMES = {'E': 'bfloat16', 'F': 'complex64', 'D': 'complex128', 'l': 'int64', 'L'
 
 
 def dtype_name(dtype):
-    """How guf_dtype_parse spells a dtype of NumPy, or a letter of the oracle's cases."""
+    """Returns the name that guf_dtype_parse accepts for a NumPy dtype or a letter of the oracle."""
     if isinstance(dtype, str) and dtype in NAMES:
         return NAMES[dtype]
     return np.dtype(dtype).newbyteorder('=').name
 
 
 def integer(value):
-    """An integer as JSON has it: exactly, in every reader."""
+    """Returns an integer in a form that every JSON reader reads exactly."""
     return int(value) if abs(int(value)) < EXACT_JSON else str(int(value))
 
 
@@ -27,12 +27,12 @@ def double_bits(value):
 
 
 def native(array):
-    """The elements in C order and in this machine's byte order."""
+    """Returns the elements in C order and in the byte order of this machine."""
     return np.asarray(array, np.asarray(array).dtype.newbyteorder('='), order='C')
 
 
 class Blob:
-    """The bytes of a group."""
+    """The binary data of a group."""
 
     def __init__(self):
         self.parts, self.size, self.known = [], 0, {}
@@ -55,13 +55,13 @@ def address(array):
 
 
 class Buffers:
-    """The buffers of one case. Arrays of one base lie in one buffer."""
+    """The buffers of one case. Arrays with the same base share a buffer."""
 
     def __init__(self, blob):
         self.blob, self.list, self.roots = blob, [], {}
 
     def add(self, first, data, shift=0):
-        """Memory that begins at the address `first` now, and is made of `data`."""
+        """Adds a buffer with the contents `data`, whose memory begins at the address `first`."""
         self.list.append({'at': self.blob.add(data), 'nbytes': len(data), 'shift': shift})
         return len(self.list) - 1, first
 
@@ -71,7 +71,7 @@ class Buffers:
             root = root.base
         if id(root) not in self.roots:
             made = self.add(address(root), root.tobytes(order='A'))
-            self.roots[id(root)] = *made, root  # kept: an id is one for as long as it lives
+            self.roots[id(root)] = *made, root  # keeps `root` alive, so that its id stays unique
         return self.roots[id(root)][:2]
 
     def view(self, array, dtype=None, holder=None):
@@ -91,7 +91,7 @@ class Buffers:
         return made
 
     def operand(self, value):
-        """An operand of a call of NumPy's: an array, a scalar of NumPy, a number of Python."""
+        """Converts an operand of a NumPy call: an array, a NumPy scalar or a Python number."""
         if value is None:
             return None
         if isinstance(value, np.ndarray):
@@ -108,7 +108,7 @@ class Buffers:
 
 
 def result(blob, array, ulp, dtype=None, fresh_strides=None, defined=None):
-    """What a result must be; of an allocated one also how it lies."""
+    """Describes an expected result. An allocated result also has expected strides."""
     data = native(array).tobytes()
     made = {'dtype': dtype or dtype_name(array.dtype), 'shape': list(array.shape)}
     made |= {'at': blob.add(data), 'nbytes': len(data), 'ulp': int(ulp)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals that NumPy does not have, or words otherwise; floating-point events by the rules of
-docs/fp-events.md; sums of numbers that round, whose order is docs/reductions.md's."""
+"""Errors that NumPy does not report or reports with other texts; floating-point flags by the rules
+of docs/fp-events.md; sums that round, in the order of docs/reductions.md."""
 
 import itertools
 
@@ -96,11 +96,11 @@ def refused_methods():
     yield Call('matmul', x, x, method='outer').fails('GUF_E_DTYPE')
 
 
-# ---- floating-point events
+# ---- floating-point flags
 
 
 def events_of(name, inputs, found):
-    """By docs/fp-events.md, of arrays of the loop's own type."""
+    """Returns the flags by docs/fp-events.md for arrays of the loop's dtype."""
     wide = [np.broadcast_to(x, found.shape) for x in inputs]
     if found.dtype.kind not in 'fc':
         zero = wide[-1] == 0 if name in ('floor_divide', 'remainder') else np.False_
@@ -180,7 +180,7 @@ def failing_events():
 
 
 def sums():
-    """Of positive numbers: n of them in a tree are within 2 (log2 n + 1) roundings."""
+    """Sums of positive numbers. A tree sum of n numbers is within 2 (log2 n + 1) roundings."""
     for letter, n in itertools.product('fd', (2, 7, 100, 128, 129, 300, 1000)):
         x = ((np.arange(n) * 37 % 101 + 1) / 7).astype(letter)
         ulp = 2 * (int(n).bit_length() + 1)

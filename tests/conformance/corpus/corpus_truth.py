@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a random case of the oracle's has to come to, with how far a result may be off; or that the
-case is none for the corpus: where NumPy leaves something open the oracle has judgement, which data
-cannot have."""
+"""Computes the expected outcome of a random case of the oracle and the tolerance of its results.
+Rejects cases whose outcome NumPy leaves unspecified: the oracle judges these by code, which data
+cannot express."""
 
 import numpy as np
 
@@ -11,17 +11,17 @@ import keyword_cases
 import method_judge
 from casts import loop_dtypes
 
-REAL_ULP, COMPLEX_ULP = 2, 8  # of functions that round more than once
+REAL_ULP, COMPLEX_ULP = 2, 8  # tolerance of functions that round more than once
 FOLDS = ('reduce', 'accumulate', 'reduceat')
 
 
 class Open(Exception):
-    """Why a case is left out."""
+    """Raised with the reason why a case is left out of the corpus."""
 
 
 def outcome(case):
-    """NumPy's outcome of a case, its results in long double where NumPy's own bits are open, and
-    the ULP that a result may be off."""
+    """Returns NumPy's outcome of a case and the tolerance of its results in ULP. Where the bits of
+    NumPy's results are unspecified, they are replaced by results computed in long double."""
     method = case.get('method', 'call')
     theirs = (method_judge if method != 'call' else judge).run_numpy(case)
     refuse_open_questions(case, theirs)
@@ -109,8 +109,8 @@ def refuse_either_zero(case, theirs, inputs):
 
 
 def product_ulp(case, theirs):
-    """Sums of products are exact where the elements are small whole numbers, and not 0: a product
-    of 0 has a sign."""
+    """Returns 0, because sums of products of small nonzero integers are exact. Zeros are excluded
+    because the sign of a zero product is visible."""
     if any(b['values'] != 'whole' for b in case['buffers'][:2]):
         raise Open('sums of products that round')
     if case['output'] and overlaps(case):
@@ -119,7 +119,7 @@ def product_ulp(case, theirs):
 
 
 def put_truth(case, theirs, inputs, types):
-    """The result in long double, rounded once, in place of NumPy's own."""
+    """Replaces NumPy's result by the result in long double, rounded once."""
     wide = [
         np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
         for x, t in zip(inputs, types)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a runner of the corpus judged every case of it, and each passed: what it prints of each
-group, the number of cases and a digest of their ids, against the corpus's own list.
+"""Checks that a runner of the corpus judged every case, and that each case passed. The runner
+prints the number of cases and a digest of their ids for each group, which are compared with the
+corpus.
 
     judged_cases.py CORPUS_FOLDER DEVICE MODULE.so... -- RUNNER...
-    judged_cases.py --page PAGE     the table of results in it, against the number of cases"""
+    judged_cases.py --page PAGE     compares the table of results with the number of cases"""
 
 import json
 import pathlib
@@ -16,7 +17,7 @@ LANGUAGES, DEVICES = ('C', 'C++', 'Python', 'Rust', 'Go', 'Julia'), 3
 
 
 def digest(ids):
-    """FNV-1a of the ids, each with a newline."""
+    """Returns the FNV-1a digest of the ids, each followed by a newline."""
     found = 0xCBF29CE484222325
     for byte in ''.join(f'{one}\n' for one in ids).encode():
         found = (found ^ byte) * 0x100000001B3 % 2**64
@@ -24,7 +25,7 @@ def digest(ids):
 
 
 def cases_of(folder):
-    """The ids of each group."""
+    """Returns the ids of the cases of each group."""
     found = {}
     for path in sorted(folder.glob('*.json')):
         found[path.stem] = [case['id'] for case in json.loads(path.read_text())['cases']]
@@ -32,7 +33,7 @@ def cases_of(folder):
 
 
 def not_judged(folder, printed):
-    """What is wrong with the lines about groups that a runner printed of the corpus there."""
+    """Returns the groups whose line in the output of a runner is missing or wrong."""
     lines, found = set(printed.splitlines()), []
     for group, ids in cases_of(folder).items():
         wanted = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
@@ -43,7 +44,7 @@ def not_judged(folder, printed):
 
 
 def page_differs(page):
-    """The table of docs/bindings.md."""
+    """Returns the errors in the table of docs/bindings.md."""
     text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
     wrong = [] if f'passed of {count} cases' in text else [f'there are {count} cases']
     for language in LANGUAGES:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the corpus, or holds it against what is written now. Needs the NumPy of build/venv.
+"""Writes the corpus, or checks that its files are up to date. Needs the NumPy of build/venv.
 
     make_corpus.py [--check] [--group NAME]... [FOLDER]
 
-With --check nothing is written: exit 1 when a file differs, is missing or is one too many."""
+--check writes nothing. The exit status is 1 if a file differs, is missing or is superfluous."""
 
 import argparse
 import io
@@ -37,15 +37,15 @@ def groups():
 
 
 def answers():
-    """What the C library says of each refusal, by id: argument, axis and text. These are reviewed,
-    and every language must say the same; what NumPy says of it has to begin the text."""
+    """Returns the argument, axis and message of the C library for each rejected case, by id. They
+    are reviewed, and every language must report the same. A message must begin with NumPy's."""
     lines = (HERE / 'answers.tsv').read_text().splitlines()
     parts = [line.split('\t', 3) for line in lines]
     return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}
 
 
 def answered(name, case, told):
-    """The case with what a refusal of it says."""
+    """Returns the case; for a rejected case with the argument, axis and message of the error."""
     expect = case['expect']
     if expect['status'] == 'GUF_OK':
         return {'id': name, **case}
@@ -59,7 +59,7 @@ def answered(name, case, told):
 
 
 def files_of(group, make, tell):
-    """The two files of a group, by their names."""
+    """Returns the contents of the two files of a group, by file name."""
     blob = Blob()
     cases, left_out = make(group, blob)
     head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a runner of the corpus sees what is wrong: cases with one fault seeded in each, all of
-which must fail, and the same cases without, none of which may. Each group has some.
+"""Checks that a runner of the corpus detects faults. All cases with one seeded fault must fail, and
+the same cases without the fault must pass. Some cases of every group are tested.
 
     seeded_cases.py MODULE.so... -- RUNNER..."""
 
@@ -29,7 +29,7 @@ def bytes_of(case, blob):
 
 
 def move(case, blob, data):
-    """Gives the first result bytes of its own."""
+    """Appends `data` to the blob as the expected bytes of the first result."""
     first_result(case)['at'] = len(blob)
     blob.extend(data)
     blob.extend(bytes(-len(data) % 16))
@@ -42,7 +42,7 @@ def flip(case, blob):
 
 
 def step_too_far(case, blob):
-    """Off by what is allowed, and some more."""
+    """Changes the first result by slightly more than its tolerance."""
     spec = first_result(case)
     kind = '<i4' if spec['dtype'] == 'float32' else '<i8'
     steps = np.frombuffer(bytes(bytes_of(case, blob)), kind).copy()
@@ -119,7 +119,7 @@ def refused_instead(case, blob):
 
 
 def has(**wanted):
-    """A successful case with a nonempty first result of which this holds."""
+    """Selects successful cases with a nonempty first result that has these properties."""
 
     def fits(case):
         spec = first_result(case)
@@ -145,7 +145,7 @@ def given(case):
     return bool(case.get('outputs') and case['outputs'][0] and first_result(case).get('nbytes'))
 
 
-# The faults, the cases that can have them, and the groups of these cases.
+# The faults, each with the condition on the cases in which it can be seeded.
 FAULTS = [
     (flip, lambda c: given(c) and 'int' in first_result(c)['dtype']),
     (flip, lambda c: c['method'] == 'at' and has()(c) and 'int' in first_result(c)['dtype']),
@@ -168,12 +168,12 @@ FAULTS = [
     (unknown_key, lambda c: True),
     (unknown_kind, lambda c: c['inputs'] and c['inputs'][0]['kind'] == 'array'),
 ]
-EACH = 6  # cases of a fault in all
-OF_A_GROUP = 5  # cases of each group, beside those
+EACH = 6  # cases per fault
+OF_A_GROUP = 5  # additional cases per group
 
 
 def chosen():
-    """(fault's number, group, case), spread over the groups."""
+    """Yields (number of the fault, group, case), spread over the groups."""
     groups = [json.loads(path.read_text()) for path in sorted(HERE.glob('*.json'))]
     for number, (_, fits) in enumerate(FAULTS):
         found = [(g['group'], c) for g in groups for c in g['cases'] if fits(c)]
@@ -188,7 +188,7 @@ def chosen():
 
 
 def write(folder, faulty):
-    """The groups with the chosen cases alone, with their faults or without; the ids of all."""
+    """Writes the chosen cases of each group, with or without their faults. Returns their ids."""
     blobs, lines = {}, {}
     for number, group, case in chosen():
         if group not in blobs:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which status stands for an error of NumPy's, by its class and text; and whether the text is one
-that the library has, too."""
+"""Maps an error of NumPy to a status by its class and text, and decides whether the library
+reports the same text."""
 
 import re
 
@@ -8,7 +8,7 @@ import numpy as np
 
 import error_texts
 
-# The first row that fits: class, pattern at the beginning of the text, status.
+# The first matching row counts: class, pattern for the beginning of the text, status.
 ROWS = [
     (Exception, r'matmul does not support keepdims|.*axis can only be', 'GUF_E_ARG'),
     (Exception, r'.*core dimensions, but \d+ dimensions are specified', 'GUF_E_ARG'),
@@ -39,12 +39,12 @@ ROWS = [
         'GUF_E_SHAPE',
     ),
 ]
-# What NumPy says depends on what it was called for before (keyword_cases.remembers).
+# These texts depend on earlier calls of NumPy (keyword_cases.remembers).
 REMEMBERED = r'.*did not contain a loop|No loop matching'
 
 
 def status_of(error):
-    """The status, or None: nobody has thought of this error yet."""
+    """Returns the status; None if no row matches the error."""
     for kind, pattern, status in ROWS:
         if isinstance(error, kind) and re.match(pattern, str(error)):
             return status
@@ -52,7 +52,7 @@ def status_of(error):
 
 
 def text_of(error):
-    """The text that the library's begins with, or None where it may be another."""
+    """Returns the text with which the library's message must begin; None if it may differ."""
     text = str(error)
     if re.match(REMEMBERED, text) or len(text) > error_texts.MOST or not text.isascii():
         return None
