@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word in a page with MADV_WIPEONFORK: it is 0 in a child until the child numbers itself.
+// Detects forks by a word in a page with MADV_WIPEONFORK: the word is 0 in a child until the child
+// stores its number there.
 #include "backends/cpu/fork_watch.h"
 
 #include <sys/mman.h>
@@ -16,7 +17,7 @@ using Word = std::atomic<uint32_t>;
 // Used if the kernel is too old to wipe pages; forks are then not detected.
 constinit Word unwatched{1};
 constinit std::atomic<Word *> watched{&unwatched};
-// Ordinary memory: a child inherits its parent's number here and takes the next one.
+// In ordinary memory, so that a child inherits its parent's number and uses the next one.
 constinit std::atomic<uint32_t> last_generation{1};
 
 uint32_t number_child(Word *word) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines values by the fold entry, or by the loop alone with the same tree.
+// Combines values with the fold entry, or with the loop in the same tree if there is no fold entry.
 #include "backends/cpu/method_fold.h"
 
 #include <algorithm>

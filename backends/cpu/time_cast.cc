@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops with parameters from the call: only the operand knows its unit, so that no kernel can be
-// compiled for each pair of units.
+// Casts of datetime types. The units are part of the operands' dtypes and are passed to the loop as
+// parameters, because a kernel cannot be compiled for each pair of units.
 #include "backends/cpu/time_cast.h"
 
 #include <cstring>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a launch, copy or cast as geometry sees them: dimensions, byte steps, addresses.
+// The items of a launch, copy or cast in the form that geometry uses: dimensions, byte steps,
+// addresses.
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 

@@ -115,7 +115,7 @@ class MemoryPool {
   Native driver_pool_ = nullptr;
   bool caches_blocks_ = true;
 
-  std::mutex trimming_;  // locked before mutex_; a refusal is reported to the trim that met it
+  std::mutex trimming_;  // locked before mutex_; each trim reports its own driver errors
   std::mutex mutex_;     // protects the members below and the caches of streams
   Block *common_[kPoolClasses] = {};
   Block *guarded_ = nullptr;

@@ -47,7 +47,8 @@ class FiberStacks {
   size_t bytes_ = 0;
 };
 
-// Makes `fiber` call main(argument) at the next switch to it, whatever it ran before.
+// Makes `fiber` call main(argument) at the next switch to it, also if it ran another
+// function before.
 void prepare_fiber(Fiber &fiber, FiberMain main, void *argument);
 
 // Records the data of the calling thread that sanitizers need. `here` represents the thread.

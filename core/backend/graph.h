@@ -34,7 +34,7 @@ guf_status begin_capture(Stream &stream, guf_error *error);
 void abandon_capture(Stream &stream);
 
 // Returns whether the stream is being captured by begin_capture. For a stream of the program, also
-// asks the plugin whether the program is capturing it.
+// queries the plugin whether the program is capturing it.
 bool is_captured(const Stream &stream);
 
 // Checks for operations that cannot be part of a graph. Rejecting them here leaves the capture

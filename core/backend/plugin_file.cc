@@ -148,7 +148,7 @@ bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *o
   return true;
 }
 
-// Returns whether linkers export the symbol without being asked.
+// Returns whether linkers export the symbol by default.
 bool is_linkers_own(std::string_view name) {
   return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" ||
          name == "__bss_start";

@@ -196,7 +196,7 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
-// A code about the program's stream or context says nothing about the device.
+// An error code for the program's stream or context does not imply that the device failed.
 FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
   const std::vector<Call> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
