@@ -12,7 +12,7 @@
 
 namespace gufunc::capi {
 
-// unpack(&view) fills a view of the arguments; ask(view, &text, error) writes the answer for it.
+// unpack(&view) fills a view of the arguments; ask(view, &text, error) writes the text for it.
 template <class View, class Unpack, class Ask>
 guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
   return guard(error, [&]() -> guf_status {

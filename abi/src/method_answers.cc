@@ -15,7 +15,7 @@ using namespace gufunc;
 
 namespace {
 
-// unpack(&view) fills a view of the arguments; ask(view, &answer) writes the answer for it.
+// unpack(&view) fills a view of the arguments; ask(view, &answer) writes the result for it.
 template <class View, class Unpack, class Ask>
 guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return capi::guard(error, [&]() -> guf_status {

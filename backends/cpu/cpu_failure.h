@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure that is kept until a caller asks for it.
+// A failure that is stored until a caller queries it.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_FAILURE_H
 #define GUFUNC_BACKENDS_CPU_CPU_FAILURE_H
 

@@ -24,8 +24,8 @@ uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Whether the launch is known to be too short to read the clock. One launch in 16 is timed all the
-// same, because a cost may depend on the data.
+// Whether the launch is known to be too short to read the clock. One launch in 16 is timed even so,
+// because the cost may depend on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();

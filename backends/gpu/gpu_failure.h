@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure of queued work that is kept until a caller asks for it.
+// A failure of queued work that is stored until a caller queries it.
 #ifndef GUFUNC_BACKENDS_GPU_GPU_FAILURE_H
 #define GUFUNC_BACKENDS_GPU_GPU_FAILURE_H
 

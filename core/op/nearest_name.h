@@ -13,9 +13,9 @@ namespace gufunc::op {
 // the letters. Case and a missing "module:" are ignored.
 std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known);
 
-// Returns the text after "no ufunc named 'x'". It says if `wanted` is a ufunc of NumPy that is
-// missing here, or a function of NumPy that is a method of a ufunc. Otherwise it names the nearest
-// name, or is "".
+// Returns the text after "no ufunc named 'x'". The text states if `wanted` is a NumPy ufunc that
+// is missing here, or a NumPy function that is a method of a ufunc here. Otherwise it suggests the
+// nearest name, or is "" if no name is near.
 std::string name_advice(std::string_view wanted, const std::vector<std::string> &known);
 
 }  // namespace gufunc::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule determines the types of the operands; the loop is then the one of the same classes. As
-// in NumPy, arithmetic on datetime types ignores signature= and dtype=.
+// Each rule determines the types of the operands. Their type classes then select the loop. As in
+// NumPy, arithmetic on datetime types ignores signature= and dtype=.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>

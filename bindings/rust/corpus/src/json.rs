@@ -13,7 +13,7 @@ pub enum Json {
     Map(Vec<(String, Json)>),
 }
 
-/// The error says what is wrong in a text, and at which byte.
+/// The error string describes the invalid syntax and contains its byte offset.
 pub type Result<T> = std::result::Result<T, String>;
 
 struct Reader<'a> {
