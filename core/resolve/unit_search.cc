@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rule determines the types of the operands. Their type classes then select the loop. As in
-// NumPy, arithmetic on datetime types ignores signature= and dtype=.
+// NumPy, arithmetic on datetime types ignores signature= and dtype= unless a loop for the operands'
+// own types has these types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
