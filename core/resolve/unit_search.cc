@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule determines the types of the operands. Their type classes then select the loop. As in
-// NumPy, arithmetic on datetime types ignores signature= and dtype= unless a loop for the operands'
-// own types has these types.
+// Each rule determines the types of the operands; their type classes then select the loop. Datetime
+// arithmetic uses signature= and dtype= only if a loop for the operands' own types has these types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
