@@ -16,6 +16,12 @@ struct ItemUnit {
   uint64_t first = 0;  // number of the first item; the rest of the unit follows it
 };
 
+// The number of units to request for `threads` threads: several for each, so that threads of
+// different speeds finish together.
+inline int64_t units_for(uint32_t threads) {
+  return threads < 2 ? 1 : int64_t{threads} * 4;
+}
+
 // Numbers the kept items with the dimension of the lanes fastest.
 class ItemUnits {
  public:

@@ -12,7 +12,6 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint64_t kUnitsPerThread = 4;
 constexpr uint64_t kPieceWork = 32 * 1024;  // least number of elements in a shared subtree
 
 class Reduction {
@@ -229,11 +228,11 @@ guf_status Reduction::run(MethodTraversal *traversal) {
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const int64_t most = most_lanes();
-  const uint64_t wanted = threads < 2 ? 1 : threads * kUnitsPerThread;
-  const ItemUnits units(block_, most, static_cast<int64_t>(wanted));
-  if (units.count() < wanted && fold_.tree() && !empty_) {
+  const ItemUnits units(block_, most, units_for(threads));
+  const auto requested = static_cast<uint64_t>(units_for(threads));
+  if (units.count() < requested && fold_.tree() && !empty_) {
     const ItemUnits whole(block_, most, 1);
-    const Cut where = cut((wanted + whole.count() - 1) / whole.count(), work);
+    const Cut where = cut((requested + whole.count() - 1) / whole.count(), work);
     if (const uint64_t parts = where.above * static_cast<uint64_t>(where.pieces); parts > 1) {
       const uint64_t pieces = pieces_of(parts * whole.count(), threads).count;
       if (traversal == nullptr) return run_cut(whole, where, threads, work);

@@ -10,8 +10,6 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint64_t kPiecesPerThread = 4;
-
 // PERF  One call for each segment of 10 elements costs ten times as much as its additions.
 constexpr int64_t kTogether = 128;
 
@@ -132,10 +130,8 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
   // With only a few segments, items must be divided too, so that every thread gets a piece.
-  const auto indices = static_cast<uint64_t>(block.nindices);
-  const uint64_t wanted = threads < 2 ? 1 : threads * kPiecesPerThread;
-  const ItemUnits units(block, most, static_cast<int64_t>((wanted - 1) / indices + 1));
-  const uint64_t count = times(units.count(), indices);
+  const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1);
+  const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
   if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();
     const uint64_t pieces = pieces_of(count, threads).count;

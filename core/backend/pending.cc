@@ -16,31 +16,31 @@
 namespace gufunc::backend {
 namespace {
 
-struct Flight {
+struct PendingWork {
   Device *device;
   void *event;
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
-  Flight *next;
+  PendingWork *next;
   std::atomic<uint32_t> users{1};  // the list, and threads that wait for it
 };
 
-void drop(Flight *flight) {
-  if (flight->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  flight->device->backend->api.event_close(flight->event);
-  delete flight;
+void drop(PendingWork *work) {
+  if (work->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  work->device->backend->api.event_close(work->event);
+  delete work;
 }
 
-struct Sky {
+struct PendingList {
   base::ForkLock lock;
-  std::atomic<Flight *> first{nullptr};
+  std::atomic<PendingWork *> first{nullptr};
 };
-constinit Sky sky;
+constinit PendingList pending_list;
 
-void add(Flight *flight) {
-  const std::lock_guard<base::ForkLock> hold(sky.lock);
-  flight->next = sky.first.load(std::memory_order_relaxed);
-  sky.first.store(flight, std::memory_order_release);
+void add(PendingWork *work) {
+  const std::lock_guard<base::ForkLock> hold(pending_list.lock);
+  work->next = pending_list.first.load(std::memory_order_relaxed);
+  pending_list.first.store(work, std::memory_order_release);
 }
 
 bool record_event(Stream &stream, void **out_event) {
@@ -67,18 +67,18 @@ void wait_until_idle(Stream &stream) {
 
 // Returns whether the work is done. In a forked child, work of the parent stays pending forever,
 // because the child cannot query its event.
-bool landed(const Flight &flight) {
-  if (flight.fork_epoch != base::fork_epoch()) return false;
+bool is_done(const PendingWork &work) {
+  if (work.fork_epoch != base::fork_epoch()) return false;
   // Events of a device must not be queried while one of its streams is being captured.
-  if (flight.device->captures.load(std::memory_order_acquire) != 0) return false;
+  if (work.device->captures.load(std::memory_order_acquire) != 0) return false;
   ErrorRoom room(nullptr);
-  return flight.device->backend->api.event_query(flight.event, room.get()) != GUF_NOT_READY;
+  return work.device->backend->api.event_query(work.event, room.get()) != GUF_NOT_READY;
 }
 
 // Returns whether the work may use the array's bytes. The operands of a plan or a graph are
 // unknown.
-bool may_touch(const Flight &flight, const array::Array &array) {
-  for (const base::Ref<base::Object> &object : flight.objects) {
+bool may_touch(const PendingWork &work, const array::Array &array) {
+  for (const base::Ref<base::Object> &object : work.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
     const auto *const other = dynamic_cast<const array::Array *>(object.get());
     if (other == nullptr) continue;
@@ -96,24 +96,24 @@ class Waiting {
   Waiting(const Waiting &) = delete;
   Waiting &operator=(const Waiting &) = delete;
   ~Waiting() {
-    for (Flight *const flight : flights_) drop(flight);
+    for (PendingWork *const work : waited_for_) drop(work);
   }
 
   // Errors  GUF_E_CAPTURE <= a stream of the device is being captured, which forbids queries
   guf_status collect(const array::Array &array, guf_error *error) {
-    const std::lock_guard<base::ForkLock> hold(sky.lock);
-    for (Flight *flight = sky.first.load(std::memory_order_relaxed); flight != nullptr;
-         flight = flight->next) {
-      if (flight->fork_epoch != base::fork_epoch() || !may_touch(*flight, array)) continue;
-      const Device &device = *flight->device;
+    const std::lock_guard<base::ForkLock> hold(pending_list.lock);
+    for (PendingWork *work = pending_list.first.load(std::memory_order_relaxed); work != nullptr;
+         work = work->next) {
+      if (work->fork_epoch != base::fork_epoch() || !may_touch(*work, array)) continue;
+      const Device &device = *work->device;
       if (!device.host_memory && device.captures.load(std::memory_order_acquire) != 0) {
         return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
                           "the array is in use on %s, which cannot be waited for while a stream of "
                           "it is captured",
                           device.spec.c_str());
       }
-      flights_.push_back(flight);
-      flight->users.fetch_add(1, std::memory_order_relaxed);
+      waited_for_.push_back(work);
+      work->users.fetch_add(1, std::memory_order_relaxed);
     }
     return GUF_OK;
   }
@@ -122,21 +122,21 @@ class Waiting {
   guf_status wait(uint64_t timeout_ns) const {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
-    for (const Flight *const flight : flights_) {
+    for (const PendingWork *const work : waited_for_) {
       ErrorRoom room(nullptr);
       const auto gone =
           static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
       const uint64_t left =
           timeout_ns == UINT64_MAX ? timeout_ns : timeout_ns - std::min(timeout_ns, gone);
       const guf_status status =
-          flight->device->backend->api.event_synchronize(flight->event, left, room.get());
+          work->device->backend->api.event_synchronize(work->event, left, room.get());
       if (status == GUF_TIMEOUT) return status;
     }
     return GUF_OK;
   }
 
  private:
-  std::vector<Flight *> flights_;
+  std::vector<PendingWork *> waited_for_;
 };
 
 }  // namespace
@@ -196,36 +196,37 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
   }
   ErrorRoom room(nullptr);
   if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
-  auto *const flight = new (std::nothrow) Flight{stream.device, nullptr, stream.fork_epoch, {}, {}};
-  if (flight == nullptr || !record_event(stream, &flight->event)) {
+  auto *const work =
+      new (std::nothrow) PendingWork{stream.device, nullptr, stream.fork_epoch, {}, {}};
+  if (work == nullptr || !record_event(stream, &work->event)) {
     wait_until_idle(stream);
-    delete flight;
+    delete work;
     return;
   }
-  flight->objects = std::move(objects);
-  add(flight);
+  work->objects = std::move(objects);
+  add(work);
 }
 
 void collect_pending() {
-  if (sky.first.load(std::memory_order_acquire) == nullptr) return;
-  Flight *done = nullptr;
+  if (pending_list.first.load(std::memory_order_acquire) == nullptr) return;
+  PendingWork *done = nullptr;
   {
-    const std::lock_guard<base::ForkLock> hold(sky.lock);
-    Flight *staying = nullptr;
-    for (Flight *flight = sky.first.load(std::memory_order_relaxed); flight != nullptr;) {
-      Flight *const next = flight->next;
-      Flight *&list = landed(*flight) ? done : staying;
-      flight->next = list;
-      list = flight;
-      flight = next;
+    const std::lock_guard<base::ForkLock> hold(pending_list.lock);
+    PendingWork *staying = nullptr;
+    for (PendingWork *work = pending_list.first.load(std::memory_order_relaxed); work != nullptr;) {
+      PendingWork *const next = work->next;
+      PendingWork *&list = is_done(*work) ? done : staying;
+      work->next = list;
+      list = work;
+      work = next;
     }
-    sky.first.store(staying, std::memory_order_release);
+    pending_list.first.store(staying, std::memory_order_release);
   }
   while (done != nullptr) drop(std::exchange(done, done->next));
 }
 
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error) {
-  if (sky.first.load(std::memory_order_acquire) == nullptr) return GUF_OK;
+  if (pending_list.first.load(std::memory_order_acquire) == nullptr) return GUF_OK;
   Waiting waiting;
   GUF_TRY(waiting.collect(array, error));
   return waiting.wait(timeout_ns);

@@ -13,9 +13,12 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
+// Set before main, because setenv is not safe while other threads read the environment.
+inline const int kLocalePathStatus = setenv("LOCPATH", GUFUNC_LOCALES, 1);
+
 // Returns a new locale, which the caller frees with freelocale.
 inline locale_t open_comma_locale() {
-  setenv("LOCPATH", GUFUNC_LOCALES, 1);
+  EXPECT_EQ(kLocalePathStatus, 0);
 #ifdef __SANITIZE_ADDRESS__
   const __lsan::ScopedDisabler disabler;  // glibc's newlocale never frees its copy of LOCPATH
 #endif

@@ -172,7 +172,7 @@ int run(int argc, char **argv) {
   add_run_options(*run, options);
   add_call_options(*explain, options);
 
-  CLI::App *const help = app.add_subcommand("help", "Print help, or that of a command");
+  CLI::App *const help = app.add_subcommand("help", "Print help for gufunc or for a command");
   std::vector<std::string> asked_of;
   help->add_option("command", asked_of, "The command")->transform(shown);
 

@@ -171,7 +171,8 @@ GUF_API guf_status guf_array_slice(guf_array array, int32_t naxes, const int64_t
 GUF_API guf_status guf_array_reshape(guf_array array, int32_t ndim, const int64_t *shape,
                                      int32_t order, guf_array *out_array, guf_error *error);
 
-/** Returns the array as one dimension, in `order`. Errors are those of guf_array_reshape.
+/** Returns the array as one dimension, in `order`.
+ * Errors  as guf_array_reshape
  * [mt] [no-block] */
 GUF_API guf_status guf_array_ravel(guf_array array, int32_t order, guf_array *out_array,
                                    guf_error *error);

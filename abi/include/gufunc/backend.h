@@ -41,8 +41,8 @@ enum guf_launch_flag {
 };
 
 enum guf_launch_operand_flag {
-  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* the bytes of each element are reversed; of a complex
-                                             element, those of each part */
+  GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* the bytes of each element are reversed; a complex
+                                             element has the bytes of each part reversed */
   GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* address or strides do not have the dtype's alignment */
   GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand */
   GUF_LAUNCH_OPERAND_READ = 1u << 3,      /* an input or inout operand */
@@ -326,17 +326,17 @@ typedef struct guf_backend_api {
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
 
   /* Copies elements between dtypes and strides: reads operand 0 of the block and writes operand 1.
-   * Both may be swapped or unaligned. The block has no core dimensions and no loop. Casts are those
-   * of guf::cast, except for datetime types: between two of one class with different units, those
-   * of guf::time::conversion (gufunc/kernel/time.hpp); between the classes and between numbers and
-   * datetime types, those of int64, but floating-point numbers outside int64 become NaT. Structured
-   * dtypes (0x82) are only copied. The operands do not overlap: the host stages them if necessary.
-   * With a NULL stream the work is complete on return. */
+   * Both may be swapped or unaligned. The block has no core dimensions and no loop. Elements are
+   * cast by guf::cast. A datetime type is cast to the same class with another unit by
+   * guf::time::conversion (gufunc/kernel/time.hpp). Any other cast from or to a datetime type is
+   * the cast of its int64, but floating-point numbers outside int64 become NaT. Structured dtypes
+   * (0x82) are only copied. The operands do not overlap: the host stages them if necessary. With a
+   * NULL stream the work is complete on return. */
   guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,
                         guf_error *error);
 
   /* Runs a method of a ufunc. The block and its indices are borrowed for the call. With a NULL
-   * stream the work is complete on return if the device has host memory. Casts are those of
+   * stream the work is complete on return if the device has host memory. Elements are cast by
    * guf::cast. */
   guf_status (*method)(void *device, const guf_backend_method *method, guf_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The extension "gufunc.gpu" of GPU backends: slots beyond those of gufunc/backend.h. The host
- * requests it with the slot `extension`. The table is constant and valid for the life of the
+ * The extension "gufunc.gpu" of GPU backends: slots that gufunc/backend.h does not have. The
+ * host requests it with the slot `extension`. The table is constant and valid for the life of the
  * process.
  *
  * The rules of backend.h apply: fallible functions return a guf_status and take a non-NULL

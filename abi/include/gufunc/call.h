@@ -161,12 +161,12 @@ typedef struct guf_resolution {
  * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
  * that a loop reported.
  *
- * Thread state: results are those of the default floating-point control (round to nearest,
- * subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control
- * is restored before the function returns; exception flags of the processor that arithmetic raised
- * stay raised. errno and the signal mask are unchanged. No function is a cancellation point:
- * pthread_cancel takes effect after it. A loop that throws an exception fails its call with
- * GUF_E_LOOP; it must not end its thread or jump out of the call.
+ * Thread state: the call runs under the default floating-point control (round to nearest, subnormal
+ * numbers kept, no traps) and restores the calling thread's control before it returns; exception
+ * flags of the processor that arithmetic raised stay raised. errno and the signal mask are
+ * unchanged. No function is a cancellation point: pthread_cancel takes effect after it. A loop that
+ * throws an exception fails its call with GUF_E_LOOP; it must not end its thread or jump out of the
+ * call.
  *
  * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
  * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
@@ -174,7 +174,8 @@ typedef struct guf_resolution {
  * hooks use. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
-/** Reports what guf_call would do, without doing it. Reads no elements except those of value rules.
+/** Reports what guf_call would do, without doing it. Reads only the elements that
+ * value rules use.
  * Errors  as guf_call before the launch, and
  *         GUF_E_ARG <= out_resolution is NULL
  * [mt] [no-block] */

@@ -17,8 +17,9 @@ enum guf_host_memory {
 /** Allocates an array in host memory for use with `device`, with unspecified values. The array
  * belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
  * mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
- * Ownership, layout and errors are those of guf_array_alloc, and also:
- * Errors  GUF_E_ARG         <= memory is not a guf_host_memory
+ * Ownership and layout as guf_array_alloc.
+ * Errors  as guf_array_alloc, and
+ *         GUF_E_ARG         <= memory is not a guf_host_memory
  *         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
  * [mt] */
 GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dtype,

@@ -176,8 +176,8 @@ GUF_API guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, gu
 GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
 /** Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
- * the first input, then those of the second. The arguments are those of guf_call without axes, axis
- * and dims.
+ * the first input, then the axes of the second. `args` is as for guf_call, without axes, axis and
+ * dims.
  * Errors  as guf_call, and
  *         GUF_E_VALUE <= the ufunc is not binary
  *         GUF_E_DTYPE <= the ufunc has core dimensions

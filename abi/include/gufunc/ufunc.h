@@ -14,7 +14,7 @@ typedef struct guf_module_s *guf_module;
 
 /* Names. Ufuncs of the standard library have plain names ("add"). Ufuncs of a module are named
  * "module:name"; the short name also finds them if it is unique in the context.
- * Choice of a loop: a loop whose input dtypes are exactly those of the call has priority. Else the
+ * Choice of a loop: a loop whose input dtypes equal the dtypes of the call has priority. Else the
  * loops are tried in the order in which they were added. */
 
 typedef struct guf_ufunc_info {

@@ -144,5 +144,5 @@ complete -c gufunc -n __fish_use_subcommand -f -a info -d 'Describe files: .npy,
 complete -c gufunc -n '__fish_seen_subcommand_from info' -s h -l help -d 'Print this help message and exit'
 complete -c gufunc -n '__fish_seen_subcommand_from info' -l raw -d 'Read V2 as bfloat16'
 complete -c gufunc -n '__fish_seen_subcommand_from info' -l json -d 'Print JSON'
-complete -c gufunc -n __fish_use_subcommand -f -a help -d 'Print help, or that of a command'
+complete -c gufunc -n __fish_use_subcommand -f -a help -d 'Print help for gufunc or for a command'
 complete -c gufunc -n '__fish_seen_subcommand_from help' -s h -l help -d 'Print this help message and exit'

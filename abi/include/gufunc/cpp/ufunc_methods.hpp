@@ -24,7 +24,7 @@ struct ReduceCall {
   guf_reduce_args args = {};
 };
 
-// Arguments of accumulate, and with indices those of reduceat.
+// Arguments of accumulate, or of reduceat if there are indices.
 struct AccumulateCall {
   AccumulateCall(const Operand &source, const Operand *places, const Operand &destination,
                  const AccumulateKeywords &keywords) {

@@ -42,7 +42,8 @@ constexpr int nd_elements(int operands) {
   return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
 }
 
-// A bit of the status word besides those of guf_fp_event: an element set `failed`.
+// The bit of the status word that is set if an element set `failed`. The other bits are
+// guf_fp_event.
 enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` advances along the inner dimension: 2 bits in `kinds`.

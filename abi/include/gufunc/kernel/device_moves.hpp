@@ -12,7 +12,8 @@ namespace device {
 
 // ---- convert
 
-// Byte offsets of K items of a thread, kThreads apart; beyond the end those of the last item.
+// Computes the byte offsets of K items of a thread, kThreads apart. An item beyond the end gets the
+// offset of the last item.
 template <int Count, int K, class Block>
 GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<Count, K> &at,
                                 u32 *extra, divisor inner) {

@@ -4,8 +4,8 @@
 // a device.
 //   g.rank() g.size()          index of this thread, and number of threads:
 //                              for (i = g.rank(); i < n; i += g.size())
-//   g.sync()                   barrier: all threads of the group have reached it, and each sees
-//                              what the others wrote before
+//   g.sync()                   barrier: waits until all threads of the group call it; values that
+//                              they wrote before are then visible to each of them
 //   g.sum(n, f) min max        reduction of f(0) .. f(n-1) by the tree of reduce_tree.hpp; every
 //                              thread receives the result
 //   g.reduce(n, f, op, empty)  reduction with another operation

@@ -260,8 +260,8 @@ struct generalized {
   }
 
  private:
-  // Index of the first core stride of operand k: after the outer strides and those of earlier
-  // operands.
+  // Index of the first core stride of operand k. The outer strides and the core strides of earlier
+  // operands precede it.
   static GUF_FN constexpr int core_start(int k) {
     const int ndims[] = {Operand::ndim...};
     int start = count;

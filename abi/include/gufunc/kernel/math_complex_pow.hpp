@@ -170,7 +170,7 @@ GUF_FN c128 pow_by_log(c128 z, c128 w) {
 }
 
 // Special values as in NumPy: 0^w is 1, 0 or NaN depending on the real part of w; small integer
-// exponents multiply. Long: correct to the last places of c128; else to those of c64.
+// exponents multiply. Accurate to the last places of c128 if Long, else of c64.
 template <bool Long>
 GUF_FN c128 pow_complex(c128 z, c128 w) {
   if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a number and small exact functions, on host and device: classification, exponent and
-// fraction, neighbours, degrees, comparison. min and max are those of C++; fmin and fmax prefer a
-// number to a NaN.
+// fraction, neighbours, degrees, comparison. min and max are std::min and std::max; fmin and fmax
+// prefer a number to a NaN.
 #ifndef GUFUNC_KERNEL_MATH_PARTS_HPP
 #define GUFUNC_KERNEL_MATH_PARTS_HPP
 

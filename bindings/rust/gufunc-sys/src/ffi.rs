@@ -2203,7 +2203,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Returns the array as one dimension, in `order`. Errors are those of guf_array_reshape.
+    /// Returns the array as one dimension, in `order`.
+    /// Errors  as guf_array_reshape
     /// [mt] [no-block]
     /// Roles   gives a reference: out_array
     /// ```
@@ -2390,8 +2391,9 @@ unsafe extern "C" {
     /// Allocates an array in host memory for use with `device`, with unspecified values. The array
     /// belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
     /// mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
-    /// Ownership, layout and errors are those of guf_array_alloc, and also:
-    /// Errors  GUF_E_ARG         <= memory is not a guf_host_memory
+    /// Ownership and layout as guf_array_alloc.
+    /// Errors  as guf_array_alloc, and
+    ///         GUF_E_ARG         <= memory is not a guf_host_memory
     ///         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
     /// [mt]
     /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
@@ -2845,12 +2847,12 @@ unsafe extern "C" {
     /// Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
     /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
     /// that a loop reported.
-    /// Thread state: results are those of the default floating-point control (round to nearest,
-    /// subnormal numbers kept, no traps), whatever the calling thread has set. The thread's own control
-    /// is restored before the function returns; exception flags of the processor that arithmetic raised
-    /// stay raised. errno and the signal mask are unchanged. No function is a cancellation point:
-    /// pthread_cancel takes effect after it. A loop that throws an exception fails its call with
-    /// GUF_E_LOOP; it must not end its thread or jump out of the call.
+    /// Thread state: the call runs under the default floating-point control (round to nearest, subnormal
+    /// numbers kept, no traps) and restores the calling thread's control before it returns; exception
+    /// flags of the processor that arithmetic raised stay raised. errno and the signal mask are
+    /// unchanged. No function is a cancellation point: pthread_cancel takes effect after it. A loop that
+    /// throws an exception fails its call with GUF_E_LOOP; it must not end its thread or jump out of the
+    /// call.
     /// [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
     /// overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
     /// need up to 256 KiB of the calling thread's stack, in addition to what the program's own loops and
@@ -2859,7 +2861,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reports what guf_call would do, without doing it. Reads no elements except those of value rules.
+    /// Reports what guf_call would do, without doing it. Reads only the elements that
+    /// value rules use.
     /// Errors  as guf_call before the launch, and
     ///         GUF_E_ARG <= out_resolution is NULL
     /// [mt] [no-block]
@@ -3025,8 +3028,8 @@ unsafe extern "C" {
     pub fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
-    /// the first input, then those of the second. The arguments are those of guf_call without axes, axis
-    /// and dims.
+    /// the first input, then the axes of the second. `args` is as for guf_call, without axes, axis and
+    /// dims.
     /// Errors  as guf_call, and
     ///         GUF_E_VALUE <= the ufunc is not binary
     ///         GUF_E_DTYPE <= the ufunc has core dimensions
