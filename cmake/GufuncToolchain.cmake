@@ -26,8 +26,9 @@ find_program(GUFUNC_CCACHE ccache)
 mark_as_advanced(GUFUNC_CCACHE)
 # CCACHE_DEPEND takes dependencies from the compiler, so ccache need not preprocess uncached
 # sources: a quarter of the time of a fresh build. Precompiled headers need not depend on __TIME__.
+# CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share the cache.
 set(GUFUNC_LAUNCHER env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-  "${GUFUNC_CCACHE}")
+  "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${GUFUNC_CCACHE}")
 if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
   foreach(lang IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${lang}_COMPILER_LAUNCHER)
