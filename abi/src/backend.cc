@@ -4,7 +4,7 @@
 
 #include "abi/src/capi.h"
 #include "abi/src/text_out.h"
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/struct_size.h"
 
 using namespace gufunc;

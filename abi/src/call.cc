@@ -6,8 +6,8 @@
 #include "abi/src/capi.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
-#include "core/pipeline.h"
-#include "core/prepared_plan.h"
+#include "core/call/pipeline.h"
+#include "core/plan/prepared_plan.h"
 
 using namespace gufunc;
 

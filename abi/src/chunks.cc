@@ -5,7 +5,7 @@
 #include "abi/src/capi.h"
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
-#include "core/chunked_call.h"
+#include "core/chunked/chunked_call.h"
 
 using namespace gufunc;
 

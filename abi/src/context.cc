@@ -3,7 +3,7 @@
 #include <gufunc/context.h>
 
 #include "abi/src/handles.h"
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/log.h"
 #include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"

@@ -6,7 +6,7 @@
 
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/struct_size.h"
 #include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"

@@ -6,7 +6,7 @@
 
 #include "abi/src/capi.h"
 #include "core/backend/backend.h"
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/callbacks.h"
 #include "core/base/fork.h"
 #include "core/base/object.h"

@@ -6,7 +6,7 @@
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
-#include "core/prepared_plan.h"
+#include "core/plan/prepared_plan.h"
 
 using namespace gufunc;
 using pipeline::PreparedPlan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files are examined through the open descriptor and never by path again, so the file that was
 // checked is the file that is used.
-#include "core/backend/checked_file.h"
+#include "core/base/checked_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gufunc::backend {
+namespace gufunc::base {
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
@@ -58,4 +58,4 @@ guf_status MappedBytes::map(const char *path, const CheckedFile &file, guf_error
   return GUF_OK;
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base

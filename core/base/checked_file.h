@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are opened once and then examined through the open descriptor.
-#ifndef GUFUNC_CORE_BACKEND_CHECKED_FILE_H
-#define GUFUNC_CORE_BACKEND_CHECKED_FILE_H
+#ifndef GUFUNC_CORE_BASE_CHECKED_FILE_H
+#define GUFUNC_CORE_BASE_CHECKED_FILE_H
 
 #include <sys/types.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 
-namespace gufunc::backend {
+namespace gufunc::base {
 
 // Owns a file descriptor.
 class Descriptor {
@@ -67,6 +67,6 @@ class MappedBytes {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base
 
-#endif  // GUFUNC_CORE_BACKEND_CHECKED_FILE_H
+#endif  // GUFUNC_CORE_BASE_CHECKED_FILE_H

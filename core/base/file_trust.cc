@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file is checked through its open descriptor. The directories are checked along the path that
 // the kernel reports for the descriptor, which contains no symbolic links.
-#include "core/backend/file_trust.h"
+#include "core/base/file_trust.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string>
 
-namespace gufunc::backend {
+namespace gufunc::base {
 namespace {
 
 constexpr uid_t kUnmappedUser = 65534;  // reported by the kernel for owners outside the namespace
@@ -107,4 +107,4 @@ guf_status check_trust(const char *path, const CheckedFile &file, const TrustRul
   return GUF_OK;
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base

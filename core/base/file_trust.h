@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which files this process may load code from.
-#ifndef GUFUNC_CORE_BACKEND_FILE_TRUST_H
-#define GUFUNC_CORE_BACKEND_FILE_TRUST_H
+#ifndef GUFUNC_CORE_BASE_FILE_TRUST_H
+#define GUFUNC_CORE_BASE_FILE_TRUST_H
 
-#include "core/backend/checked_file.h"
+#include "core/base/checked_file.h"
 
-namespace gufunc::backend {
+namespace gufunc::base {
 
 // Trusted owners are root, the effective user and the owner of the library's own file. Group write
 // permission is acceptable only in processes without privileges, for root's group and the two
@@ -29,6 +29,6 @@ struct TrustRule {
 guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
                        guf_error *error);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base
 
-#endif  // GUFUNC_CORE_BACKEND_FILE_TRUST_H
+#endif  // GUFUNC_CORE_BASE_FILE_TRUST_H

@@ -8,7 +8,7 @@
 // The loader identifies libraries by name first. A second file with a descriptor number that was
 // used before would silently return the first library again. Each call therefore spells the path
 // differently, with "//" or "/./" for each bit of a counter.
-#include "core/backend/open_library.h"
+#include "core/base/open_library.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/backend/search_path.h"
+#include "core/plugin/search_path.h"
 #include "core/base/fork_hold.h"
 
-namespace gufunc::backend {
+namespace gufunc::base {
 namespace {
 
 // Returns the number of this process in the namespace in which /proc was mounted.
@@ -110,4 +110,4 @@ void close_library(void *library) {
   dlclose(library);
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls dlopen for a file that was opened and checked before.
-#ifndef GUFUNC_CORE_BACKEND_OPEN_LIBRARY_H
-#define GUFUNC_CORE_BACKEND_OPEN_LIBRARY_H
+#ifndef GUFUNC_CORE_BASE_OPEN_LIBRARY_H
+#define GUFUNC_CORE_BASE_OPEN_LIBRARY_H
 
 #include "core/base/error.h"
 
-namespace gufunc::backend {
+namespace gufunc::base {
 
 // Maps the file behind `descriptor` with RTLD_NOW, RTLD_LOCAL and `flags` (RTLD_NODELETE). Runs its
 // constructors and restores the thread's floating-point control afterwards. `path` is used in
@@ -18,6 +18,6 @@ guf_status open_library(int descriptor, int flags, const char *path, void **out,
 // Calls dlclose. A fork() in another thread waits until the call returns.
 void close_library(void *library);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::base
 
-#endif  // GUFUNC_CORE_BACKEND_OPEN_LIBRARY_H
+#endif  // GUFUNC_CORE_BASE_OPEN_LIBRARY_H

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the time of the work on the host with the time of the transfer and the work on the
 // device.
-#include "core/auto_placement.h"
+#include "core/call/auto_placement.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "core/backend/backend.h"
 #include "core/base/checked.h"
-#include "core/placement.h"
+#include "core/call/placement.h"
 #include "core/trace/trace.h"
 
 namespace gufunc::pipeline {

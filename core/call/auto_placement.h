@@ -2,8 +2,8 @@
 // Device auto: decides whether to move a call whose operands are all in host memory to the
 // automatic device. The decision depends only on shapes and dtypes
 // (docs/decisions/0013-device-auto.md).
-#ifndef GUFUNC_CORE_AUTO_PLACEMENT_H
-#define GUFUNC_CORE_AUTO_PLACEMENT_H
+#ifndef GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
+#define GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
 
 #include <string>
 
@@ -48,4 +48,4 @@ void trace_auto(const op::CallView &call);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_AUTO_PLACEMENT_H
+#endif  // GUFUNC_CORE_CALL_AUTO_PLACEMENT_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/masked_copy.h"
+#include "core/call/masked_copy.h"
 
 #include "core/broadcast/broadcast.h"
 #include "core/op/ufunc_registry.h"
-#include "core/pipeline.h"
+#include "core/call/pipeline.h"
 
 namespace gufunc::pipeline {
 namespace {

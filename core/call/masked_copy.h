@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying of the elements that a mask selects. A call with where= uses it to write back results
 // that it computed in a temporary array.
-#ifndef GUFUNC_CORE_MASKED_COPY_H
-#define GUFUNC_CORE_MASKED_COPY_H
+#ifndef GUFUNC_CORE_CALL_MASKED_COPY_H
+#define GUFUNC_CORE_CALL_MASKED_COPY_H
 
 #include "core/broadcast/loop_shape.h"
 #include "core/memory/memory.h"
@@ -49,4 +49,4 @@ class MaskedCopy {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_MASKED_COPY_H
+#endif  // GUFUNC_CORE_CALL_MASKED_COPY_H

@@ -2,7 +2,7 @@
 // Inputs are copied in preference to staging outputs, because the copy of an input need not be
 // written back and does not involve masks. Outputs that overlap one another are written as if one
 // after the other, in order. In NumPy the result depends on the order in which its loops run.
-#include "core/operand_overlap.h"
+#include "core/call/operand_overlap.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the operands of a call that must be copied because operands overlap. The result must be as
 // if all inputs had been copied first.
-#ifndef GUFUNC_CORE_OPERAND_OVERLAP_H
-#define GUFUNC_CORE_OPERAND_OVERLAP_H
+#ifndef GUFUNC_CORE_CALL_OPERAND_OVERLAP_H
+#define GUFUNC_CORE_CALL_OPERAND_OVERLAP_H
 
 #include "core/op/call_view.h"
 
@@ -34,4 +34,4 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_OPERAND_OVERLAP_H
+#endif  // GUFUNC_CORE_CALL_OPERAND_OVERLAP_H

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a call. The plain case (all operands given, no overlap, no stream) allocates nothing
 // and takes no lock; all other cases are in separate functions.
-#include "core/pipeline.h"
+#include "core/call/pipeline.h"
 
 #include <gufunc/float_control.hpp>
 
 #include <algorithm>
 
-#include "core/auto_placement.h"
+#include "core/call/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/base/caller_state.h"
-#include "core/placement.h"
-#include "core/requested_fp_flags.h"
-#include "core/separate_outputs.h"
-#include "core/temporaries.h"
+#include "core/call/placement.h"
+#include "core/call/requested_fp_flags.h"
+#include "core/call/separate_outputs.h"
+#include "core/call/temporaries.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::pipeline {
@@ -137,12 +137,12 @@ guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolv
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
+               uint32_t threads, const guf_launch_watch *watch, geometry::Launch *launch,
                guf_error *error) {
   backend::ErrorRoom room(error);
   FpFailure failure(room.get());
   guf_launch_block &block = launch->block;
-  int64_t index[plan::kMaxRest];
+  int64_t index[geometry::kMaxRest];
   std::fill_n(index, launch->nrest, 0);
   for (;;) {
     GUF_TRY(failure.keep(
@@ -168,9 +168,9 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   if (kernel == nullptr) {
     GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   }
-  const plan::Planner *planner = nullptr;
-  GUF_TRY(plan::choose(call, &planner, error));
-  plan::Launch geometry;
+  const geometry::Planner *planner = nullptr;
+  GUF_TRY(geometry::choose(call, &planner, error));
+  geometry::Launch geometry;
   GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
   guf_launch_watch watch;
   const bool watched = is_watched(call);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a call: validate the arguments, resolve the types, broadcast the shapes, make a
 // plan, and launch a backend.
-#ifndef GUFUNC_CORE_PIPELINE_H
-#define GUFUNC_CORE_PIPELINE_H
+#ifndef GUFUNC_CORE_CALL_PIPELINE_H
+#define GUFUNC_CORE_CALL_PIPELINE_H
 
 #include "core/op/call_view.h"
-#include "core/plan/planner.h"
+#include "core/geometry/planner.h"
 
 namespace gufunc::pipeline {
 
@@ -46,9 +46,9 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
 // Launches a prepared geometry, and loops over the dimensions that exceed a block. Modifies
 // `launch`. `watch`: the floating-point flags to detect, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, const guf_launch_watch *watch, plan::Launch *launch,
+               uint32_t threads, const guf_launch_watch *watch, geometry::Launch *launch,
                guf_error *error);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_PIPELINE_H
+#endif  // GUFUNC_CORE_CALL_PIPELINE_H

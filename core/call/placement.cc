@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines the device of a call and the operands to copy to it. Depends only on handles.
-#include "core/placement.h"
+#include "core/call/placement.h"
 
 #include "core/backend/backend.h"
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device that runs a call.
-#ifndef GUFUNC_CORE_PLACEMENT_H
-#define GUFUNC_CORE_PLACEMENT_H
+#ifndef GUFUNC_CORE_CALL_PLACEMENT_H
+#define GUFUNC_CORE_CALL_PLACEMENT_H
 
 #include "core/op/call_view.h"
 
@@ -23,4 +23,4 @@ guf_status move_there(op::CallView &call, guf_error *error);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_PLACEMENT_H
+#endif  // GUFUNC_CORE_CALL_PLACEMENT_H

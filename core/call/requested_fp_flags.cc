@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/requested_fp_flags.h"
+#include "core/call/requested_fp_flags.h"
 
 #include "core/backend/backend.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point flags that a call or method requests, and failures because of them.
-#ifndef GUFUNC_CORE_REQUESTED_FP_FLAGS_H
-#define GUFUNC_CORE_REQUESTED_FP_FLAGS_H
+#ifndef GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H
+#define GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H
 
 #include <gufunc/backend.h>
 
@@ -46,4 +46,4 @@ class FpFailure {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_REQUESTED_FP_FLAGS_H
+#endif  // GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H

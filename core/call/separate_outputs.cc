@@ -2,7 +2,7 @@
 // A call with a separate output for an inout operand first copies the operand and then runs in
 // place on the output. With a mask both happen in a copy of the output's size, which is then stored
 // under the mask.
-#include "core/separate_outputs.h"
+#include "core/call/separate_outputs.h"
 
 #include <algorithm>
 

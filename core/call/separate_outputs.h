@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of a signature without outputs, but with separate outputs: "(n)" on x, into y.
-#ifndef GUFUNC_CORE_SEPARATE_OUTPUTS_H
-#define GUFUNC_CORE_SEPARATE_OUTPUTS_H
+#ifndef GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
+#define GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 
 #include <string>
 #include <vector>
 
-#include "core/pipeline.h"
-#include "core/temporaries.h"
+#include "core/call/pipeline.h"
+#include "core/call/temporaries.h"
 
 namespace gufunc::pipeline {
 
@@ -69,4 +69,4 @@ class SeparateOutputs {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_SEPARATE_OUTPUTS_H
+#endif  // GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H

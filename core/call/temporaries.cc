@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that a call creates.
-#include "core/temporaries.h"
+#include "core/call/temporaries.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "core/array/overlap.h"
 #include "core/backend/graph.h"
-#include "core/masked_copy.h"
+#include "core/call/masked_copy.h"
 #include "core/memory/transfer.h"
 
 namespace gufunc::pipeline {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that a call creates: outputs to allocate, copies because of overlap, copies of host memory
 // for a device that cannot read it, and scalars that must outlive the call on a stream.
-#ifndef GUFUNC_CORE_TEMPORARIES_H
-#define GUFUNC_CORE_TEMPORARIES_H
+#ifndef GUFUNC_CORE_CALL_TEMPORARIES_H
+#define GUFUNC_CORE_CALL_TEMPORARIES_H
 
 #include <vector>
 
 #include "core/backend/borrowed_stream.h"
 #include "core/broadcast/broadcast.h"
 #include "core/memory/memory.h"
-#include "core/operand_overlap.h"
+#include "core/call/operand_overlap.h"
 
 namespace gufunc::pipeline {
 
@@ -138,4 +138,4 @@ void point_at(const base::Ref<array::Array> &array, op::OperandView *operand);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_TEMPORARIES_H
+#endif  // GUFUNC_CORE_CALL_TEMPORARIES_H

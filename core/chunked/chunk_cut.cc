@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/chunk_cut.h"
+#include "core/chunked/chunk_cut.h"
 
 #include <algorithm>
 
 #include "core/base/checked.h"
-#include "core/operand_overlap.h"
+#include "core/call/operand_overlap.h"
 
 namespace gufunc::pipeline {
 namespace {

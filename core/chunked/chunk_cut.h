@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The division of a chunked call's loop: the size of a chunk and the order of the chunks.
-#ifndef GUFUNC_CORE_CHUNK_CUT_H
-#define GUFUNC_CORE_CHUNK_CUT_H
+#ifndef GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
+#define GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
 
 #include "core/broadcast/loop_shape.h"
 
@@ -48,4 +48,4 @@ class ChunkCut {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_CHUNK_CUT_H
+#endif  // GUFUNC_CORE_CHUNKED_CHUNK_CUT_H

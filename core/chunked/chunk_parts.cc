@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/chunk_parts.h"
+#include "core/chunked/chunk_parts.h"
 
 #include <algorithm>
 
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
 #include "core/memory/page_locks.h"
-#include "core/operand_overlap.h"
+#include "core/call/operand_overlap.h"
 
 namespace gufunc::pipeline {
 

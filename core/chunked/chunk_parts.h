@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operands of a chunked call: the part of each operand that belongs to a chunk, and how it is
 // transferred.
-#ifndef GUFUNC_CORE_CHUNK_PARTS_H
-#define GUFUNC_CORE_CHUNK_PARTS_H
+#ifndef GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H
+#define GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H
 
 #include <vector>
 
-#include "core/chunk_cut.h"
+#include "core/chunked/chunk_cut.h"
 #include "core/memory/memory.h"
 #include "core/resolve/resolve.h"
 
@@ -53,4 +53,4 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, cons
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_CHUNK_PARTS_H
+#endif  // GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H

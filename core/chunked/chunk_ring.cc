@@ -2,7 +2,7 @@
 // While the device computes one chunk, the next is copied in and the previous one is copied out.
 // Only `finish` waits, for the oldest chunk. The cpu's threads read and write the caller's memory,
 // pack strides and swap bytes. The device accesses page-locked memory only.
-#include "core/chunk_ring.h"
+#include "core/chunked/chunk_ring.h"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of slots for the pending chunks of a call on a device. A slot has device and host memory.
 // A chunk passes through three streams in order: copy in, kernel, copy out.
-#ifndef GUFUNC_CORE_CHUNK_RING_H
-#define GUFUNC_CORE_CHUNK_RING_H
+#ifndef GUFUNC_CORE_CHUNKED_CHUNK_RING_H
+#define GUFUNC_CORE_CHUNKED_CHUNK_RING_H
 
 #include <memory>
 #include <vector>
 
 #include "core/backend/borrowed_stream.h"
-#include "core/chunk_parts.h"
+#include "core/chunked/chunk_parts.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::pipeline {
@@ -80,4 +80,4 @@ class ChunkRing {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_CHUNK_RING_H
+#endif  // GUFUNC_CORE_CHUNKED_CHUNK_RING_H

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunked calls. Types and shapes are determined once for the whole call. Each chunk is then a
 // launch of a part of its loop.
-#include "core/chunked_call.h"
+#include "core/chunked/chunked_call.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "core/auto_placement.h"
-#include "core/chunk_ring.h"
-#include "core/operand_overlap.h"
-#include "core/pipeline.h"
-#include "core/requested_fp_flags.h"
-#include "core/temporaries.h"
+#include "core/call/auto_placement.h"
+#include "core/chunked/chunk_ring.h"
+#include "core/call/operand_overlap.h"
+#include "core/call/pipeline.h"
+#include "core/call/requested_fp_flags.h"
+#include "core/call/temporaries.h"
 #include "core/trace/trace.h"
 
 namespace gufunc::pipeline {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a call in chunks of its outermost loop dimension.
-#ifndef GUFUNC_CORE_CHUNKED_CALL_H
-#define GUFUNC_CORE_CHUNKED_CALL_H
+#ifndef GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H
+#define GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H
 
 #include <gufunc/chunks.h>
 
@@ -17,4 +17,4 @@ guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, in
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_CHUNKED_CALL_H
+#endif  // GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planner of elementwise calls. A launch has loop dimensions only.
-#include "core/plan/loop_axes.h"
+#include "core/geometry/loop_axes.h"
 
-namespace gufunc::plan {
+namespace gufunc::geometry {
 namespace {
 
 const char *refuse_elementwise(const op::CallView &call) {
@@ -22,4 +22,4 @@ guf_status make_elementwise(const Request &request, Launch *out, guf_error *erro
 
 const Planner kElementwise = {"elementwise", refuse_elementwise, make_elementwise};
 
-}  // namespace gufunc::plan
+}  // namespace gufunc::geometry

@@ -3,9 +3,9 @@
 // its core dimensions.
 #include <algorithm>
 
-#include "core/plan/loop_axes.h"
+#include "core/geometry/loop_axes.h"
 
-namespace gufunc::plan {
+namespace gufunc::geometry {
 namespace {
 
 const char *refuse_generalized(const op::CallView &call) {
@@ -81,4 +81,4 @@ guf_status make_generalized(const Request &request, Launch *out, guf_error *erro
 
 const Planner kGufunc = {"gufunc", refuse_generalized, make_generalized};
 
-}  // namespace gufunc::plan
+}  // namespace gufunc::geometry

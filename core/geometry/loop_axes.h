@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion of broadcast dimensions to loop dimensions: drop, flip, sort by stride, coalesce.
-#ifndef GUFUNC_CORE_PLAN_LOOP_AXES_H
-#define GUFUNC_CORE_PLAN_LOOP_AXES_H
+#ifndef GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
+#define GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 
-#include "core/plan/planner.h"
+#include "core/geometry/planner.h"
 
-namespace gufunc::plan {
+namespace gufunc::geometry {
 
 // Writes the operands, addresses, dtypes, flags, loop dimensions and stride bits of a launch. The
 // planner writes the core dimensions.
 // Errors  GUF_E_INTERNAL <= the request has more than GUF_MAX_NDIM loop dimensions
 guf_status write_loop(const Request &request, Launch *out, guf_error *error);
 
-}  // namespace gufunc::plan
+}  // namespace gufunc::geometry
 
-#endif  // GUFUNC_CORE_PLAN_LOOP_AXES_H
+#endif  // GUFUNC_CORE_GEOMETRY_LOOP_AXES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of planners, in the order in which they are tried.
-#include "core/plan/planner.h"
+#include "core/geometry/planner.h"
 
-namespace gufunc::plan {
+namespace gufunc::geometry {
 
 std::span<const Planner *const> planners() {
   static constexpr const Planner *kOrder[] = {&kElementwise, &kGufunc};
@@ -19,4 +19,4 @@ guf_status choose(const op::CallView &call, const Planner **out, guf_error *erro
                     "%s: no planner takes this call", call.ufunc->name.c_str());
 }
 
-}  // namespace gufunc::plan
+}  // namespace gufunc::geometry

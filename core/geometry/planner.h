@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planners, which write the decisions of a call into the launch block of a backend. The planners
 // are tried in order. A further kind of call (a reduction, a scan) is a further planner.
-#ifndef GUFUNC_CORE_PLAN_PLANNER_H
-#define GUFUNC_CORE_PLAN_PLANNER_H
+#ifndef GUFUNC_CORE_GEOMETRY_PLANNER_H
+#define GUFUNC_CORE_GEOMETRY_PLANNER_H
 
 #include <gufunc/backend.h>
 
@@ -11,7 +11,7 @@
 #include "core/broadcast/loop_shape.h"
 #include "core/resolve/resolve.h"
 
-namespace gufunc::plan {
+namespace gufunc::geometry {
 
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
@@ -64,6 +64,6 @@ inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t st
   }
 }
 
-}  // namespace gufunc::plan
+}  // namespace gufunc::geometry
 
-#endif  // GUFUNC_CORE_PLAN_PLANNER_H
+#endif  // GUFUNC_CORE_GEOMETRY_PLANNER_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/module/module_kernel.h"
+#include "core/kernel/kernel.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A raw kernel of a module, with its compiled code for each device.
-#ifndef GUFUNC_CORE_MODULE_MODULE_KERNEL_H
-#define GUFUNC_CORE_MODULE_MODULE_KERNEL_H
+#ifndef GUFUNC_CORE_KERNEL_KERNEL_H
+#define GUFUNC_CORE_KERNEL_KERNEL_H
 
 #include <array>
 #include <atomic>
@@ -43,4 +43,4 @@ class RawKernel final : public base::Object {
 
 }  // namespace gufunc::module
 
-#endif  // GUFUNC_CORE_MODULE_MODULE_KERNEL_H
+#endif  // GUFUNC_CORE_KERNEL_KERNEL_H

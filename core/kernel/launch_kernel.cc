@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch_kernel.h"
+#include "core/kernel/launch_kernel.h"
 
 #include <gufunc/kernels.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of raw kernels. Arguments are checked against the kernel's parameters and packed into
 // one block, which the launch passes by value.
-#ifndef GUFUNC_CORE_LAUNCH_KERNEL_H
-#define GUFUNC_CORE_LAUNCH_KERNEL_H
+#ifndef GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H
+#define GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H
 
 #include <span>
 
-#include "core/module/module_kernel.h"
+#include "core/kernel/kernel.h"
 #include "core/op/call_view.h"
 
 namespace gufunc::pipeline {
@@ -26,4 +26,4 @@ guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_LAUNCH_KERNEL_H
+#endif  // GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H

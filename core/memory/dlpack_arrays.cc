@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/stream_waits.h"

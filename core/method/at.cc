@@ -7,9 +7,9 @@
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
-#include "core/pipeline.h"
-#include "core/placement.h"
-#include "core/requested_fp_flags.h"
+#include "core/call/pipeline.h"
+#include "core/call/placement.h"
+#include "core/call/requested_fp_flags.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::method {
@@ -109,8 +109,8 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
       steps[k] = operand_step(view, call.operand[kInput].layout, offsets, offsets.ndim + k);
   }
   const uint64_t from = call.operand[kInput].layout.address;
-  const plan::Planner *planner = nullptr;
-  GUF_TRY(plan::choose(call, &planner, error));
+  const geometry::Planner *planner = nullptr;
+  GUF_TRY(geometry::choose(call, &planner, error));
   if (view.has_operand) {
     op::OperandView &operand = call.operand[kInput];
     operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
@@ -127,7 +127,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     if (view.has_operand) {
       call.operand[kInput].layout.address = from + static_cast<uint64_t>(offsets.operand[n]);
     }
-    plan::Launch geometry;
+    geometry::Launch geometry;
     GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
     GUF_TRY(failure.keep(pipeline::run(*call.device, call.stream, kernel, *choice.loop,
                                        call.args->threads, watched ? &watch : nullptr, &geometry,

@@ -2,13 +2,13 @@
 // Describes a method as text: the loop and its kernel, casts, shapes, and the order of the
 // reduction (docs/reductions.md).
 #include "core/array/overlap.h"
-#include "core/auto_placement.h"
+#include "core/call/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
 #include "core/method/many_folds.h"
-#include "core/plan_text.h"
-#include "core/prepared_plan.h"
+#include "core/plan/plan_text.h"
+#include "core/plan/prepared_plan.h"
 
 namespace gufunc::method {
 namespace {

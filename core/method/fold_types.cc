@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "core/placement.h"
+#include "core/call/placement.h"
 #include "core/resolve/refusal.h"
 #include "core/resolve/weak_scalar.h"
 #include "core/validate/validate_call.h"

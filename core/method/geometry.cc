@@ -9,7 +9,7 @@
 
 #include "core/base/checked.h"
 #include "core/method/method.h"
-#include "core/requested_fp_flags.h"
+#include "core/call/requested_fp_flags.h"
 
 namespace gufunc::method {
 namespace {

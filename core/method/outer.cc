@@ -5,7 +5,7 @@
 
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
-#include "core/pipeline.h"
+#include "core/call/pipeline.h"
 
 namespace gufunc::method {
 

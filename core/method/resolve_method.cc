@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/method/decide.h"
-#include "core/pipeline.h"
+#include "core/call/pipeline.h"
 
 namespace gufunc::method {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/array/overlap.h"
 #include "core/broadcast/broadcast.h"
-#include "core/requested_fp_flags.h"
+#include "core/call/requested_fp_flags.h"
 
 namespace gufunc::method {
 

@@ -5,7 +5,7 @@
 
 #include "core/array/axes.h"
 #include "core/method/method.h"
-#include "core/temporaries.h"
+#include "core/call/temporaries.h"
 
 namespace gufunc::method {
 

@@ -2,11 +2,11 @@
 // Resolves and describes a reduction with a user-defined accumulator.
 #include <algorithm>
 
-#include "core/auto_placement.h"
+#include "core/call/auto_placement.h"
 #include "core/method/decide.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
-#include "core/plan_text.h"
+#include "core/plan/plan_text.h"
 
 namespace gufunc::method {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/checked.h"
 #include "core/method/fold_types.h"
 #include "core/op/state_fold.h"
-#include "core/placement.h"
+#include "core/call/placement.h"
 
 namespace gufunc::method {
 namespace {

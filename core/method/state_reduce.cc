@@ -13,9 +13,9 @@
 #include "core/method/result.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
-#include "core/pipeline.h"
-#include "core/requested_fp_flags.h"
-#include "core/temporaries.h"
+#include "core/call/pipeline.h"
+#include "core/call/requested_fp_flags.h"
+#include "core/call/temporaries.h"
 
 namespace gufunc::method {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <mutex>
 
-#include "core/backend/open_library.h"
+#include "core/base/open_library.h"
 #include "core/base/fork.h"
 #include "core/module/module_image.h"
 
@@ -17,11 +17,11 @@ class MappedImage final : public ModuleImage {
  public:
   MappedImage() = default;
   ~MappedImage() override {
-    if (library_ != nullptr) backend::close_library(library_);
+    if (library_ != nullptr) base::close_library(library_);
   }
 
   guf_status open(const char *path, const ModuleFile &file, guf_error *error) {
-    GUF_TRY(backend::open_library(file.copy.descriptor(), 0, path, &library_, error));
+    GUF_TRY(base::open_library(file.copy.descriptor(), 0, path, &library_, error));
     const auto *const table = static_cast<const guf_module_v1 *>(dlsym(library_, kTableSymbol));
     if (table == nullptr) {
       return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/backend/search_path.h"
+#include "core/plugin/search_path.h"
 #include "core/module/module_extent.h"
 #include "core/module/module_segments.h"
 
@@ -23,7 +23,7 @@ constexpr uint64_t kMaxSize = uint64_t{128} << 20;
 constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // per segment, before the copy
 constexpr uint32_t kNoteVersion = 1;
 
-guf_status read_at(const char *path, const backend::CheckedFile &file, uint64_t offset,
+guf_status read_at(const char *path, const base::CheckedFile &file, uint64_t offset,
                    std::span<std::byte> to, guf_error *error) {
   for (size_t done = 0; done < to.size();) {
     const ssize_t n = pread(file.descriptor.get(), to.data() + done, to.size() - done,
@@ -40,7 +40,7 @@ guf_status read_at(const char *path, const backend::CheckedFile &file, uint64_t 
 }
 
 // Checks that one of the segments has a module note.
-guf_status check_notes(const char *path, const backend::CheckedFile &file,
+guf_status check_notes(const char *path, const base::CheckedFile &file,
                        std::span<const Elf64_Phdr> segments, guf_error *error) {
   std::vector<std::byte> notes;
   for (const Elf64_Phdr &segment : segments) {
@@ -54,7 +54,7 @@ guf_status check_notes(const char *path, const backend::CheckedFile &file,
                     "%s is not a gufunc module; the file has no gufunc module note", path);
 }
 
-guf_status check_before_copy(const char *path, const backend::CheckedFile &file, guf_error *error) {
+guf_status check_before_copy(const char *path, const base::CheckedFile &file, guf_error *error) {
   if (file.size == 0) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone, "%s is empty", path);
   }
@@ -76,10 +76,10 @@ guf_status check_before_copy(const char *path, const backend::CheckedFile &file,
 }
 
 guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
-  backend::CheckedFile file;
-  GUF_TRY(backend::open_regular(path, &file, error));
-  if (backend::process_is_privileged()) {
-    GUF_TRY(backend::check_trust(path, file, backend::process_trust(), error));
+  base::CheckedFile file;
+  GUF_TRY(base::open_regular(path, &file, error));
+  if (base::process_is_privileged()) {
+    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
   }
   GUF_TRY(check_before_copy(path, file, error));
   return out->copy(path, file, error);

@@ -57,7 +57,7 @@ int write_all(int descriptor, const char *bytes, size_t size) {
   return 0;
 }
 
-guf_status copy_content(const char *path, const backend::CheckedFile &from, int to,
+guf_status copy_content(const char *path, const base::CheckedFile &from, int to,
                         guf_error *error) {
   const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
   for (uint64_t done = 0; done < from.size;) {
@@ -79,9 +79,9 @@ guf_status copy_content(const char *path, const backend::CheckedFile &from, int 
 
 }  // namespace
 
-guf_status SealedCopy::copy(const char *path, const backend::CheckedFile &file, guf_error *error) {
+guf_status SealedCopy::copy(const char *path, const base::CheckedFile &file, guf_error *error) {
   if (exceeds_file_limit(file.size)) return fail_copy(path, EFBIG, error);
-  backend::Descriptor made(make_memory_file(path));
+  base::Descriptor made(make_memory_file(path));
   if (made.get() < 0) return fail_copy(path, errno, error);
   GUF_TRY(copy_content(path, file, made.get(), error));
   const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;

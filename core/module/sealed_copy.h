@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/backend/checked_file.h"
+#include "core/base/checked_file.h"
 
 namespace gufunc::module {
 
@@ -18,14 +18,14 @@ class SealedCopy {
   // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system provides no memory
   //                     files
   //         GUF_E_NO_MEMORY;  GUF_E_BAD_FILE <= the file is empty
-  guf_status copy(const char *path, const backend::CheckedFile &file, guf_error *error);
+  guf_status copy(const char *path, const base::CheckedFile &file, guf_error *error);
 
   int descriptor() const { return file_.descriptor.get(); }
   std::span<const std::byte> bytes() const { return mapped_.bytes(); }
 
  private:
-  backend::CheckedFile file_;
-  backend::MappedBytes mapped_;
+  base::CheckedFile file_;
+  base::MappedBytes mapped_;
 };
 
 }  // namespace gufunc::module

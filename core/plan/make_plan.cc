@@ -5,13 +5,13 @@
 
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
-#include "core/masked_copy.h"
-#include "core/pipeline.h"
-#include "core/plan_text.h"
-#include "core/prepared_plan.h"
-#include "core/requested_fp_flags.h"
-#include "core/separate_outputs.h"
-#include "core/temporaries.h"
+#include "core/call/masked_copy.h"
+#include "core/call/pipeline.h"
+#include "core/plan/plan_text.h"
+#include "core/plan/prepared_plan.h"
+#include "core/call/requested_fp_flags.h"
+#include "core/call/separate_outputs.h"
+#include "core/call/temporaries.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -151,9 +151,9 @@ void PreparedPlan::keep_scalars(op::CallView &call) {
   }
 }
 
-guf_status PreparedPlan::take_geometry(const plan::Request &request, const plan::Planner &planner,
+guf_status PreparedPlan::take_geometry(const geometry::Request &request, const geometry::Planner &planner,
                                        guf_error *error) {
-  auto geometry = std::make_unique<plan::Launch>();
+  auto geometry = std::make_unique<geometry::Launch>();
   GUF_TRY(planner.make(request, geometry.get(), error));
   block_ = geometry->block;
   block_.flags &= ~static_cast<uint32_t>(GUF_LAUNCH_SWAPPED);
@@ -247,8 +247,8 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
 guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choice,
                                  const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                                  guf_error *error) {
-  const plan::Planner *planner = nullptr;
-  GUF_TRY(plan::choose(call, &planner, error));
+  const geometry::Planner *planner = nullptr;
+  GUF_TRY(geometry::choose(call, &planner, error));
   auto made = base::Ref<PreparedPlan>::adopt(new PreparedPlan);
   PreparedPlan &plan = *made;
   plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that describes what a plan does and why.
-#include "core/plan_text.h"
+#include "core/plan/plan_text.h"
 
-#include "core/auto_placement.h"
+#include "core/call/auto_placement.h"
 #include "core/backend/backend.h"
 #include "core/resolve/weak_scalar.h"
 
@@ -91,7 +91,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
 }
 
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
-                          const resolve::Choice &choice, const plan::Planner &planner,
+                          const resolve::Choice &choice, const geometry::Planner &planner,
                           const guf_launch_block &block, uint64_t workspace) {
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
@@ -109,7 +109,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   }
   text += describe_block(block, loop);
   text += std::string("planner ") + planner.name + "\n";
-  for (const plan::Planner *other : plan::planners()) {
+  for (const geometry::Planner *other : geometry::planners()) {
     const char *const why = other->refusal(call);
     if (why != nullptr) text += std::string("  refused ") + other->name + ": " + why + "\n";
   }

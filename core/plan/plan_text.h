@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that describes what a plan does and why.
-#ifndef GUFUNC_CORE_PLAN_TEXT_H
-#define GUFUNC_CORE_PLAN_TEXT_H
+#ifndef GUFUNC_CORE_PLAN_PLAN_TEXT_H
+#define GUFUNC_CORE_PLAN_PLAN_TEXT_H
 
 #include <string>
 
-#include "core/operand_overlap.h"
-#include "core/plan/planner.h"
+#include "core/call/operand_overlap.h"
+#include "core/geometry/planner.h"
 
 namespace gufunc::pipeline {
 
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
-                          const resolve::Choice &choice, const plan::Planner &planner,
+                          const resolve::Choice &choice, const geometry::Planner &planner,
                           const guf_launch_block &block, uint64_t workspace);
 
 // Parts of the text, which the texts of methods also use.
@@ -29,4 +29,4 @@ std::string describe_lies(const op::CallView &call, const OverlapWork &work);
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_PLAN_TEXT_H
+#endif  // GUFUNC_CORE_PLAN_PLAN_TEXT_H

@@ -2,7 +2,7 @@
 // Launches of plans. The addresses are checked against the plan's assumptions, the used parts of
 // its block are copied, and the backend is called. Without a stream, a launch allocates nothing,
 // takes no lock and formats nothing.
-#include "core/prepared_plan.h"
+#include "core/plan/prepared_plan.h"
 
 #include <gufunc/float_control.hpp>
 
@@ -12,7 +12,7 @@
 
 #include "core/base/caller_state.h"
 #include "core/base/fork.h"
-#include "core/pipeline.h"
+#include "core/call/pipeline.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -99,7 +99,7 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
     block->address[stage.operand] = workspace + stage.place + static_cast<uint64_t>(operand.offset);
   }
   for (int32_t i = 0; i < n; ++i) {
-    plan::flag_alignment(block, i, operands_[static_cast<size_t>(i)].stride_bits);
+    geometry::flag_alignment(block, i, operands_[static_cast<size_t>(i)].stride_bits);
   }
   block->mask = 0;
   if (!masked_) return;
@@ -128,7 +128,7 @@ void PreparedPlan::fill_small_block(const uint64_t *addresses, guf_launch_block 
     const Operand &operand = operands_[static_cast<size_t>(i)];
     const uint64_t base = operand.fixed != 0 ? operand.fixed : addresses[i];
     block->address[i] = base + static_cast<uint64_t>(operand.offset);
-    plan::flag_alignment(block, i, operand.stride_bits);
+    geometry::flag_alignment(block, i, operand.stride_bits);
   }
 }
 
@@ -170,7 +170,7 @@ guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *strea
 
 guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_block &block,
                                   guf_error *error) const {
-  plan::Launch launch;
+  geometry::Launch launch;
   launch.block = block;
   launch.nrest = rest_->nrest;
   for (int32_t k = 0; k < launch.nrest; ++k) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call that is prepared once and launched many times. It is immutable, so many threads may launch
 // one plan at once.
-#ifndef GUFUNC_CORE_PREPARED_PLAN_H
-#define GUFUNC_CORE_PREPARED_PLAN_H
+#ifndef GUFUNC_CORE_PLAN_PREPARED_PLAN_H
+#define GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@
 
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
-#include "core/operand_overlap.h"
-#include "core/plan/planner.h"
+#include "core/call/operand_overlap.h"
+#include "core/geometry/planner.h"
 
 namespace gufunc::pipeline {
 
@@ -81,7 +81,7 @@ class PreparedPlan final : public base::Object {
   void find_pairs(const op::CallView &call, const OverlapWork &work);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
-  guf_status take_geometry(const plan::Request &request, const plan::Planner &planner,
+  guf_status take_geometry(const geometry::Request &request, const geometry::Planner &planner,
                            guf_error *error);
 
   guf_status check_addresses(const uint64_t *addresses, uint64_t workspace, guf_error *error) const;
@@ -112,7 +112,7 @@ class PreparedPlan final : public base::Object {
   std::vector<Pair> pairs_;
   std::vector<Stage> stages_;
   guf_launch_block block_;              // addresses and alignment flags are set per launch
-  std::unique_ptr<plan::Launch> rest_;  // if the loop dimensions exceed a block
+  std::unique_ptr<geometry::Launch> rest_;  // if the loop dimensions exceed a block
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;
   const op::Loop *loop_ = nullptr;
@@ -122,4 +122,4 @@ class PreparedPlan final : public base::Object {
 
 }  // namespace gufunc::pipeline
 
-#endif  // GUFUNC_CORE_PREPARED_PLAN_H
+#endif  // GUFUNC_CORE_PLAN_PREPARED_PLAN_H

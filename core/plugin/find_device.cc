@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/base/caller_state.h"
 #include "core/base/log.h"

@@ -2,7 +2,7 @@
 // The services that plugins receive from the host: log, memory, configuration.
 #include <cstdlib>
 
-#include "core/backend/plugin_table.h"
+#include "core/plugin/plugin_table.h"
 #include "core/base/log.h"
 
 namespace gufunc::backend {

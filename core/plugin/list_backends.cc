@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/log.h"
 
 // Defined by the static cpu backend if it is linked in (GUFUNC_STATIC_CPU).

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the note of a plugin. The text comes from an untrusted file, so its length, its characters
 // and every key are checked.
-#include "core/backend/backend_note.h"
+#include "core/plugin/note.h"
 
 #include <gufunc/backend.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/backend/search_path.h"
+#include "core/plugin/search_path.h"
 #include "core/base/elf_file.h"
 
 namespace gufunc::backend {

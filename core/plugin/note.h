@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The identity of a plugin, read from its file before any of its code runs.
-#ifndef GUFUNC_CORE_BACKEND_BACKEND_NOTE_H
-#define GUFUNC_CORE_BACKEND_BACKEND_NOTE_H
+#ifndef GUFUNC_CORE_PLUGIN_NOTE_H
+#define GUFUNC_CORE_PLUGIN_NOTE_H
 
 #include <string>
 #include <string_view>
 
-#include "core/backend/checked_file.h"
+#include "core/base/checked_file.h"
 
 namespace gufunc::backend {
 
@@ -33,4 +33,4 @@ guf_status check_backend_note(const BackendNote &note, guf_error *error);
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_BACKEND_NOTE_H
+#endif  // GUFUNC_CORE_PLUGIN_NOTE_H

@@ -2,8 +2,8 @@
 // Runs work once, in one thread, while other threads wait. No lock is held meanwhile, because the
 // work calls plugins. A fork() in another thread waits for the work to end, so that a child process
 // finds the work either done or not started.
-#ifndef GUFUNC_CORE_BACKEND_ONCE_H
-#define GUFUNC_CORE_BACKEND_ONCE_H
+#ifndef GUFUNC_CORE_PLUGIN_ONCE_H
+#define GUFUNC_CORE_PLUGIN_ONCE_H
 
 #include <atomic>
 #include <cstdint>
@@ -60,4 +60,4 @@ class Once {
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_ONCE_H
+#endif  // GUFUNC_CORE_PLUGIN_ONCE_H

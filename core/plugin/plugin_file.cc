@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the dynamic section of a plugin file. Virtual addresses are converted to file offsets, and
 // only bytes inside the file are read.
-#include "core/backend/plugin_file.h"
+#include "core/plugin/plugin_file.h"
 
 #include <elf.h>
 #include <gufunc/backend.h>

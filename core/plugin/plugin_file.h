@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks how a plugin file is linked, before it is mapped.
-#ifndef GUFUNC_CORE_BACKEND_PLUGIN_FILE_H
-#define GUFUNC_CORE_BACKEND_PLUGIN_FILE_H
+#ifndef GUFUNC_CORE_PLUGIN_PLUGIN_FILE_H
+#define GUFUNC_CORE_PLUGIN_PLUGIN_FILE_H
 
-#include "core/backend/backend_note.h"
+#include "core/plugin/note.h"
 
 namespace gufunc::backend {
 
@@ -18,4 +18,4 @@ guf_status check_plugin_file(const char *path, const CheckedFile &file, const Ba
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_PLUGIN_FILE_H
+#endif  // GUFUNC_CORE_PLUGIN_PLUGIN_FILE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens and checks the table of a plugin. Sizes, slots, name and minor version are checked, because
 // the plugin's declarations are not trusted.
-#include "core/backend/plugin_table.h"
+#include "core/plugin/plugin_table.h"
 
 #include <dlfcn.h>
 
@@ -10,8 +10,8 @@
 #include <cstring>
 #include <new>
 
-#include "core/backend/open_library.h"
-#include "core/backend/plugin_file.h"
+#include "core/base/open_library.h"
+#include "core/plugin/plugin_file.h"
 
 namespace gufunc::backend {
 namespace {

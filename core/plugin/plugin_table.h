@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls a plugin's entry function and checks that the table it fills keeps the contract.
-#ifndef GUFUNC_CORE_BACKEND_PLUGIN_TABLE_H
-#define GUFUNC_CORE_BACKEND_PLUGIN_TABLE_H
+#ifndef GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H
+#define GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H
 
 #include <gufunc/backend.h>
 
-#include "core/backend/backend_note.h"
+#include "core/plugin/note.h"
 
 namespace gufunc::backend {
 
@@ -27,4 +27,4 @@ guf_status open_plugin(const CheckedFile &file, const char *path, const BackendN
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_PLUGIN_TABLE_H
+#endif  // GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H

@@ -2,7 +2,7 @@
 // The list of backends of the process, and the steps from a file to an open device. Each step runs
 // once, without a lock, and its outcome is stored. A backend that failed is reported with its
 // reason and not tried again, unless the failure was a lack of memory.
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backends of the process. They are found by their notes and opened on demand. A backend that
 // fails stays in the list, with the reason for its failure.
-#ifndef GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
-#define GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
+#ifndef GUFUNC_CORE_PLUGIN_REGISTRY_H
+#define GUFUNC_CORE_PLUGIN_REGISTRY_H
 
 #include <array>
 #include <atomic>
 #include <span>
 
 #include "core/backend/backend.h"
-#include "core/backend/backend_note.h"
-#include "core/backend/once.h"
-#include "core/backend/plugin_table.h"
-#include "core/backend/search_path.h"
+#include "core/plugin/note.h"
+#include "core/plugin/once.h"
+#include "core/plugin/plugin_table.h"
+#include "core/plugin/search_path.h"
 
 namespace gufunc::backend {
 
@@ -101,4 +101,4 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules);
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_BACKEND_REGISTRY_H
+#endif  // GUFUNC_CORE_PLUGIN_REGISTRY_H

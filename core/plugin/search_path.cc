@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only the absolute folders listed here are searched, never the current directory or
 // LD_LIBRARY_PATH.
-#include "core/backend/search_path.h"
+#include "core/plugin/search_path.h"
 
 #include <dirent.h>
 #include <sys/auxv.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders that are searched for plugins, and the file names of plugins.
-#ifndef GUFUNC_CORE_BACKEND_SEARCH_PATH_H
-#define GUFUNC_CORE_BACKEND_SEARCH_PATH_H
+#ifndef GUFUNC_CORE_PLUGIN_SEARCH_PATH_H
+#define GUFUNC_CORE_PLUGIN_SEARCH_PATH_H
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/backend/file_trust.h"
+#include "core/base/file_trust.h"
 
 namespace gufunc::backend {
 
@@ -51,4 +51,4 @@ bool is_backend_name(std::string_view name);
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_SEARCH_PATH_H
+#endif  // GUFUNC_CORE_PLUGIN_SEARCH_PATH_H

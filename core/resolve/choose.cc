@@ -113,7 +113,7 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
     if (is_weak(operand) || op::is_missing(operand)) continue;
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     const guf_dtype own = operand.layout.dtype;
-    // As in plan::write_loop, an output without a unit adopts the unit of the loop.
+    // As in geometry::write_loop, an output without a unit adopts the unit of the loop.
     const bool written = call.ufunc->signature.writes(i);
     if ((written ? dtype::settle_unit(own, type) : own) != type) mask |= 1U << i;
   }

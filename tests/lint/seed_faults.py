@@ -34,7 +34,7 @@ LAYERS = [
           "core/base may not see core/dtype"),
     Fault("core/resolve/seeded.cc", '#include "core/broadcast/seeded.h"\n',
           "core/resolve may not see"),
-    Fault("core/plan/seeded.cc", '#include "core/pipeline.h"\n',
+    Fault("core/plan/seeded.cc", '#include "core/call/pipeline.h"\n',
           "core/plan may not see core/pipeline"),
     Fault("core/base/seeded.cc", '#include "abi/src/seeded.h"\n', "core sees only itself"),
     Fault("core/plan/seeded.cc", "#include <gufunc/gufunc.hpp>\n",
@@ -56,7 +56,7 @@ LAYERS = [
 # file.
 LAYERS_SCENERY = [
     "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
-    "core/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
+    "core/call/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
 ]
 
 HEADERS = [

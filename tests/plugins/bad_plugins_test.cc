@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 
 namespace gufunc::backend {
 namespace {

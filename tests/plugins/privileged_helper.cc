@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/module/module.h"
 
 using namespace gufunc::backend;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names under which the dynamic loader lists libraries that were opened by file descriptor.
-#include "core/backend/open_library.h"
+#include "core/base/open_library.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gufunc::backend {
+namespace gufunc::base {
 namespace {
 
 using testing::Each;
@@ -78,4 +78,4 @@ TEST(OpenLibrary, NamesNoDescriptorThatIsUsedAgain) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::base

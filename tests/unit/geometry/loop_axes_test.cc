@@ -6,8 +6,8 @@
 #include <random>
 
 #include "core/broadcast/broadcast.h"
-#include "core/masked_copy.h"
-#include "core/plan/planner.h"
+#include "core/call/masked_copy.h"
+#include "core/geometry/planner.h"
 #include "tests/unit/call_sample.h"
 
 namespace gufunc {
@@ -25,16 +25,16 @@ struct Planned {
     status = broadcast::arrange(call->view(), shape.get(), &call->error);
     if (status != GUF_OK) return;
     const resolve::Choice choice = {&loop, 0, 0};
-    status = plan::choose(call->view(), &planner, &call->error);
+    status = geometry::choose(call->view(), &planner, &call->error);
     if (status != GUF_OK) return;
     status = planner->make({call->view(), *shape, choice}, launch.get(), &call->error);
   }
 
-  const plan::Planner *planner = nullptr;
+  const geometry::Planner *planner = nullptr;
   guf_status status;
   std::unique_ptr<op::Loop> loop_ = std::make_unique<op::Loop>();
   std::unique_ptr<broadcast::LoopShape> shape = std::make_unique<broadcast::LoopShape>();
-  std::unique_ptr<plan::Launch> launch = std::make_unique<plan::Launch>();
+  std::unique_ptr<geometry::Launch> launch = std::make_unique<geometry::Launch>();
 };
 
 // One dimension of the launch: its extent, and each operand's stride.
@@ -43,7 +43,7 @@ struct Dimension {
   std::vector<int64_t> step;
 };
 
-std::vector<Dimension> dimensions(const plan::Launch &launch) {
+std::vector<Dimension> dimensions(const geometry::Launch &launch) {
   const guf_launch_block &block = launch.block;
   const bool masked = (block.flags & GUF_LAUNCH_MASKED) != 0;
   std::vector<Dimension> found;
@@ -73,7 +73,7 @@ void visit(const std::vector<Dimension> &dims, size_t k, Item item, std::vector<
   }
 }
 
-std::vector<Item> items_of(const plan::Launch &launch) {
+std::vector<Item> items_of(const geometry::Launch &launch) {
   Item first(launch.block.address, launch.block.address + launch.block.noperands);
   if ((launch.block.flags & GUF_LAUNCH_MASKED) != 0) first.push_back(launch.block.mask);
   std::vector<Item> items;

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/backend/backend_registry.h"
+#include "core/plugin/registry.h"
 #include "core/base/log.h"
 #include "tests/unit/elf_sample.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parsing of the ELF note that identifies a backend: valid notes and every kind of invalid note.
-#include "core/backend/backend_note.h"
+#include "core/plugin/note.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `Once` runs its work on one thread, publishes the result to all threads, retries after a failure,
 // and restarts in a forked child when the fork interrupted the work.
-#include "core/backend/once.h"
+#include "core/plugin/once.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
