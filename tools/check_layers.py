@@ -11,8 +11,8 @@ import source_tree as tree
 # height do not include each other.
 HEIGHT = {
     "base": 0, "dtype": 1, "array": 2, "trace": 2, "op": 3,
-    "validate": 4, "resolve": 4, "broadcast": 4, "plan": 5, "backend": 6, "module": 7,
-    "memory": 7, "pipeline": 8, "method": 9,
+    "validate": 4, "resolve": 4, "broadcast": 4, "geometry": 5, "backend": 5, "plugin": 6,
+    "module": 6, "memory": 7, "call": 8, "plan": 9, "chunked": 9, "kernel": 9, "method": 10,
 }
 C_HEADERS = {"stddef.h", "stdint.h"}
 VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")
@@ -38,10 +38,9 @@ def resolve(root, source, kind, name):
     return None
 
 
-def room(path):
-    """Returns the component of core/<component>/x. Files of core/ itself belong to the pipeline.
-    """
-    return path.parts[1] if len(path.parts) > 2 else "pipeline"
+def component(path):
+    """Returns the component of core/<component>/x, or None for a file outside of components."""
+    return path.parts[1] if len(path.parts) > 2 else None
 
 
 def refuse_in_core(source, target):
@@ -50,10 +49,12 @@ def refuse_in_core(source, target):
         return "core does not see the C++ wrapper" if wrapper else None
     if target.parts[0] != "core":
         return "core sees only itself and abi/include"
-    own, other = room(source), room(target)
+    own, other = component(source), component(target)
     for name in (own, other):
+        if name is None:
+            return "a source of core belongs to a component, core/<component>/"
         if name not in HEIGHT:
-            return f"core/{name} has no place in the order of rooms"
+            return f"core/{name} is not in the list of components"
     if own == other or HEIGHT[other] < HEIGHT[own]:
         return None
     return f"core/{own} may not see core/{other}"

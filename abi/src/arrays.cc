@@ -7,6 +7,7 @@
 #include "abi/src/handles.h"
 #include "core/base/struct_size.h"
 #include "core/memory/array_ops.h"
+#include "core/plugin/find_device.h"
 
 using namespace gufunc;
 using array::Array;
@@ -15,7 +16,7 @@ namespace {
 
 // NULL: the cpu.
 guf_status find_device(guf_device device, backend::Device **out, guf_error *error) {
-  if (device == nullptr) return backend::cpu_device(out, error);
+  if (device == nullptr) return plugin::cpu_device(out, error);
   return capi::need_device(device, "device", out, error);
 }
 

@@ -4,15 +4,15 @@
 
 #include "abi/src/capi.h"
 #include "abi/src/text_out.h"
-#include "core/plugin/registry.h"
 #include "core/base/struct_size.h"
+#include "core/plugin/registry.h"
 
 using namespace gufunc;
 
 namespace {
 
-guf_backend_info describe(const backend::Record &record) {
-  const backend::Outcome &state = record.state();
+guf_backend_info describe(const plugin::Record &record) {
+  const plugin::Outcome &state = record.state();
   guf_backend_info info = {};
   info.struct_size = sizeof info;
   info.state = state.status;
@@ -35,7 +35,7 @@ guf_backend_info describe(const backend::Record &record) {
 guf_status guf_backend_count(uint32_t *out_count, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_count, "out_count", error));
-    *out_count = static_cast<uint32_t>(backend::backends().size());
+    *out_count = static_cast<uint32_t>(plugin::backends().size());
     return GUF_OK;
   });
 }
@@ -44,18 +44,18 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
                                 guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_info, "out_info", error));
-    const auto all = backend::backends();
+    const auto all = plugin::backends();
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
                         "no backend of that index; found %u, wanted less than %zu", index,
                         all.size());
     }
     // A backend that is unusable is described too, so the status of the probe is ignored.
-    if (probe != 0) backend::probe_backend(*all[index], nullptr);
+    if (probe != 0) plugin::probe_backend(*all[index], nullptr);
     return base::write_struct(out_info, "out_info", describe(*all[index]), error);
   });
 }
 
 guf_status guf_backend_load(const char *path, guf_error *error) {
-  return capi::guard(error, [&] { return backend::load_backend(path, error); });
+  return capi::guard(error, [&] { return plugin::load_backend(path, error); });
 }

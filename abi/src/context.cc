@@ -3,10 +3,10 @@
 #include <gufunc/context.h>
 
 #include "abi/src/handles.h"
-#include "core/plugin/registry.h"
 #include "core/base/log.h"
 #include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"
+#include "core/plugin/registry.h"
 #include "core/trace/trace.h"
 
 using namespace gufunc;
@@ -70,7 +70,7 @@ guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_err
 
 guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    GUF_TRY(backend::shut_down(timeout_ns, error));
+    GUF_TRY(plugin::shut_down(timeout_ns, error));
     memory::run_callbacks(0);
     trace::end();
     return GUF_OK;

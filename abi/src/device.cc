@@ -6,10 +6,10 @@
 
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
-#include "core/plugin/registry.h"
 #include "core/base/struct_size.h"
 #include "core/memory/memory.h"
 #include "core/op/ufunc_registry.h"
+#include "core/plugin/registry.h"
 
 using namespace gufunc;
 
@@ -20,7 +20,7 @@ guf_status find_automatic(op::Context &context, backend::Device **out, guf_error
   *out = context.auto_device.load(std::memory_order_acquire);
   if (*out != nullptr) return GUF_OK;
   backend::Device *chosen = nullptr;
-  GUF_TRY(backend::choose_device(&chosen, error));
+  GUF_TRY(plugin::choose_device(&chosen, error));
   if (context.auto_device.compare_exchange_strong(*out, chosen, std::memory_order_acq_rel)) {
     *out = chosen;
   }
@@ -48,7 +48,7 @@ guf_status guf_device_get(guf_context context, const char *spec, guf_device *out
       GUF_TRY(find_automatic(*where, &device, error));
       handle = base::publish(&device->automatic, true);
     } else {
-      GUF_TRY(backend::find_device(spec, &device, error));
+      GUF_TRY(plugin::find_device(spec, &device, error));
       handle = device->handle;
     }
     *out_device = reinterpret_cast<guf_device>(handle);
@@ -66,7 +66,7 @@ guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_d
                         "native is 0, wanted a context of the program's");
     }
     backend::Device *device = nullptr;
-    GUF_TRY(backend::adopt_device(spec, native, &device, error));
+    GUF_TRY(plugin::adopt_device(spec, native, &device, error));
     *out_device = reinterpret_cast<guf_device>(device->handle);
     return GUF_OK;
   });

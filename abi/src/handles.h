@@ -6,11 +6,11 @@
 
 #include "abi/src/capi.h"
 #include "core/backend/backend.h"
-#include "core/plugin/registry.h"
 #include "core/base/callbacks.h"
 #include "core/base/fork.h"
 #include "core/base/object.h"
 #include "core/op/call_view.h"
+#include "core/plugin/registry.h"
 
 namespace gufunc::capi {
 
@@ -68,7 +68,7 @@ inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *e
 
 // For functions that create objects.  Errors  GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
-  if (__builtin_expect(!backend::is_shut_down(), 1)) return GUF_OK;
+  if (__builtin_expect(!plugin::is_shut_down(), 1)) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
 }
 

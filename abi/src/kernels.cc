@@ -10,6 +10,7 @@
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
 #include "core/kernel/launch_kernel.h"
+#include "core/plugin/find_device.h"
 
 using namespace gufunc;
 using module::RawKernel;
@@ -98,7 +99,7 @@ guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
     if (device != nullptr) {
       GUF_TRY(capi::need_device(device, "device", &where, error));
     } else {
-      GUF_TRY(backend::cpu_device(&where, error));
+      GUF_TRY(plugin::cpu_device(&where, error));
     }
     void *native = nullptr;
     const guf_kernels_api *api = nullptr;

@@ -102,13 +102,6 @@ class Event final : public base::Object {
   std::weak_ptr<Capture> capture;  // the capture of that graph; expires with it
 };
 
-// Returns the cpu device. Opens it on first use; later calls are one load.
-// Errors  any 9xx <= the cpu plugin cannot be found or opened
-guf_status cpu_device(Device **out, guf_error *error);
-
-// Finds a device by its spec, as guf_device_get.
-guf_status find_device(const char *spec, Device **out, guf_error *error);
-
 // Returns the loop's kernel on a device. A repeated request is one load. The first request may load
 // a module, so plans make it when they are created.
 // Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the available targets

@@ -24,8 +24,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/plugin/search_path.h"
 #include "core/base/fork_hold.h"
+#include "core/base/process_trust.h"
 
 namespace gufunc::base {
 namespace {

@@ -2,8 +2,8 @@
 #include "core/call/masked_copy.h"
 
 #include "core/broadcast/broadcast.h"
-#include "core/op/ufunc_registry.h"
 #include "core/call/pipeline.h"
+#include "core/op/ufunc_registry.h"
 
 namespace gufunc::pipeline {
 namespace {

@@ -4,8 +4,8 @@
 #ifndef GUFUNC_CORE_CALL_PIPELINE_H
 #define GUFUNC_CORE_CALL_PIPELINE_H
 
-#include "core/op/call_view.h"
 #include "core/geometry/planner.h"
+#include "core/op/call_view.h"
 
 namespace gufunc::pipeline {
 

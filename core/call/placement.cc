@@ -3,9 +3,9 @@
 #include "core/call/placement.h"
 
 #include "core/backend/backend.h"
-#include "core/plugin/registry.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
+#include "core/plugin/registry.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -107,7 +107,7 @@ Device *look_at_auto(const Locations &locations, op::CallView *call) {
 }  // namespace
 
 guf_status place(op::CallView &call, guf_error *error) {
-  if (__builtin_expect(backend::is_shut_down(), 0)) {
+  if (__builtin_expect(plugin::is_shut_down(), 0)) {
     return base::fail(error, GUF_E_SHUTDOWN, kNone, kNone, "the library was shut down");
   }
   Locations locations;
@@ -124,7 +124,7 @@ guf_status place(op::CallView &call, guf_error *error) {
     device = call.stream->device;
   }
   if (device == nullptr) device = asked != nullptr ? asked : locations.host;
-  if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
+  if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
   if (asked != nullptr && asked != device) return fail_asked(call, *device, error);
   if (locations.device != nullptr && locations.device != device) {
     return fail_mismatch(locations.on_device, locations.device, device, error);

@@ -10,6 +10,7 @@
 #include "core/backend/graph.h"
 #include "core/call/masked_copy.h"
 #include "core/memory/transfer.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::pipeline {
 
@@ -89,7 +90,7 @@ guf_status Temporaries::check_capture(guf_error *error) const {
 
 guf_status Temporaries::find_home(backend::Device **out, guf_error *error) const {
   *out = call_.device;
-  return call_.host_copies == op::HostCopies::kAll ? backend::cpu_device(out, error) : GUF_OK;
+  return call_.host_copies == op::HostCopies::kAll ? plugin::cpu_device(out, error) : GUF_OK;
 }
 
 bool Temporaries::is_far(const op::OperandView &operand) const {
@@ -124,7 +125,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
                                (operand->flags & op::kScalar) != 0};
   if (load && is_far(*operand)) {
     backend::Device *cpu = nullptr;
-    GUF_TRY(backend::cpu_device(&cpu, error));
+    GUF_TRY(plugin::cpu_device(&cpu, error));
     GUF_TRY(memory::transfer({{to, false}, call_.device}, {source, cpu}, call_.stream, error));
   } else if (load) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
@@ -251,7 +252,7 @@ guf_status Temporaries::write_back_one(const Staged &staged, guf_error *error) {
 
 guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
   backend::Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   if (call_.has_where && staged.ncore != kUnmasked) return write_home_masked(staged, *cpu, error);
   return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
 }

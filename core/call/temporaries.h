@@ -8,8 +8,8 @@
 
 #include "core/backend/borrowed_stream.h"
 #include "core/broadcast/broadcast.h"
-#include "core/memory/memory.h"
 #include "core/call/operand_overlap.h"
+#include "core/memory/memory.h"
 
 namespace gufunc::pipeline {
 
@@ -77,7 +77,7 @@ class Temporaries {
   guf_status check_capture(guf_error *error) const;
 
   // Finds the device on which outputs are allocated.
-  // Errors  as backend::cpu_device
+  // Errors  as plugin::cpu_device
   guf_status find_home(backend::Device **out, guf_error *error) const;
 
   void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }

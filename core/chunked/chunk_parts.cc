@@ -5,8 +5,8 @@
 
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
-#include "core/memory/page_locks.h"
 #include "core/call/operand_overlap.h"
+#include "core/memory/page_locks.h"
 
 namespace gufunc::pipeline {
 

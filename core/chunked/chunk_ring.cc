@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -24,7 +25,7 @@ bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
 }  // namespace
 
 guf_status ChunkRing::open(guf_error *error) {
-  GUF_TRY(backend::cpu_device(&cpu_, error));
+  GUF_TRY(plugin::cpu_device(&cpu_, error));
   backend::Device &device = *call_.device;
   GUF_TRY(in_.open(device, nullptr, error));
   GUF_TRY(compute_.open(device, nullptr, error));

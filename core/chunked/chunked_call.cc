@@ -7,11 +7,11 @@
 #include <bit>
 
 #include "core/call/auto_placement.h"
-#include "core/chunked/chunk_ring.h"
 #include "core/call/operand_overlap.h"
 #include "core/call/pipeline.h"
 #include "core/call/requested_fp_flags.h"
 #include "core/call/temporaries.h"
+#include "core/chunked/chunk_ring.h"
 #include "core/trace/trace.h"
 
 namespace gufunc::pipeline {

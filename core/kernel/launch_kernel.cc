@@ -8,6 +8,7 @@
 #include "core/array/array.h"
 #include "core/backend/pending.h"
 #include "core/dtype/dtype.h"
+#include "core/plugin/find_device.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::pipeline {
@@ -94,7 +95,7 @@ guf_status find_device(const KernelCall &call, Device **out, guf_error *error) {
     if (host == nullptr) host = argument.device;
   }
   *out = host;
-  return host != nullptr ? guf_status{GUF_OK} : backend::cpu_device(out, error);
+  return host != nullptr ? guf_status{GUF_OK} : plugin::cpu_device(out, error);
 }
 
 bool reads(const Device &device, const OperandView &argument) {

@@ -8,6 +8,7 @@
 #include "core/base/checked.h"
 #include "core/memory/memory.h"
 #include "core/memory/storage.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::memory {
 namespace {
@@ -78,7 +79,7 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
                          const int64_t *shape, const int64_t *strides, int32_t order,
                          base::Ref<Array> *out, guf_error *error) {
   backend::Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   if (device.host_memory) return allocate(device, dtype, ndim, shape, strides, order, out, error);
   GUF_TRY(allocate_from({device, kind, *cpu}, dtype, ndim, shape, strides, order, out, error));
   if (kind != GUF_MEMORY_PINNED) (*out)->storage()->set_reader(&device);

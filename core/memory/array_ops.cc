@@ -11,6 +11,7 @@
 #include "core/backend/stream_waits.h"
 #include "core/dtype/time_dtype.h"
 #include "core/memory/transfer.h"
+#include "core/plugin/find_device.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::memory {
@@ -171,7 +172,7 @@ guf_status settle_int(const guf_operand &operand, guf_dtype wanted, guf_dtype *i
 guf_status fill_far(Array &array, Device &device, const Side &scalar, Stream *stream,
                     guf_error *error) {
   Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   alignas(16) unsigned char element[16];
   const Side here = {
       {array.layout().dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(element)},
@@ -196,7 +197,7 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   Device *cpu = nullptr;
   GUF_TRY(device_of(array, &device, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   const Side scalar_side = {
       {dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false, true};
   if (stream == nullptr && device->host_memory)
@@ -287,7 +288,7 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   Device *device = nullptr;
   Device *cpu = nullptr;
   GUF_TRY(device_of(array, &device, error));
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   if (array.nbytes() == 0) return GUF_OK;
   if (destination == nullptr) {

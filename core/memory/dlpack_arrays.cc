@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <string>
 
-#include "core/plugin/registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/stream_waits.h"
 #include "core/base/checked.h"
+#include "core/plugin/registry.h"
 
 namespace gufunc::memory {
 namespace {
@@ -96,8 +96,7 @@ guf_status find_named(const char *backend, int32_t id, Device **out, guf_error *
     return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
                       "managed->tensor.device_id is %d", id);
   }
-  return backend::find_device((std::string(backend) + ":" + std::to_string(id)).c_str(), out,
-                              error);
+  return plugin::find_device((std::string(backend) + ":" + std::to_string(id)).c_str(), out, error);
 }
 
 // Finds the device of the array, and another device that reads the memory in place, if any.
@@ -115,7 +114,7 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
     case GUF_DLPACK_CPU:
     case GUF_DLPACK_CUDA_HOST:
     case GUF_DLPACK_ROC_HOST:
-      return backend::cpu_device(out, error);
+      return plugin::cpu_device(out, error);
     default:
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
                         "managed->tensor.device_type is %d, wanted one of the cpu, CUDA or ROC",
@@ -283,7 +282,7 @@ guf_status GivenTensor::describe(guf_error *error) {
 
 guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
   Device *device = array_->device();
-  if (device == nullptr) GUF_TRY(backend::cpu_device(&device, error));
+  if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
   base::Ref<Stream> reading, before;
   GUF_TRY(find_partner(consumer, *device, "consumer", &reading, error));
   if (!reading) return GUF_OK;

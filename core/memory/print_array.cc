@@ -8,6 +8,7 @@
 #include "core/array/datetime_format.h"
 #include "core/array/print.h"
 #include "core/memory/array_ops.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::memory {
 namespace {
@@ -25,7 +26,7 @@ guf_status gather(array::Array &array, const array::Corner &corner, std::vector<
     return GUF_OK;
   }
   backend::Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<array::Array> here;
   GUF_TRY(to_device(array, *cpu, nullptr, &here, error));
   array::gather_corner(here->layout(), false, corner, out->data());

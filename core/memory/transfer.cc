@@ -13,6 +13,7 @@
 #include "core/backend/graph.h"
 #include "core/backend/pending.h"
 #include "core/backend/stream_waits.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::memory {
 namespace {
@@ -93,7 +94,7 @@ guf_status host_to_device(const Place &to, const Place &from, Stream *stream, gu
   GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<Array> host;
   GUF_TRY(make_staging(*cpu, to.side.layout.dtype, to.side.layout, &held, &host, error));
   GUF_TRY(wait_for(stream, error));
@@ -122,7 +123,7 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
     source = place_of(*there, *from.device);
   }
   Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<Array> host;
   GUF_TRY(make_staging(*cpu, source.side.layout.dtype, source.side.layout, &held, &host, error));
   GUF_TRY(copy_bytes(place_of(*host, *cpu), source, GUF_COPY_DEVICE_TO_HOST, stream, error));
@@ -132,7 +133,7 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
 
 guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_error *error) {
   Device *cpu = nullptr;
-  GUF_TRY(backend::cpu_device(&cpu, error));
+  GUF_TRY(plugin::cpu_device(&cpu, error));
   backend::Held held(stream);
   base::Ref<Array> host;
   GUF_TRY(make_staging(*cpu, from.side.layout.dtype, from.side.layout, &held, &host, error));
@@ -227,7 +228,7 @@ Place place_of(const Array &array, Device &device) {
 
 guf_status device_of(const Array &array, Device **out, guf_error *error) {
   *out = array.device();
-  return *out != nullptr ? GUF_OK : backend::cpu_device(out, error);
+  return *out != nullptr ? GUF_OK : plugin::cpu_device(out, error);
 }
 
 guf_status check_stream(const Stream *stream, const Device &a, const Device &b, guf_error *error) {

@@ -16,7 +16,7 @@ struct Place {
 Place place_of(const array::Array &array, backend::Device &device);
 
 // Returns the device of an array. Host memory that was wrapped without a device belongs to the cpu.
-// Errors  as backend::cpu_device
+// Errors  as plugin::cpu_device
 guf_status device_of(const array::Array &array, backend::Device **out, guf_error *error);
 
 // Errors  GUF_E_DEVICE_MISMATCH <= the stream belongs to neither device, or it belongs to the host

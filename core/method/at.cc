@@ -3,13 +3,13 @@
 // occurrence is applied in order.
 #include <algorithm>
 
+#include "core/call/pipeline.h"
+#include "core/call/placement.h"
+#include "core/call/requested_fp_flags.h"
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
-#include "core/call/pipeline.h"
-#include "core/call/placement.h"
-#include "core/call/requested_fp_flags.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::method {

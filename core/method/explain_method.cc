@@ -2,8 +2,8 @@
 // Describes a method as text: the loop and its kernel, casts, shapes, and the order of the
 // reduction (docs/reductions.md).
 #include "core/array/overlap.h"
-#include "core/call/auto_placement.h"
 #include "core/backend/backend.h"
+#include "core/call/auto_placement.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
 #include "core/method/many_folds.h"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/method/method.h"
 #include "core/call/requested_fp_flags.h"
+#include "core/method/method.h"
 
 namespace gufunc::method {
 namespace {

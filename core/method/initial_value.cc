@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/memory/memory.h"
+#include "core/plugin/find_device.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::method {
@@ -113,7 +114,7 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   }
   GUF_TRY(dtype::check_cast(initial.layout.dtype, type, error));
   backend::Device *host = nullptr;
-  GUF_TRY(backend::cpu_device(&host, error));
+  GUF_TRY(plugin::cpu_device(&host, error));
   const memory::Side to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)}, false};
   const memory::Side from = {initial.layout, swapped};
   return memory::convert(*host, nullptr, to, from, error);

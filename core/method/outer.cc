@@ -3,9 +3,9 @@
 // rest is an ordinary call.
 #include <algorithm>
 
+#include "core/call/pipeline.h"
 #include "core/method/decide.h"
 #include "core/method/fold_types.h"
-#include "core/call/pipeline.h"
 
 namespace gufunc::method {
 

@@ -3,8 +3,8 @@
 // launched.
 #include <algorithm>
 
-#include "core/method/decide.h"
 #include "core/call/pipeline.h"
+#include "core/method/decide.h"
 
 namespace gufunc::method {
 namespace {

@@ -4,8 +4,8 @@
 #define GUFUNC_CORE_METHOD_RESULT_H
 
 #include "core/array/axes.h"
-#include "core/method/method.h"
 #include "core/call/temporaries.h"
+#include "core/method/method.h"
 
 namespace gufunc::method {
 

@@ -6,9 +6,9 @@
 
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
+#include "core/call/placement.h"
 #include "core/method/fold_types.h"
 #include "core/op/state_fold.h"
-#include "core/call/placement.h"
 
 namespace gufunc::method {
 namespace {

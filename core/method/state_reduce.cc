@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "core/base/checked.h"
+#include "core/call/pipeline.h"
+#include "core/call/requested_fp_flags.h"
+#include "core/call/temporaries.h"
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
 #include "core/method/many_folds.h"
 #include "core/method/result.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
-#include "core/call/pipeline.h"
-#include "core/call/requested_fp_flags.h"
-#include "core/call/temporaries.h"
+#include "core/plugin/find_device.h"
 
 namespace gufunc::method {
 namespace {
@@ -269,7 +270,7 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   base::Ref<array::Array> here = base::Ref<array::Array>::share(&numbers);
   backend::Device *cpu = nullptr;
   if (!device.host_memory) {
-    GUF_TRY(backend::cpu_device(&cpu, error));
+    GUF_TRY(plugin::cpu_device(&cpu, error));
     GUF_TRY(memory::allocate(*cpu, GUF_I64, 1, layout.shape, nullptr, GUF_ORDER_C, &here, error));
   }
   auto *const to = reinterpret_cast<int64_t *>(here->layout().address);

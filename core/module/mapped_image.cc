@@ -6,8 +6,8 @@
 
 #include <mutex>
 
-#include "core/base/open_library.h"
 #include "core/base/fork.h"
+#include "core/base/open_library.h"
 #include "core/module/module_image.h"
 
 namespace gufunc::module {

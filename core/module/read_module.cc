@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/plugin/search_path.h"
+#include "core/base/process_trust.h"
 #include "core/module/module_extent.h"
 #include "core/module/module_segments.h"
 

@@ -57,8 +57,7 @@ int write_all(int descriptor, const char *bytes, size_t size) {
   return 0;
 }
 
-guf_status copy_content(const char *path, const base::CheckedFile &from, int to,
-                        guf_error *error) {
+guf_status copy_content(const char *path, const base::CheckedFile &from, int to, guf_error *error) {
   const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
   for (uint64_t done = 0; done < from.size;) {
     const ssize_t n = pread(from.descriptor.get(), block.get(),

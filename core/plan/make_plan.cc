@@ -7,11 +7,11 @@
 #include "core/base/checked.h"
 #include "core/call/masked_copy.h"
 #include "core/call/pipeline.h"
-#include "core/plan/plan_text.h"
-#include "core/plan/prepared_plan.h"
 #include "core/call/requested_fp_flags.h"
 #include "core/call/separate_outputs.h"
 #include "core/call/temporaries.h"
+#include "core/plan/plan_text.h"
+#include "core/plan/prepared_plan.h"
 
 namespace gufunc::pipeline {
 namespace {
@@ -151,8 +151,8 @@ void PreparedPlan::keep_scalars(op::CallView &call) {
   }
 }
 
-guf_status PreparedPlan::take_geometry(const geometry::Request &request, const geometry::Planner &planner,
-                                       guf_error *error) {
+guf_status PreparedPlan::take_geometry(const geometry::Request &request,
+                                       const geometry::Planner &planner, guf_error *error) {
   auto geometry = std::make_unique<geometry::Launch>();
   GUF_TRY(planner.make(request, geometry.get(), error));
   block_ = geometry->block;

@@ -2,8 +2,8 @@
 // Text that describes what a plan does and why.
 #include "core/plan/plan_text.h"
 
-#include "core/call/auto_placement.h"
 #include "core/backend/backend.h"
+#include "core/call/auto_placement.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::pipeline {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/backend/backend.h"
-#include "core/memory/memory.h"
 #include "core/call/operand_overlap.h"
 #include "core/geometry/planner.h"
+#include "core/memory/memory.h"
 
 namespace gufunc::pipeline {
 
@@ -111,7 +111,7 @@ class PreparedPlan final : public base::Object {
   std::vector<Operand> operands_;
   std::vector<Pair> pairs_;
   std::vector<Stage> stages_;
-  guf_launch_block block_;              // addresses and alignment flags are set per launch
+  guf_launch_block block_;                  // addresses and alignment flags are set per launch
   std::unique_ptr<geometry::Launch> rest_;  // if the loop dimensions exceed a block
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;

@@ -5,16 +5,16 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/plugin/registry.h"
 #include "core/backend/gpu_extension.h"
 #include "core/base/caller_state.h"
 #include "core/base/log.h"
 #include "core/base/utf8.h"
+#include "core/plugin/registry.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
-constinit std::atomic<Device *> the_cpu{nullptr};
+constinit std::atomic<backend::Device *> the_cpu{nullptr};
 
 struct Spec {
   std::string_view name;
@@ -44,7 +44,7 @@ guf_status no_such_backend(std::string_view name, guf_error *error) {
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
                     "no backend named '%.*s'; found: %s%s", static_cast<int>(name.size()),
                     name.data(), found.c_str()[0] == '\0' ? "none" : found.c_str(),
-                    missing_proc().c_str());
+                    base::missing_proc().c_str());
 }
 
 Record *find_record(std::string_view name) {
@@ -67,10 +67,10 @@ std::vector<Record *> automatic_candidates() {
 }
 
 // Checks that the device, which may have been open before, uses the context `native`.
-guf_status check_context(Device &device, uint64_t native, guf_error *error) {
+guf_status check_context(backend::Device &device, uint64_t native, guf_error *error) {
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(device, "contexts", &api, error));
-  ErrorRoom room(error);
+  backend::ErrorRoom room(error);
   uint64_t context = 0;
   int32_t index = 0;
   GUF_TRY(api->device_native(device.native, &context, &index, room.get()));
@@ -87,7 +87,7 @@ guf_status check_context(Device &device, uint64_t native, guf_error *error) {
 
 }  // namespace
 
-guf_status choose_device(Device **out, guf_error *error) {
+guf_status choose_device(backend::Device **out, guf_error *error) {
   base::Text reasons;
   for (Record *record : automatic_candidates()) {
     guf_error details = {};
@@ -106,10 +106,10 @@ guf_status choose_device(Device **out, guf_error *error) {
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
                     "no backend is usable for device auto; %s%s",
                     reasons.c_str()[0] == '\0' ? "none was found" : reasons.c_str(),
-                    missing_proc().c_str());
+                    base::missing_proc().c_str());
 }
 
-guf_status find_device(const char *spec, Device **out, guf_error *error) {
+guf_status find_device(const char *spec, backend::Device **out, guf_error *error) {
   const std::string_view text(spec);
   if (text == "auto") return choose_device(out, error);
   Spec parsed;
@@ -123,7 +123,8 @@ guf_status find_device(const char *spec, Device **out, guf_error *error) {
   return open_device(*record, parsed.index, out, error);
 }
 
-guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_error *error) {
+guf_status adopt_device(const char *spec, uint64_t native, backend::Device **out,
+                        guf_error *error) {
   Spec parsed;
   if (std::string_view(spec) == "auto" || !parse_spec(spec, &parsed)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
@@ -132,14 +133,14 @@ guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_err
   }
   Record *const record = find_record(parsed.name);
   if (record == nullptr) return no_such_backend(parsed.name, error);
-  Device *device = nullptr;
+  backend::Device *device = nullptr;
   GUF_TRY(open_device(*record, parsed.index, &device, error, native));
   GUF_TRY(check_context(*device, native, error));
   *out = device;
   return GUF_OK;
 }
 
-guf_status cpu_device(Device **out, guf_error *error) {
+guf_status cpu_device(backend::Device **out, guf_error *error) {
   *out = the_cpu.load(std::memory_order_acquire);
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
@@ -156,4 +157,4 @@ void forget_cpu_device() {
   the_cpu.store(nullptr, std::memory_order_release);
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -2,10 +2,10 @@
 // The services that plugins receive from the host: log, memory, configuration.
 #include <cstdlib>
 
-#include "core/plugin/plugin_table.h"
 #include "core/base/log.h"
+#include "core/plugin/plugin_table.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 void write_log(void *, int32_t level, const char *message) {
@@ -39,4 +39,4 @@ const guf_host_api &host_services() {
   return kServices;
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
-#include "core/plugin/registry.h"
 #include "core/base/log.h"
+#include "core/plugin/registry.h"
 
 // Defined by the static cpu backend if it is linked in (GUFUNC_STATIC_CPU).
 extern "C" [[gnu::weak]] guf_status gufunc_backend_cpu_open(const guf_host_api *host,
                                                             uint32_t host_minor,
                                                             guf_backend_api *api, guf_error *error);
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 constexpr uint32_t kLinkedInPriority = 10;
@@ -28,13 +28,13 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-guf_status judge(const Candidate &candidate, const TrustRule &trust, Record *out,
+guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Record *out,
                  guf_error *error) {
-  CheckedFile file;
+  base::CheckedFile file;
   const char *const path = candidate.path.c_str();
-  GUF_TRY(open_regular(path, &file, error));
+  GUF_TRY(base::open_regular(path, &file, error));
   out->identity = file.identity;
-  GUF_TRY(check_trust(path, file, trust, error));
+  GUF_TRY(base::check_trust(path, file, trust, error));
   BackendNote note;
   GUF_TRY(read_backend_note(path, file, &note, error));
   if (!candidate.name.empty() && note.name != candidate.name) {
@@ -48,7 +48,7 @@ guf_status judge(const Candidate &candidate, const TrustRule &trust, Record *out
 }
 
 // Examines one file. A rejected file is listed by the name in its file name, with the reason.
-std::unique_ptr<Record> examine(const Candidate &candidate, const TrustRule &trust) {
+std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRule &trust) {
   auto record = std::make_unique<Record>();
   record->path = candidate.path;
   record->name = candidate.name;
@@ -128,7 +128,7 @@ size_t place_in(const std::vector<std::string> &selection, const std::string &na
 }  // namespace
 
 ListingRules process_rules() {
-  return {process_sources(), process_trust(), environment("GUFUNC_BACKENDS"),
+  return {process_sources(), base::process_trust(), environment("GUFUNC_BACKENDS"),
           environment("GUFUNC_BACKENDS_DISABLE")};
 }
 
@@ -160,4 +160,4 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
   return list;
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/plugin/search_path.h"
 #include "core/base/elf_file.h"
+#include "core/plugin/search_path.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 constexpr uint32_t kBackendNoteType = 0x6201;
@@ -110,9 +110,9 @@ guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error
   return GUF_OK;
 }
 
-guf_status read_backend_note(const char *path, const CheckedFile &file, BackendNote *out,
+guf_status read_backend_note(const char *path, const base::CheckedFile &file, BackendNote *out,
                              guf_error *error) {
-  MappedBytes mapped;
+  base::MappedBytes mapped;
   GUF_TRY(mapped.map(path, file, error));
   base::ElfFile elf;
   GUF_TRY(base::ElfFile::open(mapped.bytes(), &elf, error));
@@ -140,4 +140,4 @@ guf_status check_backend_note(const BackendNote &note, guf_error *error) {
   return GUF_OK;
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

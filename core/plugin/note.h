@@ -8,7 +8,7 @@
 
 #include "core/base/checked_file.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 struct BackendNote {
   std::string name;
@@ -25,12 +25,12 @@ guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error
 
 // Finds and parses the note in a plugin file.
 // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= no ELF file, no backend note, or a malformed one
-guf_status read_backend_note(const char *path, const CheckedFile &file, BackendNote *out,
+guf_status read_backend_note(const char *path, const base::CheckedFile &file, BackendNote *out,
                              guf_error *error);
 
 // Errors  GUF_E_ABI <= the plugin needs a newer host, or this machine lacks the ISA level
 guf_status check_backend_note(const BackendNote &note, guf_error *error);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_NOTE_H

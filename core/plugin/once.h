@@ -11,7 +11,7 @@
 #include "core/base/fork.h"
 #include "core/base/fork_hold.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 class Once {
  public:
@@ -58,6 +58,6 @@ class Once {
   std::atomic<uint32_t> state_{0};  // 0, the epoch of the process that runs the work, or kFinished
 };
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_ONCE_H

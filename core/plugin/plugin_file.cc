@@ -13,7 +13,7 @@
 
 #include "core/base/elf_file.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 // Accesses the file by virtual address.
@@ -254,9 +254,9 @@ class LinkingCheck {
 
 }  // namespace
 
-guf_status check_plugin_file(const char *path, const CheckedFile &file, const BackendNote &note,
-                             guf_error *error) {
-  MappedBytes mapped;
+guf_status check_plugin_file(const char *path, const base::CheckedFile &file,
+                             const BackendNote &note, guf_error *error) {
+  base::MappedBytes mapped;
   GUF_TRY(mapped.map(path, file, error));
   base::ElfFile elf;
   GUF_TRY(base::ElfFile::open(mapped.bytes(), &elf, error));
@@ -264,4 +264,4 @@ guf_status check_plugin_file(const char *path, const CheckedFile &file, const Ba
   return LinkingCheck(path, image, note, error).check();
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -5,7 +5,7 @@
 
 #include "core/plugin/note.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 inline constexpr char kPluginEntry[] = "gufunc_backend_open_v1";
 
@@ -13,9 +13,9 @@ inline constexpr char kPluginEntry[] = "gufunc_backend_open_v1";
 // Errors  GUF_E_ABI <= the entry is missing, something else is exported, the rules forbid a library
 //                      that is needed, or a linker option is missing; the message names it
 //         GUF_E_BAD_FILE <= no ELF file, or a malformed dynamic section;  GUF_E_IO
-guf_status check_plugin_file(const char *path, const CheckedFile &file, const BackendNote &note,
-                             guf_error *error);
+guf_status check_plugin_file(const char *path, const base::CheckedFile &file,
+                             const BackendNote &note, guf_error *error);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_PLUGIN_FILE_H

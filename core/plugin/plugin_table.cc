@@ -13,7 +13,7 @@
 #include "core/base/open_library.h"
 #include "core/plugin/plugin_file.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 struct Slot {
@@ -168,11 +168,11 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
   return GUF_OK;
 }
 
-guf_status open_plugin(const CheckedFile &file, const char *path, const BackendNote &note,
+guf_status open_plugin(const base::CheckedFile &file, const char *path, const BackendNote &note,
                        guf_backend_api *out, guf_error *error) {
   GUF_TRY(check_plugin_file(path, file, note, error));
   void *library = nullptr;
-  GUF_TRY(open_library(file.descriptor.get(), RTLD_NODELETE, path, &library, error));
+  GUF_TRY(base::open_library(file.descriptor.get(), RTLD_NODELETE, path, &library, error));
   void *const symbol = dlsym(library, kPluginEntry);
   if (symbol == nullptr) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
@@ -182,4 +182,4 @@ guf_status open_plugin(const CheckedFile &file, const char *path, const BackendN
   return open_table(reinterpret_cast<guf_backend_open_fn>(symbol), note, out, error);
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

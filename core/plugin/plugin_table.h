@@ -7,7 +7,7 @@
 
 #include "core/plugin/note.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 // The services that plugins can request of the host. Immortal.
 const guf_host_api &host_services();
@@ -22,9 +22,9 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
 
 // Checks how the file is linked, maps it and opens its table. A mapped plugin is never unmapped.
 // Errors  as check_plugin_file, open_library and open_table
-guf_status open_plugin(const CheckedFile &file, const char *path, const BackendNote &note,
+guf_status open_plugin(const base::CheckedFile &file, const char *path, const BackendNote &note,
                        guf_backend_api *out, guf_error *error);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H

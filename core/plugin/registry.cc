@@ -12,7 +12,7 @@
 #include "core/base/log.h"
 #include "core/trace/trace.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 // Immortal: readers may still use an older list, so older lists are kept.
@@ -72,11 +72,11 @@ guf_status refuse_when_shut_down(guf_error *error) {
 // repeated on the file that is mapped.
 guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
   const char *const path = record.path.c_str();
-  CheckedFile file;
-  GUF_TRY(open_regular(path, &file, error));
+  base::CheckedFile file;
+  GUF_TRY(base::open_regular(path, &file, error));
   if (file.identity != record.identity) {
     BackendNote note;
-    GUF_TRY(check_trust(path, file, process_trust(), error));
+    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
     GUF_TRY(read_backend_note(path, file, &note, error));
     GUF_TRY(check_backend_note(note, error));
     if (note.name != record.name) {
@@ -109,7 +109,7 @@ guf_status check_builtins(const Record &record, const guf_backend_api &api, guf_
     table = api.builtins();
     return GUF_OK;
   }));
-  return table == nullptr ? GUF_OK : check_table(table, TableRules{}, error);
+  return table == nullptr ? GUF_OK : backend::check_table(table, backend::TableRules{}, error);
 }
 
 guf_status open_table_of(const Record &record, guf_backend_api *api, guf_error *error) {
@@ -190,7 +190,7 @@ bool take_number(bool the_cpu, int32_t *out) {
   return true;
 }
 
-guf_status refuse_one_more(const Device &device, guf_error *error) {
+guf_status refuse_one_more(const backend::Device &device, guf_error *error) {
   return base::fail(
       error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
       "device %s is one too many; this process has %d open devices besides the cpu, the most it "
@@ -205,9 +205,9 @@ void terminate_texts(guf_backend_device_info *info) {
   info->driver[sizeof info->driver - 1] = '\0';
 }
 
-guf_status make_device(Record &record, int32_t index, uint64_t native, Device **out,
+guf_status make_device(Record &record, int32_t index, uint64_t native, backend::Device **out,
                        guf_error *error) {
-  auto device = std::make_unique<Device>();
+  auto device = std::make_unique<backend::Device>();
   device->backend = &record;
   device->index = index;
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
@@ -218,7 +218,7 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, Device **
   if (!the_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }
-  ErrorRoom room(error);
+  backend::ErrorRoom room(error);
   const guf_status status = call_plugin(record, "device_open", error, [&] {
     return record.api.device_open(index, native, &device->native, &device->info, room.get());
   });
@@ -271,7 +271,7 @@ guf_status probe_backend(Record &record, guf_error *error) {
                    [&] { return probe_now(record); });
 }
 
-guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error,
+guf_status open_device(Record &record, int32_t index, backend::Device **out, guf_error *error,
                        uint64_t native) {
   GUF_TRY(refuse_when_shut_down(error));
   GUF_TRY(probe_backend(record, error));
@@ -288,7 +288,7 @@ guf_status open_device(Record &record, int32_t index, Device **out, guf_error *e
   Record::Place &place = record.places[static_cast<size_t>(index)];
   guf_status status = GUF_OK;
   const auto result = place.once.run([&] {
-    Device *device = nullptr;
+    backend::Device *device = nullptr;
     status = make_device(record, index, native, &device, error);
     place.device.store(device, std::memory_order_release);
     return status == GUF_OK;
@@ -305,9 +305,10 @@ guf_status load_backend(const char *path, guf_error *error) {
                       path == nullptr ? "NULL" : path);
   }
   auto record = std::make_unique<Record>();
-  CheckedFile file;
-  GUF_TRY(open_regular(path, &file, error));
-  if (process_is_privileged()) GUF_TRY(check_trust(path, file, process_trust(), error));
+  base::CheckedFile file;
+  GUF_TRY(base::open_regular(path, &file, error));
+  if (base::process_is_privileged())
+    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
   GUF_TRY(read_backend_note(path, file, &record->note, error));
   GUF_TRY(check_backend_note(record->note, error));
   record->path = path;
@@ -354,7 +355,7 @@ guf_status shut_down(uint64_t timeout_ns, guf_error *error) {
   if (const RecordList *const list = published.load(std::memory_order_acquire); list != nullptr) {
     for (Record *record : list->records) {
       if (!record->open_once.done() || record->opened.status != GUF_OK) continue;
-      ErrorRoom room(error);
+      backend::ErrorRoom room(error);
       GUF_TRY(record->api.shutdown(timeout_ns, room.get()));
     }
   }
@@ -367,4 +368,4 @@ bool is_shut_down() {
   return stopped.load(std::memory_order_acquire);
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -9,12 +9,13 @@
 #include <span>
 
 #include "core/backend/backend.h"
+#include "core/plugin/find_device.h"
 #include "core/plugin/note.h"
 #include "core/plugin/once.h"
 #include "core/plugin/plugin_table.h"
 #include "core/plugin/search_path.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 // Why a backend is or is not usable. Written before it is published, then never modified.
 struct Outcome {
@@ -24,9 +25,9 @@ struct Outcome {
 };
 
 // All information about one backend. Immortal.
-struct Record final : Backend {
+struct Record final : backend::Backend {
   BackendNote note;
-  FileIdentity identity;
+  base::FileIdentity identity;
   guf_backend_open_fn linked_in = nullptr;  // the backend inside the library
   Outcome listed;                           // outcome of the search: trust, note, selection
 
@@ -39,7 +40,7 @@ struct Record final : Backend {
 
   struct Place {
     Once once;
-    std::atomic<Device *> device{nullptr};
+    std::atomic<backend::Device *> device{nullptr};
   };
   static constexpr int32_t kMostDevices = 4096;  // maximum that a probe may report
   static constexpr int32_t kMostIndices = 64;
@@ -65,17 +66,11 @@ guf_status probe_backend(Record &record, guf_error *error);
 // call opens it; 0 selects the driver's own context.
 // Errors  the record's state;  GUF_E_NO_DEVICE <= index, or too many devices in this process
 //         those of the slot device_open
-guf_status open_device(Record &record, int32_t index, Device **out, guf_error *error,
+guf_status open_device(Record &record, int32_t index, backend::Device **out, guf_error *error,
                        uint64_t native = 0);
-
-// As guf_device_adopt.
-guf_status adopt_device(const char *spec, uint64_t native, Device **out, guf_error *error);
 
 // Adds a plugin by its path and opens it, as guf_backend_load.
 guf_status load_backend(const char *path, guf_error *error);
-
-// Chooses the device for "auto" anew at each call. A context stores the result.
-guf_status choose_device(Device **out, guf_error *error);
 
 // Stops the threads and drops the caches of every open backend. After GUF_TIMEOUT, the backends
 // that were not reached are unchanged.
@@ -90,7 +85,7 @@ void forget_cpu_device();
 // The inputs of the search for plugins. Tests use inputs other than those of the process.
 struct ListingRules {
   SearchSources sources;
-  TrustRule trust;
+  base::TrustRule trust;
   std::string selection;  // GUFUNC_BACKENDS: "cuda,cpu"; empty: all, by priority
   std::string disabled;   // GUFUNC_BACKENDS_DISABLE: a list of globs
 };
@@ -99,6 +94,6 @@ ListingRules process_rules();
 // Finds, checks, selects and sorts the backends. The caller owns the result.
 std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_REGISTRY_H

@@ -4,13 +4,9 @@
 #include "core/plugin/search_path.h"
 
 #include <dirent.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,39 +14,12 @@
 
 #include "core/base/log.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 constexpr std::string_view kPrefix = "libgufunc_backend_";
 constexpr std::string_view kSuffix = ".so";
 constexpr uint64_t kMaxConfSize = 64 * 1024;
-
-struct CloseFile {
-  void operator()(FILE *file) const { fclose(file); }
-};
-
-// Returns the path of libgufunc's file, or of the program if it is linked statically. The path
-// comes from the kernel, because the dynamic loader knows a program only by argv[0], which the
-// caller chooses, and may know a library by a relative path. Throws std::bad_alloc.
-std::string own_file() {
-  static const char marker = 0;
-  const auto wanted = reinterpret_cast<uintptr_t>(&marker);
-  errno = 0;
-  const std::unique_ptr<FILE, CloseFile> maps(fopen("/proc/self/maps", "re"));
-  std::string found;
-  char *line = nullptr;
-  size_t capacity = 0;
-  while (maps != nullptr && found.empty() && getline(&line, &capacity, maps.get()) > 0) {
-    unsigned long first = 0, end = 0;
-    if (sscanf(line, "%lx-%lx", &first, &end) != 2 || wanted < first || wanted >= end) continue;
-    const char *const path = std::strchr(line, '/');
-    if (path != nullptr) found.assign(path, std::strcspn(path, "\n"));
-  }
-  const bool lacked_memory = found.empty() && errno == ENOMEM;
-  free(line);
-  if (lacked_memory) throw std::bad_alloc();
-  return found;
-}
 
 struct CloseFolder {
   void operator()(DIR *folder) const { closedir(folder); }
@@ -113,17 +82,17 @@ void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
 }
 
 // A .conf file names code to run, so it must satisfy the same trust rules as a plugin.
-void add_conf_folder(const std::string &folder, const TrustRule &trust,
+void add_conf_folder(const std::string &folder, const base::TrustRule &trust,
                      std::vector<Candidate> *out) {
   if (folder.empty() || folder[0] != '/') return;
   for (const std::string &name : sorted_names(folder, "", ".conf")) {
     const std::string path = folder + "/" + name;
     guf_error error = {};
     error.struct_size = sizeof error;
-    CheckedFile file;
-    MappedBytes mapped;
-    if (open_regular(path.c_str(), &file, &error) != GUF_OK ||
-        check_trust(path.c_str(), file, trust, &error) != GUF_OK ||
+    base::CheckedFile file;
+    base::MappedBytes mapped;
+    if (base::open_regular(path.c_str(), &file, &error) != GUF_OK ||
+        base::check_trust(path.c_str(), file, trust, &error) != GUF_OK ||
         mapped.map(path.c_str(), file, &error) != GUF_OK) {
       base::log(base::LogLevel::kWarning, "%s", error.message);
       continue;
@@ -140,44 +109,16 @@ std::string environment(const char *name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-bool process_is_privileged() {
-  return getauxval(AT_SECURE) != 0;
-}
-
 SearchSources process_sources() {
   SearchSources sources;
-  sources.privileged = process_is_privileged();
+  sources.privileged = base::process_is_privileged();
   sources.path = environment("GUFUNC_BACKEND_PATH");
   sources.path_add = environment("GUFUNC_BACKEND_PATH_ADD");
-  const std::string file = own_file();
+  const std::string file = base::library_file();
   sources.library_folder = file.substr(0, file.find_last_of('/'));
   sources.plugin_folder = GUFUNC_PLUGIN_DIR;
   sources.conf_folder = GUFUNC_CONF_DIR;
   return sources;
-}
-
-std::string missing_proc() {
-  if (access("/proc/self/maps", R_OK) == 0) return {};
-  return std::string("; /proc/self/maps cannot be read (") + strerrordesc_np(errno) +
-         "): without /proc the library does not know its own folder, where its plugins are, and "
-         "cannot open plugins through /proc/self/fd";
-}
-
-TrustRule process_trust() {
-  // If the privileges come from setgid or file capabilities, the effective user is the user who
-  // started the program, and is not trusted.
-  const bool is_stranger = process_is_privileged() && geteuid() == getuid();
-  TrustRule rule;
-  rule.privileged = process_is_privileged();
-  rule.effective_user = is_stranger ? 0 : geteuid();
-  rule.effective_group = rule.library_group = getegid();
-  rule.library_owner = rule.effective_user;
-  struct stat status;
-  if (const std::string file = own_file(); !file.empty() && stat(file.c_str(), &status) == 0) {
-    rule.library_owner = status.st_uid;
-    rule.library_group = status.st_gid;
-  }
-  return rule;
 }
 
 std::vector<Candidate> find_candidates(const SearchSources &sources) {
@@ -193,7 +134,7 @@ std::vector<Candidate> find_candidates(const SearchSources &sources) {
     add_folder(sources.library_folder + "/" GUFUNC_PLUGIN_SUBDIR, &found);
   }
   add_folder(sources.plugin_folder, &found);
-  add_conf_folder(sources.conf_folder, process_trust(), &found);
+  add_conf_folder(sources.conf_folder, base::process_trust(), &found);
   return found;
 }
 
@@ -204,4 +145,4 @@ bool is_backend_name(std::string_view name) {
                      [&](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_trust.h"
+#include "core/base/process_trust.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 
 // The inputs of the search. An empty string disables a source.
 struct SearchSources {
@@ -27,16 +27,6 @@ std::string environment(const char *name);
 // Returns the sources from the environment, from the location of libgufunc and from the build.
 SearchSources process_sources();
 
-// Returns a text to append to messages about missing plugins if /proc cannot be read. The library
-// finds its own file and opens plugins through /proc. Empty if /proc is readable.
-std::string missing_proc();
-
-// Returns the rule for the effective user and group, and the owner and group of libgufunc's file.
-TrustRule process_trust();
-
-// Returns whether the kernel marked the process as privileged: setuid, setgid, file capabilities.
-bool process_is_privileged();
-
 struct Candidate {
   std::string path;  // absolute
   std::string name;  // backend name from the file name; empty if a .conf named the file
@@ -49,6 +39,6 @@ std::vector<Candidate> find_candidates(const SearchSources &sources);
 // Returns whether the name matches [a-z][a-z0-9_]* with at most 31 characters.
 bool is_backend_name(std::string_view name);
 
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
 
 #endif  // GUFUNC_CORE_PLUGIN_SEARCH_PATH_H

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "core/plugin/registry.h"
 #include "core/plugin/plugin_table.h"
+#include "core/plugin/registry.h"
 #include "tests/plugins/null_control.h"
 
 namespace gufunc::backend {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/plugin/registry.h"
 #include "core/module/module.h"
+#include "core/plugin/registry.h"
 
 using namespace gufunc::backend;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

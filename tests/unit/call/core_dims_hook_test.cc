@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

@@ -3,7 +3,7 @@
 #ifndef GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
 #define GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "tests/unit/pipeline/every_way.h"
+#include "tests/unit/call/every_way.h"
 
 namespace gufunc {
 namespace {

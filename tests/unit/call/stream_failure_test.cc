@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A failure of queued work is reported by the next synchronize call, even if other calls come
 // before it.
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

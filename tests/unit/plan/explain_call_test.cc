@@ -2,7 +2,7 @@
 // guf_explain: describes a call without allocating its outputs.
 #include <gmock/gmock.h>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

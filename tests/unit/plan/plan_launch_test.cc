@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/unit/pipeline/call_fixture.h"
+#include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
 namespace {

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/plugin/registry.h"
 #include "core/base/log.h"
+#include "core/plugin/registry.h"
 #include "tests/unit/elf_sample.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 using ::testing::ElementsAre;
@@ -289,4 +289,4 @@ TEST_F(ListBackends, KnowsWhereTheProcessLooks) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

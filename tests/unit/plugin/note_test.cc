@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 constexpr char kGood[] = "name=null;abi=0-2;priority=10;isa=x86-64-v2";
@@ -104,4 +104,4 @@ TEST(BackendNote, MustFitThisHostAndMachine) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 TEST(Once, ManyThreadsOneRun) {
@@ -60,4 +60,4 @@ TEST(Once, AChildDoesNotWaitForItsParentsThread) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin
