@@ -11,7 +11,7 @@
 
 /* abi:type  the C type of the constants of an enum; int32_t if there is no annotation. */
 %feature("abi:type", "guf_dtype") guf_dtype_code;
-%feature("abi:type", "uint32_t") guf_fp_event;
+%feature("abi:type", "uint32_t") guf_fp_flag;
 %feature("abi:type", "uint32_t") guf_tensor_flag;
 %feature("abi:type", "uint32_t") guf_array_flag;
 %feature("abi:type", "uint32_t") guf_release_flag;

@@ -39,7 +39,7 @@ constexpr Row kRows[] = {
     {GUF_E_INDEX, "GUF_E_INDEX", "IndexError: an index outside the array"},
     {GUF_E_AXIS, "GUF_E_AXIS", "AxisError: an axis outside the array, or repeated"},
     {GUF_E_OVERFLOW, "GUF_E_OVERFLOW", "OverflowError: a weak integer that does not fit"},
-    {GUF_E_FLOATING_POINT, "GUF_E_FLOATING_POINT", "FloatingPointError: a floating-point event"},
+    {GUF_E_FLOATING_POINT, "GUF_E_FLOATING_POINT", "FloatingPointError: a floating-point flag"},
     {GUF_E_UNSUPPORTED, "GUF_E_UNSUPPORTED", "valid, but this version or device cannot do it"},
     {GUF_E_NO_IMAGE, "GUF_E_NO_IMAGE", "no compiled kernel for this loop on this device"},
     {GUF_E_CAPTURE, "GUF_E_CAPTURE", "the call would allocate or wait while a stream is captured"},

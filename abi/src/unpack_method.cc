@@ -39,7 +39,7 @@ guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *ar
   *args = {};
   args->struct_size = sizeof *args;
   args->threads = known.threads;
-  args->fp_events = known.fp_events;
+  args->fp_flags = known.fp_flags;
   args->fp_report = known.fp_report;
   args->fp_fail = known.fp_fail;
   call->args = args;

@@ -68,12 +68,12 @@ void run_chunk(void *context, uint32_t chunk) {
   LoopFailure said;
   HostLoop loop = *shared.loop;
   loop.failure = &said;
-  const Stopwatch watch;
+  const Stopwatch stopwatch;
   const guf_status status =
       run_items(*shared.block, loop, shared.strategy->items, first, last, &details);
   if (status == GUF_OK) {
     LoopCost cost = shared.cost;
-    return cost.record((last - first) * shared.item_work, watch.ns());
+    return cost.record((last - first) * shared.item_work, stopwatch.ns());
   }
   shared.fail(chunk, status, said, details);
 }
@@ -91,9 +91,9 @@ guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
 guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
                      const ItemTraversal &items, LoopCost *cost, uint64_t first, uint64_t last,
                      guf_error *error) {
-  const Stopwatch watch;
+  const Stopwatch stopwatch;
   GUF_CPU_TRY(run_items(block, loop, items, first, last, error));
-  cost->record((last - first) * item_work(block), watch.ns());
+  cost->record((last - first) * item_work(block), stopwatch.ns());
   return GUF_OK;
 }
 
@@ -159,13 +159,13 @@ inline guf_status run_launch(const guf_backend_launch &launch, const HostLoop &l
   return block.items == 0 ? guf_status{GUF_OK} : run_one_call(block, loop);
 }
 
-[[gnu::noinline]] guf_status run_watched(const guf_backend_launch &launch, HostLoop &loop,
-                                         guf_error *error) {
-  FpStatus watch(*launch.block, *launch.watch);
-  loop.watch = &watch;
+[[gnu::noinline]] guf_status run_with_fp_status(const guf_backend_launch &launch, HostLoop &loop,
+                                                guf_error *error) {
+  FpStatus fp_status(*launch.block, *launch.fp_status);
+  loop.fp_status = &fp_status;
   const guf_status status = run_launch(launch, loop, error);
   if (status == kLoopFailed) return loop.failure->report(launch.failure, error);
-  return status != GUF_OK ? status : watch.finish(error);
+  return status != GUF_OK ? status : fp_status.finish(error);
 }
 
 }  // namespace
@@ -178,7 +178,8 @@ guf_status fail_flags(uint32_t unknown, guf_error *error) {
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
   LoopFailure failure;
   HostLoop loop{launch.kernel, launch.user, says_of(*launch.block), &failure};
-  if (__builtin_expect(launch.watch != nullptr, 0)) return run_watched(launch, loop, error);
+  if (__builtin_expect(launch.fp_status != nullptr, 0))
+    return run_with_fp_status(launch, loop, error);
   const guf_status status = run_launch(launch, loop, error);
   if (__builtin_expect(status != kLoopFailed, 1)) return status;
   return failure.report(launch.failure, error);

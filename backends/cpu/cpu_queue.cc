@@ -11,7 +11,7 @@
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/launch_strategy.h"
 #include "backends/cpu/loop_cost.h"
-#include "backends/cpu/owned_watch.h"
+#include "backends/cpu/owned_fp_status.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -99,9 +99,9 @@ class LaunchTask : public Task {
     if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
       return execute_launch(launch_, error);  // which measures the loop if it can divide the launch
     }
-    const Stopwatch watch;
+    const Stopwatch stopwatch;
     GUF_CPU_TRY(execute_launch(launch_, error));
-    LoopCost(launch_.kernel, launch_.user).record(work_of(block), watch.ns());
+    LoopCost(launch_.kernel, launch_.user).record(work_of(block), stopwatch.ns());
     return GUF_OK;
   }
   void dispose() override {}
@@ -110,8 +110,8 @@ class LaunchTask : public Task {
  protected:
   const guf_launch_block &block() const { return *launch_.block; }
   void borrow(const guf_launch_block *block) { launch_.block = block; }
-  const guf_launch_watch *watch() const { return launch_.watch; }
-  void borrow(const guf_launch_watch *watch) { launch_.watch = watch; }
+  const guf_fp_status *fp_status() const { return launch_.fp_status; }
+  void borrow(const guf_fp_status *fp_status) { launch_.fp_status = fp_status; }
 
  private:
   guf_backend_launch launch_;
@@ -121,13 +121,13 @@ class QueuedLaunch final : public LaunchTask {
  public:
   explicit QueuedLaunch(const LaunchTask &task) : LaunchTask(task), owned_(block()) {
     borrow(&owned_);
-    borrow(owned_watch_.copy(watch()));
+    borrow(owned_fp_status_.copy(fp_status()));
   }
   void dispose() override { destroy(this); }
 
  private:
   guf_launch_block owned_;
-  OwnedWatch owned_watch_;
+  OwnedFpStatus owned_fp_status_;
 };
 
 Task *LaunchTask::copy_of(const Task &task) {

@@ -44,8 +44,8 @@ void describe_method_walk(const guf_backend_method &method, const MethodTraversa
       break;
   }
   if (traversal.staged) out->add(", through blocks of operands in the loop's dtype and byte order");
-  if (method.watch != nullptr && (method.block->flags & GUF_METHOD_EXACT) == 0)
-    out->add("; each step is looked at for events");
+  if (method.fp_status != nullptr && (method.block->flags & GUF_METHOD_EXACT) == 0)
+    out->add("; floating-point flags are computed for every step");
   out->add("\n");
 }
 

@@ -76,21 +76,21 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
 // Returns the flags of an item whose operands have the classes `seen` and whose result has the
 // classes `made`. `poles`: whether an infinite result with a zero operand counts as a division by
 // zero.
-uint32_t events_of(uint8_t seen, uint8_t made, bool poles) {
+uint32_t fp_flags_of(uint8_t seen, uint8_t made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
   const bool zero = (seen & kIsZero) != 0;
-  uint32_t events = 0;
-  if ((made & kIsInfinite) != 0) events |= poles && zero ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
-  if ((made & kIsTiny) != 0 && !zero) events |= GUF_FP_UNDERFLOW;
-  return events;
+  uint32_t fp_flags = 0;
+  if ((made & kIsInfinite) != 0) fp_flags |= poles && zero ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
+  if ((made & kIsTiny) != 0 && !zero) fp_flags |= GUF_FP_UNDERFLOW;
+  return fp_flags;
 }
 
-struct EventText {
-  uint32_t event;
+struct FpFlagText {
+  uint32_t flag;
   const char *text;
 };
-constexpr EventText kTexts[] = {
+constexpr FpFlagText kTexts[] = {
     {GUF_FP_DIVIDE | GUF_FP_INTEGER_DIVIDE, "divide by zero"},
     {GUF_FP_OVERFLOW, "overflow"},
     {GUF_FP_UNDERFLOW, "underflow"},
@@ -112,7 +112,7 @@ guf_status FpStatus::run(const HostLoop &loop, char **args, const int64_t *dims,
     for (int i = 0; i < block_.noperands; ++i) call[i] = here[i] = args[i] + done * steps[i];
     uint8_t seen[kBlockItems] = {};
     check_inputs(here, block_dims, steps, seen);
-    found |= integer_events(here, steps, block_dims[0]);
+    found |= integer_fp_flags(here, steps, block_dims[0]);
     status = loop.run(call, block_dims, steps);
     found |= check_results(here, block_dims, steps, seen);
   }
@@ -130,7 +130,7 @@ void FpStatus::check_inputs(char *const *args, const int64_t *dims, const int64_
 
 uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const int64_t *steps,
                                  const uint8_t *seen) const {
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   for (int i = 0; i < block_.noperands; ++i) {
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
     uint8_t made[kBlockItems] = {};
@@ -138,33 +138,33 @@ uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const i
     // `poles` needs to know which operand element is zero, so it is off for items of several
     // elements.
     const bool poles = block_.ncore == 0;
-    for (int64_t k = 0; k < dims[0]; ++k) events |= events_of(seen[k], made[k], poles);
+    for (int64_t k = 0; k < dims[0]; ++k) fp_flags |= fp_flags_of(seen[k], made[k], poles);
   }
-  return known(events);
+  return known(fp_flags);
 }
 
-uint32_t FpStatus::known(uint32_t events) const {
-  const bool underflows = (watch_.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
-  return underflows ? events : events & ~uint32_t{GUF_FP_UNDERFLOW};
+uint32_t FpStatus::known(uint32_t fp_flags) const {
+  const bool underflows = (status_.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
+  return underflows ? fp_flags : fp_flags & ~uint32_t{GUF_FP_UNDERFLOW};
 }
 
 void FpStatus::check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                               const char *to, int64_t to_step, int64_t count) {
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   for (int64_t done = 0; done < count; done += kBlockItems) {
     const int64_t items = std::min(kBlockItems, count - done);
     uint8_t seen[kBlockItems] = {};
     uint8_t made[kBlockItems] = {};
     classify(wide, from + done * from_step, from_step, items, seen);
     classify(narrow, to + done * to_step, to_step, items, made);
-    for (int64_t k = 0; k < items; ++k) events |= events_of(seen[k], made[k], false);
+    for (int64_t k = 0; k < items; ++k) fp_flags |= fp_flags_of(seen[k], made[k], false);
   }
-  found_.fetch_or(known(events), std::memory_order_relaxed);
+  found_.fetch_or(known(fp_flags), std::memory_order_relaxed);
 }
 
-uint32_t FpStatus::integer_events(char *const *args, const int64_t *steps, int64_t count) const {
+uint32_t FpStatus::integer_fp_flags(char *const *args, const int64_t *steps, int64_t count) const {
   const int divisor = block_.nin - 1;
-  if ((watch_.function_flags & GUF_FUNCTION_DIVIDES) == 0 || divisor < 0 || block_.ncore != 0) {
+  if ((status_.function_flags & GUF_FUNCTION_DIVIDES) == 0 || divisor < 0 || block_.ncore != 0) {
     return 0;
   }
   const bool any =
@@ -174,13 +174,13 @@ uint32_t FpStatus::integer_events(char *const *args, const int64_t *steps, int64
 
 guf_status FpStatus::finish(guf_error *error) {
   const uint32_t found = found_.load(std::memory_order_relaxed);
-  if ((found & watch_.report) != 0) {
-    __atomic_fetch_or(watch_.events, found & watch_.report, __ATOMIC_RELEASE);
+  if ((found & status_.report) != 0) {
+    __atomic_fetch_or(status_.flags, found & status_.report, __ATOMIC_RELEASE);
   }
-  for (const EventText &row : kTexts) {
-    if ((found & watch_.fail & row.event) == 0) continue;
+  for (const FpFlagText &row : kTexts) {
+    if ((found & status_.fail & row.flag) == 0) continue;
     return fail(error, GUF_E_FLOATING_POINT, kNone, kNone, "%s encountered in %s", row.text,
-                watch_.name);
+                status_.name);
   }
   return GUF_OK;
 }

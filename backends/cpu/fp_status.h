@@ -12,12 +12,12 @@ namespace gufunc::cpu {
 
 struct HostLoop;
 
-// The object is on the stack of a launch, whose threads share it. docs/fp-events.md defines the
+// The object is on the stack of a launch, whose threads share it. docs/fp-flags.md defines the
 // predicates.
 class FpStatus {
  public:
-  FpStatus(const guf_launch_block &block, const guf_launch_watch &watch)
-      : block_(block), watch_(watch) {}
+  FpStatus(const guf_launch_block &block, const guf_fp_status &fp_status)
+      : block_(block), status_(fp_status) {}
 
   // Runs the loop in blocks of items. Each block's operands are examined before its call, and its
   // results after it.
@@ -37,12 +37,12 @@ class FpStatus {
   void check_inputs(char *const *args, const int64_t *dims, const int64_t *steps, uint8_t *seen);
   uint32_t check_results(char *const *args, const int64_t *dims, const int64_t *steps,
                          const uint8_t *seen) const;
-  // The flags among `events` that the function can raise.
-  uint32_t known(uint32_t events) const;
-  uint32_t integer_events(char *const *args, const int64_t *steps, int64_t count) const;
+  // The flags among `fp_flags` that the function can raise.
+  uint32_t known(uint32_t fp_flags) const;
+  uint32_t integer_fp_flags(char *const *args, const int64_t *steps, int64_t count) const;
 
   const guf_launch_block &block_;
-  const guf_launch_watch &watch_;
+  const guf_fp_status &status_;
   std::atomic<uint32_t> found_{0};
 };
 

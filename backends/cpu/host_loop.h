@@ -34,12 +34,12 @@ struct HostLoop {
   void *user = nullptr;
   Says says = Says::kNothing;
   LoopFailure *failure = nullptr;  // of the launch or chunk; keeps the first failure
-  FpStatus *watch = nullptr;       // of the launch: the floating-point flags to report
+  FpStatus *fp_status = nullptr;   // of the launch: the floating-point flags to report
 
   bool may_fail() const { return says != Says::kNothing; }
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
-    if (__builtin_expect(watch != nullptr, 0)) return watch->run(*this, args, dims, steps);
+    if (__builtin_expect(fp_status != nullptr, 0)) return fp_status->run(*this, args, dims, steps);
     return run(args, dims, steps);
   }
 

@@ -51,14 +51,14 @@ guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps,
 
 }  // namespace
 
-Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *watch) {
+Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_status) {
   const guf_method_block &block = *method.block;
   const Says says = says_of(block);
   tree_ = (block.flags & GUF_METHOD_TREE) != 0;
   exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
-  loop_ = {method.kernel, method.user, says, failure, watch};
+  loop_ = {method.kernel, method.user, says, failure, fp_status};
   entry_ = {tree_ ? method.fold : nullptr, method.user, says, failure};
-  chain_ = {watch == nullptr ? method.fold : nullptr, method.user, says, failure};
+  chain_ = {fp_status == nullptr ? method.fold : nullptr, method.user, says, failure};
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
   opaque_ = is_record(block.loop_dtype);
@@ -84,9 +84,9 @@ guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_st
   char *args[3] = {const_cast<char *>(a), const_cast<char *>(b), out};
   const int64_t steps[3] = {a_step, b_step, out_step};
   if (!has_entry()) return loop_(args, &count, steps);
-  if (__builtin_expect(loop_.watch != nullptr, 0)) {
+  if (__builtin_expect(loop_.fp_status != nullptr, 0)) {
     const HostLoop step = {reinterpret_cast<void *>(join_by_entry), const_cast<HostLoop *>(&entry_),
-                           Says::kStatus, entry_.failure, loop_.watch};
+                           Says::kStatus, entry_.failure, loop_.fp_status};
     return step(args, &count, steps);
   }
   const int64_t dims[2] = {GUF_FOLD_JOIN, count};
@@ -121,8 +121,8 @@ guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_
 guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
                        int64_t count) const {
   GUF_CPU_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
-  if (__builtin_expect(loop_.watch != nullptr, 0) && partial_bytes_ != value_bytes_) {
-    loop_.watch->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
+  if (__builtin_expect(loop_.fp_status != nullptr, 0) && partial_bytes_ != value_bytes_) {
+    loop_.fp_status->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
   }
   return GUF_OK;
 }
@@ -148,7 +148,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (out.present == nullptr) {
     return join(a.value, a_units * size, b.value, b_units * size, out.value, size, count);
   }
-  if (loop_.may_fail() || loop_.watch != nullptr || opaque_) {
+  if (loop_.may_fail() || loop_.fp_status != nullptr || opaque_) {
     return combine_present(a, a_units, b, b_units, out, count);
   }
   // Combines all pairs, and uses the result where both values are present.

@@ -33,16 +33,16 @@ struct ScanRows {
 // it is f32 if X is f16 or bf16 and there is a fold entry.
 class Fold {
  public:
-  // `watch` is the floating-point status that examines every step, or NULL. `failure` is NULL if
-  // the method is only described; then nothing runs.
-  Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *watch);
+  // `fp_status` examines every step; NULL: no floating-point flags. `failure` is NULL if the method
+  // is only described; then nothing runs.
+  Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_status);
 
   bool tree() const { return tree_; }
   bool exact() const { return exact_; }
   bool has_entry() const { return entry_.entry != nullptr; }
   // Whether the entry can process base blocks and tiles in one call, because no step has to be
   // examined separately.
-  bool folds_at_once() const { return has_entry() && loop_.watch == nullptr; }
+  bool folds_at_once() const { return has_entry() && loop_.fp_status == nullptr; }
   guf_dtype partial_dtype() const {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
   }

@@ -10,7 +10,7 @@
 #include "backends/cpu/dtype_layout.h"
 #include "backends/cpu/loop_cost.h"
 #include "backends/cpu/method_run.h"
-#include "backends/cpu/owned_watch.h"
+#include "backends/cpu/owned_fp_status.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -27,8 +27,8 @@ class MethodTask : public Task {
  protected:
   const guf_method_block &block() const { return *method_.block; }
   void borrow(const guf_method_block *block) { method_.block = block; }
-  const guf_launch_watch *watch() const { return method_.watch; }
-  void borrow(const guf_launch_watch *watch) { method_.watch = watch; }
+  const guf_fp_status *fp_status() const { return method_.fp_status; }
+  void borrow(const guf_fp_status *fp_status) { method_.fp_status = fp_status; }
   const void *initial() const { return method_.initial; }
   void borrow_initial(const void *initial) { method_.initial = initial; }
 
@@ -40,7 +40,7 @@ class QueuedMethod final : public MethodTask {
  public:
   explicit QueuedMethod(const MethodTask &task) : MethodTask(task), owned_(block()) {
     borrow(&owned_);
-    borrow(owned_watch_.copy(watch()));
+    borrow(owned_fp_status_.copy(fp_status()));
   }
   ~QueuedMethod() override {
     host_free(indices_[0]);
@@ -79,7 +79,7 @@ class QueuedMethod final : public MethodTask {
   }
 
   guf_method_block owned_;
-  OwnedWatch owned_watch_;
+  OwnedFpStatus owned_fp_status_;
   void *indices_[2] = {};
   void *initial_ = nullptr;
 };

@@ -54,9 +54,9 @@ guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_
   return GUF_OK;
 }
 
-guf_status run_with(const guf_backend_method &method, FpStatus *watch, guf_error *error) {
+guf_status run_with(const guf_backend_method &method, FpStatus *fp_status, guf_error *error) {
   LoopFailure failure;
-  const Fold fold(method, &failure, watch);
+  const Fold fold(method, &failure, fp_status);
   switch (const guf_status status = run_measured(method, fold, error)) {
     case kLoopFailed:
       return failure.report(method.failure, error);
@@ -85,12 +85,13 @@ void describe_step(const guf_backend_method &method, guf_launch_block *step) {
   if ((block.flags & GUF_METHOD_MIXED) != 0) step->loop_dtype[1] = block.element_dtype;
 }
 
-[[gnu::noinline]] guf_status run_watched(const guf_backend_method &method, guf_error *error) {
+[[gnu::noinline]] guf_status run_with_fp_status(const guf_backend_method &method,
+                                                guf_error *error) {
   guf_launch_block step = {};
   describe_step(method, &step);
-  FpStatus watch(step, *method.watch);
-  const guf_status status = run_with(method, &watch, error);
-  return status != GUF_OK ? status : watch.finish(error);
+  FpStatus fp_status(step, *method.fp_status);
+  const guf_status status = run_with(method, &fp_status, error);
+  return status != GUF_OK ? status : fp_status.finish(error);
 }
 
 }  // namespace
@@ -114,10 +115,10 @@ guf_status check_flags(const guf_method_block &block, guf_error *error) {
 guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error) {
   GUF_CPU_TRY(check_flags(*method.block, error));
   guf_launch_block step = {};
-  const guf_launch_watch none = {};
+  const guf_fp_status none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  FpStatus watch(step, none);  // only whether a request exists matters here, not its flags
-  const Fold fold(method, nullptr, method.watch != nullptr && !exact ? &watch : nullptr);
+  FpStatus fp_status(step, none);  // only whether a request exists matters here, not its flags
+  const Fold fold(method, nullptr, method.fp_status != nullptr && !exact ? &fp_status : nullptr);
   const guf_status status = run(method, fold, out, error);
   return status == GUF_E_DTYPE ? fail_casts(*method.block, error) : status;
 }
@@ -126,7 +127,8 @@ guf_status execute_method(const guf_backend_method &method, guf_error *error) {
   // Integer reductions by a tree may use any order and have no floating-point flags, so their steps
   // are not examined.
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  if (__builtin_expect(method.watch != nullptr, 0) && !exact) return run_watched(method, error);
+  if (__builtin_expect(method.fp_status != nullptr, 0) && !exact)
+    return run_with_fp_status(method, error);
   return run_with(method, nullptr, error);
 }
 

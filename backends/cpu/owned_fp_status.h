@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point flag request of queued work: a copy, because the caller's request is valid
 // only during its call.
-#ifndef GUFUNC_BACKENDS_CPU_OWNED_WATCH_H
-#define GUFUNC_BACKENDS_CPU_OWNED_WATCH_H
+#ifndef GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H
+#define GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H
 
 #include <gufunc/backend.h>
 
@@ -10,22 +10,22 @@
 
 namespace gufunc::cpu {
 
-class OwnedWatch {
+class OwnedFpStatus {
  public:
-  // Copies `watch` and returns the copy; NULL for NULL. A long name is truncated.
-  const guf_launch_watch *copy(const guf_launch_watch *watch) {
-    if (watch == nullptr) return nullptr;
-    watch_ = *watch;
-    std::memcpy(name_, watch_.name, strnlen(watch_.name, sizeof name_ - 1));
-    watch_.name = name_;
-    return &watch_;
+  // Copies `fp_status` and returns the copy; NULL for NULL. A long name is truncated.
+  const guf_fp_status *copy(const guf_fp_status *fp_status) {
+    if (fp_status == nullptr) return nullptr;
+    fp_status_ = *fp_status;
+    std::memcpy(name_, fp_status_.name, strnlen(fp_status_.name, sizeof name_ - 1));
+    fp_status_.name = name_;
+    return &fp_status_;
   }
 
  private:
-  guf_launch_watch watch_;
+  guf_fp_status fp_status_;
   char name_[64] = {};
 };
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_OWNED_WATCH_H
+#endif  // GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H

@@ -43,7 +43,7 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
       (kScanRowBytes + (dev::kScanRun + 1) * (half ? 4 : static_cast<uint32_t>(value)));
   dev::scan_block block = {};
   block.status = job.status();
-  block.watch = job.watch();
+  block.fp_flags = job.fp_flags();
   block.extent = size;
   block.tile = tile;
   block.output_step = scan.output_step;

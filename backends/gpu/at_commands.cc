@@ -95,7 +95,7 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
   lanes.arrange();
   dev::at_block block = {};
   block.status = job_.status();
-  block.watch = job_.watch();
+  block.fp_flags = job_.fp_flags();
   block.operands = operand_table;
   block.load = load_;
   block.store = store_;

@@ -64,7 +64,7 @@ guf_status launch(void *device, const guf_backend_launch *launch, guf_error *err
   GUF_GPU_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
   Request request(stream, static_cast<const Kernel *>(launch->kernel),
-                  {launch->watch, launch->failure, stream.next_launch()});
+                  {launch->fp_status, launch->failure, stream.next_launch()});
   GUF_GPU_TRY(queue_launch(*launch, request, error));
   return request.finish(error);
 }
@@ -84,7 +84,7 @@ guf_status method(void *device, const guf_backend_method *method, guf_error *err
   GUF_GPU_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(method->stream);
   Request request(stream, static_cast<const Kernel *>(method->kernel),
-                  {method->watch, method->failure, stream.next_launch()});
+                  {method->fp_status, method->failure, stream.next_launch()});
   GUF_GPU_TRY(queue_method(*method, request, error));
   return request.finish(error);
 }

@@ -15,7 +15,7 @@ guf_backend_api make_table(const Vendor &vendor, uint32_t host_minor) {
   api.abi_minor = std::min<uint32_t>(host_minor, GUF_BACKEND_ABI_MINOR);
   api.name = vendor.name;
   api.version = vendor.version;
-  api.features = GUF_BACKEND_FP_EVENTS | GUF_BACKEND_METHOD_FP_EVENTS;
+  api.features = GUF_BACKEND_FP_FLAGS | GUF_BACKEND_METHOD_FP_FLAGS;
   api.probe = probe;
   api.device_open = device_open;
   api.device_close = device_close;

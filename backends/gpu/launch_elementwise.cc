@@ -27,7 +27,7 @@ guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
   dev::items_head &head = writer.head();
   write_items(shape, &head);
   head.status = status.address;
-  head.watch = status.watch;
+  head.fp_flags = status.fp_flags;
   head.options = operands.forms ? uint32_t{dev::kForms} : 0U;
   write_strides(shape, &writer);
   if (operands.forms) {
@@ -77,7 +77,7 @@ guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &
   LoopOperands operands;
   take_shape(block, &shape);
   GUF_GPU_TRY(take_operands(block, &shape, &operands, commands, error));
-  const bool plain = !operands.forms && shape.mask == 0 && status.watch == 0;
+  const bool plain = !operands.forms && shape.mask == 0 && status.fp_flags == 0;
   if (plain && row_can(shape) && commands.has(Entry::kRow) &&
       (row_should(shape) || !commands.has(Entry::kNd))) {
     const RowLoop loop = {Entry::kRow,         block.nin,      commands.traits().vectors,

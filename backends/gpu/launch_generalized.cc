@@ -111,7 +111,7 @@ Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
   const Mapping by_thread = {Entry::kThread, dev::kItemThreads, 0, kMaxItems};
   const bool has_block = commands.has(Entry::kBlock);
   if (!commands.has(Entry::kThread)) return by_block(commands);
-  if (status.watch != 0) return by_thread;
+  if (status.fp_flags != 0) return by_thread;
   const bool few = shape.items < uint64_t{commands.traits().units} * 16;
   if (has_block && (core.most >= kBlockElements || (few && core.most >= kFewItemsElements))) {
     return by_block(commands);
@@ -135,7 +135,7 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
   dev::generalized_head &head = writer.head();
   write_items(shape, &head);
   head.status = status.address;
-  head.watch = status.watch;
+  head.fp_flags = status.fp_flags;
   head.options = mapping.items;
   std::copy_n(block.size + 1, block.ncore, head.core_size);
   write_strides(shape, &writer);

@@ -9,8 +9,8 @@ namespace gufunc::gpu {
 
 // The status word of a launch, and the floating-point flags to check.
 struct LaunchStatus {
-  uint64_t address;  // 0: none
-  uint32_t watch;    // guf_fp_event flags
+  uint64_t address;   // 0: none
+  uint32_t fp_flags;  // guf_fp_flag flags
 };
 
 // Requires operands of the loop's dtypes, except for casts that `nd` supports.

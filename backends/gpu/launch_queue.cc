@@ -42,17 +42,17 @@ guf_status check_launch(const guf_launch_block &block, guf_error *error) {
   return GUF_OK;
 }
 
-// The requested floating-point flags that the function can raise (docs/fp-events.md).
-uint32_t watched(const guf_launch_block &block, const guf_launch_watch *watch) {
-  if (watch == nullptr) return 0;
-  uint32_t events = watch->report | watch->fail;
-  if ((watch->function_flags & GUF_FUNCTION_UNDERFLOWS) == 0) {
-    events &= ~uint32_t{GUF_FP_UNDERFLOW};
+// The requested floating-point flags that the function can raise (docs/fp-flags.md).
+uint32_t requested_fp_flags(const guf_launch_block &block, const guf_fp_status *fp_status) {
+  if (fp_status == nullptr) return 0;
+  uint32_t fp_flags = fp_status->report | fp_status->fail;
+  if ((fp_status->function_flags & GUF_FUNCTION_UNDERFLOWS) == 0) {
+    fp_flags &= ~uint32_t{GUF_FP_UNDERFLOW};
   }
-  if ((watch->function_flags & GUF_FUNCTION_DIVIDES) == 0 || block.ncore != 0) {
-    events &= ~uint32_t{GUF_FP_INTEGER_DIVIDE};
+  if ((fp_status->function_flags & GUF_FUNCTION_DIVIDES) == 0 || block.ncore != 0) {
+    fp_flags &= ~uint32_t{GUF_FP_INTEGER_DIVIDE};
   }
-  return events;
+  return fp_flags;
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ guf_status queue_launch(const guf_backend_launch &launch, CommandSink &commands,
   if (block.items == 0) return GUF_OK;
   StagedOperands staged;
   GUF_GPU_TRY(find_staged(block, commands, &staged, error));
-  LaunchStatus status = {0, watched(block, launch.watch)};
-  if (status.watch != 0 || (block.flags & GUF_LAUNCH_STATUS) != 0) {
+  LaunchStatus status = {0, requested_fp_flags(block, launch.fp_status)};
+  if (status.fp_flags != 0 || (block.flags & GUF_LAUNCH_STATUS) != 0) {
     GUF_GPU_TRY(commands.status_word(&status.address, error));
   }
   if (__builtin_expect((staged.needed | staged.optional) != 0, 0)) {

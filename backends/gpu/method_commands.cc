@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selects the function for a method.
-#include <gufunc/kernel/device_events.hpp>
+#include <gufunc/kernel/device_fp_flags.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 
 #include "backends/gpu/method_job.h"
@@ -8,10 +8,9 @@
 
 namespace gufunc::gpu {
 
-static_assert(+dev::kEventDivide == +GUF_FP_DIVIDE && +dev::kEventOverflow == +GUF_FP_OVERFLOW &&
-              +dev::kEventUnderflow == +GUF_FP_UNDERFLOW &&
-              +dev::kEventInvalid == +GUF_FP_INVALID &&
-              +dev::kEventIntegerDivide == +GUF_FP_INTEGER_DIVIDE);
+static_assert(+dev::kFpDivide == +GUF_FP_DIVIDE && +dev::kFpOverflow == +GUF_FP_OVERFLOW &&
+              +dev::kFpUnderflow == +GUF_FP_UNDERFLOW && +dev::kFpInvalid == +GUF_FP_INVALID &&
+              +dev::kFpIntegerDivide == +GUF_FP_INTEGER_DIVIDE);
 static_assert(+guf::kLeafSize == +GUF_LEAF_SIZE);
 static_assert(GUF_MAX_LOOP_NDIM + GUF_MAX_LOOP_NDIM - 1 <= dev::kLaneDims);
 

@@ -29,8 +29,8 @@ guf_status describe_method_commands(const guf_backend_method &method, const Comm
   const guf_method_block &block = *method.block;
   CommandText commands(device, out_text, text_size);
   commands.add("walk: %s", order_of(block));
-  if (method.watch != nullptr && (block.flags & GUF_METHOD_EXACT) == 0) {
-    commands.add("; each step is looked at for events");
+  if (method.fp_status != nullptr && (block.flags & GUF_METHOD_EXACT) == 0) {
+    commands.add("; floating-point flags are computed for every step");
   }
   commands.add("\n");
   if (block.nindices != 0 && block.indices == nullptr) {

@@ -16,14 +16,14 @@ constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD |
 constexpr uint32_t kOddFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
 // The floating-point flags to check: those that are requested and that the function can raise.
-uint32_t events_of_watch(const guf_backend_method &call) {
+uint32_t requested_fp_flags(const guf_backend_method &call) {
   // Integer reductions by a tree raise no floating-point flags.
-  if (call.watch == nullptr || (call.block->flags & GUF_METHOD_EXACT) != 0) return 0;
-  uint32_t events = call.watch->report | call.watch->fail;
-  const uint32_t function = call.watch->function_flags;
-  if ((function & GUF_FUNCTION_UNDERFLOWS) == 0) events &= ~uint32_t{GUF_FP_UNDERFLOW};
-  if ((function & GUF_FUNCTION_DIVIDES) == 0) events &= ~uint32_t{GUF_FP_INTEGER_DIVIDE};
-  return events;
+  if (call.fp_status == nullptr || (call.block->flags & GUF_METHOD_EXACT) != 0) return 0;
+  uint32_t fp_flags = call.fp_status->report | call.fp_status->fail;
+  const uint32_t function = call.fp_status->function_flags;
+  if ((function & GUF_FUNCTION_UNDERFLOWS) == 0) fp_flags &= ~uint32_t{GUF_FP_UNDERFLOW};
+  if ((function & GUF_FUNCTION_DIVIDES) == 0) fp_flags &= ~uint32_t{GUF_FP_INTEGER_DIVIDE};
+  return fp_flags;
 }
 
 // The entries that the steps of the method use; kLoopEntries ends the list.
@@ -89,8 +89,8 @@ guf_status MethodJob::open() {
   value_bytes_ = element_bytes(block.loop_dtype);
   const bool half = block.loop_dtype == GUF_F16 || block.loop_dtype == GUF_BF16;
   partial_bytes_ = half && tree() ? 4 : value_bytes_;
-  watch_ = events_of_watch(call);
-  if (watch_ != 0 || has(GUF_METHOD_STATUS)) {
+  fp_flags_ = requested_fp_flags(call);
+  if (fp_flags_ != 0 || has(GUF_METHOD_STATUS)) {
     GUF_GPU_TRY(commands.status_word(&status_, error_));
   }
   return GUF_OK;

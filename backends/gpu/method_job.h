@@ -32,8 +32,8 @@ class MethodJob {
   bool tree() const { return has(GUF_METHOD_TREE); }
   bool masked() const { return has(GUF_METHOD_MASKED); }
   // Whether floating-point flags of the steps must be checked; the fast entries cannot do that.
-  bool watched() const { return watch_ != 0; }
-  uint32_t watch() const { return watch_; }
+  bool reports_fp_flags() const { return fp_flags_ != 0; }
+  uint32_t fp_flags() const { return fp_flags_; }
   uint64_t status() const { return status_; }
   guf_error *error() const { return error_; }
   int64_t value_bytes() const { return value_bytes_; }      // of X
@@ -72,7 +72,7 @@ class MethodJob {
 
   guf_error *error_;
   uint64_t status_ = 0;
-  uint32_t watch_ = 0;
+  uint32_t fp_flags_ = 0;
   int64_t value_bytes_ = 0, partial_bytes_ = 0;
   uint64_t output_ = 0;
   int64_t kept_step_[GUF_MAX_LOOP_NDIM] = {};

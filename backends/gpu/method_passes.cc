@@ -50,7 +50,8 @@ dev::fold_source source_from(const FoldSource &from, const FoldAxis &axis, const
 }
 
 bool is_fast(const MethodJob &job, const FoldSource &from) {
-  return from.mask == 0 && (from.form & (dev::kFormOwn | dev::kFormPartial)) != 0 && !job.watched();
+  return from.mask == 0 && (from.form & (dev::kFormOwn | dev::kFormPartial)) != 0 &&
+         !job.reports_fp_flags();
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   const bool joins = entry == Entry::kJoin;
   dev::tree_block block = {};
   block.status = job.status();
-  block.watch = job.watch();
+  block.fp_flags = job.fp_flags();
   block.extent = static_cast<uint64_t>(axis.size);
   block.span = joins ? span_of_joins(team) : span_of_leaves(team);
   block.log_lanes = team.lanes;
@@ -148,7 +149,7 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
                           const PieceTable &table, const PassTarget &to) {
   dev::chain_block block = {};
   block.status = job.status();
-  block.watch = job.watch();
+  block.fp_flags = job.fp_flags();
   block.extent = block.span = static_cast<uint64_t>(fold.axis.size);
   block.ndim = static_cast<uint32_t>(fold.ndim);
   for (int d = 0; d < fold.ndim; ++d) {

@@ -26,7 +26,7 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
   dev::convert_block block;
   write_items(shape, &block);
   block.status = 0;
-  block.watch = 0;
+  block.fp_flags = 0;
   block.options = 0;
   for (int i = 0; i < 2; ++i) {
     block.address[i] = shape.address[i];

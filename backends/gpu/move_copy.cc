@@ -82,7 +82,7 @@ guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
   dev::bytes_block block;
   write_items(shape, &block);
   block.status = 0;
-  block.watch = 0;
+  block.fp_flags = 0;
   block.options = static_cast<uint32_t>(__builtin_ctz(word));
   block.words = divisor_of(words);
   block.reserved = 0;

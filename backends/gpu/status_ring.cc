@@ -12,11 +12,11 @@
 namespace gufunc::gpu {
 namespace {
 
-struct EventText {
-  uint32_t event;
+struct FpFlagText {
+  uint32_t flag;
   const char *text;
 };
-constexpr EventText kEventTexts[] = {
+constexpr FpFlagText kFpFlagTexts[] = {
     {GUF_FP_DIVIDE | GUF_FP_INTEGER_DIVIDE, "divide by zero"},
     {GUF_FP_OVERFLOW, "overflow"},
     {GUF_FP_UNDERFLOW, "underflow"},
@@ -72,9 +72,10 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
   bool captured = false;
   GUF_GPU_TRY(stream.capturing(&captured, error));
   const uint64_t capture = captured ? device_.captures().of(stream) : 0;
-  if (captured && wish.watch != nullptr && (wish.watch->report | wish.watch->fail) != 0) {
+  if (captured && wish.fp_status != nullptr &&
+      (wish.fp_status->report | wish.fp_status->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured: work that looks for floating-point events cannot be part "
+                "the stream is captured: work that looks for floating-point flags cannot be part "
                 "of a graph");
   }
   if (captured && capture == 0) {
@@ -175,10 +176,11 @@ void StatusRing::give_back(StatusSlot *words, Stream *stream) {
 
 guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &stream,
                                   const StatusWish &wish, guf_error *error) {
-  slot->watch = wish.watch == nullptr ? guf_launch_watch{} : *wish.watch;
+  slot->fp_status = wish.fp_status == nullptr ? guf_fp_status{} : *wish.fp_status;
   std::memset(slot->name, 0, sizeof(slot->name));
-  if (wish.watch != nullptr) {
-    std::memcpy(slot->name, wish.watch->name, strnlen(wish.watch->name, sizeof(slot->name) - 1));
+  if (wish.fp_status != nullptr) {
+    std::memcpy(slot->name, wish.fp_status->name,
+                strnlen(wish.fp_status->name, sizeof(slot->name) - 1));
   }
   slot->failure = wish.failure;
   slot->launch = wish.launch;
@@ -237,11 +239,11 @@ void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
     }
     return stream.keep(failure);
   }
-  if ((found & slot.watch.report) != 0) {
-    __atomic_fetch_or(slot.watch.events, found & slot.watch.report, __ATOMIC_RELEASE);
+  if ((found & slot.fp_status.report) != 0) {
+    __atomic_fetch_or(slot.fp_status.flags, found & slot.fp_status.report, __ATOMIC_RELEASE);
   }
-  for (const EventText &row : kEventTexts) {
-    if ((found & slot.watch.fail & row.event) == 0) continue;
+  for (const FpFlagText &row : kFpFlagTexts) {
+    if ((found & slot.fp_status.fail & row.flag) == 0) continue;
     failure.status = GUF_E_FLOATING_POINT;
     std::snprintf(failure.message, sizeof(failure.message), "%s encountered in %s", row.text,
                   slot.name);

@@ -17,14 +17,14 @@ class Device;
 class Stream;
 class StatusRing;
 
-// The bit of a loop that failed; the other bits are floating-point flags (guf_fp_event).
+// The bit of a loop that failed; the other bits are floating-point flags (guf_fp_flag).
 inline constexpr uint32_t kStatusFailed = 0x80000000u;
 
 // What the caller of a request needs from its status word.
 struct StatusWish {
-  const guf_launch_watch *watch;  // NULL: no floating-point flags
-  const char *failure;            // message for a failed loop; immortal, or NULL
-  uint64_t launch;                // number among the stream's launches; 0: do not report
+  const guf_fp_status *fp_status;  // NULL: no floating-point flags
+  const char *failure;             // message for a failed loop; immortal, or NULL
+  uint64_t launch;                 // number among the stream's launches; 0: do not report
 };
 
 struct StatusChunk;
@@ -36,7 +36,7 @@ struct StatusSlot {
   uint32_t *host;
   StatusSlot *next;
   std::atomic<Stream *> stream;  // not NULL: the word will be examined
-  guf_launch_watch watch;
+  guf_fp_status fp_status;
   char name[64];
   const char *failure;
   uint64_t launch;

@@ -225,23 +225,23 @@ func TestAxesAreOfTheirOperands(t *testing.T) {
 	wantStatus(t, err, gufunc.ErrShape)
 }
 
-func TestFloatingPointEvents(t *testing.T) {
-	events := gufunc.NewEvents()
+func TestFloatingPointFlags(t *testing.T) {
+	status := gufunc.NewFPStatus()
 	divide := gufunc.MustFind("divide")
 	zero := must(gufunc.Of([]float64{1, 0}))(t)
-	made := must(divide.Call(&gufunc.CallOptions{Events: events, Report: gufunc.AllEvents},
+	made := must(divide.Call(&gufunc.CallOptions{FPStatus: status, Report: gufunc.AllFPFlags},
 		gufunc.Float(0), zero))(t)
-	if events.Found() != gufunc.Invalid {
-		t.Fatal(events.Found())
+	if status.Found() != gufunc.Invalid {
+		t.Fatal(status.Found())
 	}
 	if values := must(must(gufunc.As[float64](made[0]))(t).Values())(t); !math.IsNaN(values[1]) {
 		t.Fatal(values)
 	}
 	_, err := divide.Call(&gufunc.CallOptions{Fail: gufunc.Divide}, gufunc.Float(1), zero)
 	wantStatus(t, err, gufunc.ErrFloatingPoint)
-	events.Clear()
-	if events.Found() != 0 {
-		t.Fatal(events.Found())
+	status.Clear()
+	if status.Found() != 0 {
+		t.Fatal(status.Found())
 	}
 }
 

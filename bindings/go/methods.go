@@ -21,33 +21,33 @@ type ReduceOptions struct {
 	Device   Device
 	Stream   *Stream
 	Threads  int
-	Events   *Events
-	Report   FPEvent
-	Fail     FPEvent
+	FPStatus *FPStatus
+	Report   FPFlags
+	Fail     FPFlags
 }
 
 // AccumulateOptions contains the keywords of Accumulate and Reduceat. A zero field is not set.
 type AccumulateOptions struct {
-	Out     AnyOperand // nil: allocated
-	Axis    int
-	DType   DType
-	Order   Order
-	Device  Device
-	Stream  *Stream
-	Threads int
-	Events  *Events
-	Report  FPEvent
-	Fail    FPEvent
+	Out      AnyOperand // nil: allocated
+	Axis     int
+	DType    DType
+	Order    Order
+	Device   Device
+	Stream   *Stream
+	Threads  int
+	FPStatus *FPStatus
+	Report   FPFlags
+	Fail     FPFlags
 }
 
 // AtOptions contains the keywords of At. A zero field is not set.
 type AtOptions struct {
-	Device  Device
-	Stream  *Stream
-	Threads int
-	Events  *Events
-	Report  FPEvent
-	Fail    FPEvent
+	Device   Device
+	Stream   *Stream
+	Threads  int
+	FPStatus *FPStatus
+	Report   FPFlags
+	Fail     FPFlags
 }
 
 // prepare fills in the reduction arguments of the block. results is 0 for a plain reduction.
@@ -58,7 +58,7 @@ func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_op
 	b.c.reduce = C.guf_reduce_args{struct_size: C.sizeof_guf_reduce_args, input: &operand[0],
 		where: b.one(o.Where), initial: b.one(o.Initial), stream: o.Stream.handle(),
 		device: o.Device.c, order: C.int32_t(o.Order), dtype: C.guf_dtype(o.DType),
-		threads: C.uint32_t(o.Threads), fp_events: o.Events.pointer(),
+		threads: C.uint32_t(o.Threads), fp_flags: o.FPStatus.pointer(),
 		fp_report: C.uint32_t(o.Report), fp_fail: C.uint32_t(o.Fail)}
 	args := &b.c.reduce
 	if results == 0 {
@@ -89,7 +89,7 @@ func (o *AccumulateOptions) prepare(b *block, input, indices Operand) []C.guf_op
 		input: &operands[0], indices: b.one(indices), output: &operands[1],
 		stream: o.Stream.handle(), device: o.Device.c, axis: C.int64_t(o.Axis),
 		dtype: C.guf_dtype(o.DType), order: C.int32_t(o.Order), threads: C.uint32_t(o.Threads),
-		fp_events: o.Events.pointer(), fp_report: C.uint32_t(o.Report),
+		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
 		fp_fail: C.uint32_t(o.Fail)}
 	return operands[1:]
 }
@@ -103,7 +103,7 @@ func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, opera
 	b.c.at = C.guf_at_args{struct_size: C.sizeof_guf_at_args, array: &places[len(indices)],
 		indices: &places[0], nindices: C.int32_t(len(indices)), operand: b.one(operand),
 		stream: o.Stream.handle(), device: o.Device.c, threads: C.uint32_t(o.Threads),
-		fp_events: o.Events.pointer(), fp_report: C.uint32_t(o.Report),
+		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
 		fp_fail: C.uint32_t(o.Fail)}
 }
 

@@ -16,10 +16,10 @@ import (
 // value and does not panic.
 func TestNilObjectsAnswer(t *testing.T) {
 	for _, object := range []any{(*gufunc.Array[float64])(nil), (*gufunc.AnyArray)(nil),
-		(*gufunc.Context)(nil), (*gufunc.Event)(nil), (*gufunc.Events)(nil), (*gufunc.Graph)(nil),
+		(*gufunc.Context)(nil), (*gufunc.Event)(nil), (*gufunc.FPStatus)(nil), (*gufunc.Graph)(nil),
 		(*gufunc.Kernel)(nil), (*gufunc.Module)(nil), (*gufunc.Plan)(nil),
 		(*gufunc.Registered)(nil), (*gufunc.Stream)(nil), (*gufunc.Ufunc)(nil), gufunc.Device{},
-		gufunc.DType(0), &gufunc.Events{}} {
+		gufunc.DType(0), &gufunc.FPStatus{}} {
 		value := reflect.ValueOf(object)
 		for i := range value.NumMethod() {
 			name := value.Type().String() + "." + value.Type().Method(i).Name
@@ -67,7 +67,7 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 	}
 	_, err := add.Call(nil, gufunc.BigInt(nil), a)
 	wantStatus(t, err, gufunc.ErrArg)
-	divide, zeros := gufunc.MustFind("divide"), gufunc.CallOptions{Events: &gufunc.Events{}}
+	divide, zeros := gufunc.MustFind("divide"), gufunc.CallOptions{FPStatus: &gufunc.FPStatus{}}
 	must(divide.Call(&zeros, a, gufunc.Float(0)))(t)
 	if typed.String() != "no array" || typed.Any() != nil || typed.Close() != nil {
 		t.Fatal(typed)

@@ -21,42 +21,42 @@ const (
 	HostCopyAndWarn HostPolicy = cGUF_HOST_COPY_AND_WARN // with a line in the log (ReadLog)
 )
 
-// FPEvent is a set of floating-point flags, as in NumPy's errstate.
-type FPEvent uint32
+// FPFlags is a set of floating-point flags, as in NumPy's errstate.
+type FPFlags uint32
 
 // Floating-point flags.
 const (
-	Divide        FPEvent = cGUF_FP_DIVIDE         // 1/0, log(0)
-	Overflow      FPEvent = cGUF_FP_OVERFLOW       // any other infinite result of finite operands
-	Underflow     FPEvent = cGUF_FP_UNDERFLOW      // a result below the smallest normal number
-	Invalid       FPEvent = cGUF_FP_INVALID        // 0/0, sqrt(-1)
-	IntegerDivide FPEvent = cGUF_FP_INTEGER_DIVIDE // division of an integer by zero
-	AllEvents     FPEvent = Divide | Overflow | Underflow | Invalid | IntegerDivide
+	Divide        FPFlags = cGUF_FP_DIVIDE         // 1/0, log(0)
+	Overflow      FPFlags = cGUF_FP_OVERFLOW       // any other infinite result of finite operands
+	Underflow     FPFlags = cGUF_FP_UNDERFLOW      // a result below the smallest normal number
+	Invalid       FPFlags = cGUF_FP_INVALID        // 0/0, sqrt(-1)
+	IntegerDivide FPFlags = cGUF_FP_INTEGER_DIVIDE // division of an integer by zero
+	AllFPFlags    FPFlags = Divide | Overflow | Underflow | Invalid | IntegerDivide
 )
 
-// Events accumulates the floating-point flags that calls raise. The flags of a call on a stream are
-// set when its work is complete; keep the Events alive until then. The zero Events accumulates
-// nothing; use NewEvents.
-type Events struct{ word *C.uint32_t }
+// FPStatus accumulates the floating-point flags that calls raise. The flags of a call on a stream
+// are set when its work is complete; keep the FPStatus alive until then. The zero FPStatus
+// accumulates nothing; use NewFPStatus.
+type FPStatus struct{ word *C.uint32_t }
 
-// NewEvents returns an empty set of flags.
-func NewEvents() *Events {
-	e := &Events{(*C.uint32_t)(C.calloc(1, C.sizeof_uint32_t))}
+// NewFPStatus returns an empty set of flags.
+func NewFPStatus() *FPStatus {
+	e := &FPStatus{(*C.uint32_t)(C.calloc(1, C.sizeof_uint32_t))}
 	runtime.AddCleanup(e, func(word *C.uint32_t) { C.free(unsafe.Pointer(word)) }, e.word)
 	return e
 }
 
 // Found returns the flags that were raised so far.
-func (e *Events) Found() FPEvent {
+func (e *FPStatus) Found() FPFlags {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
 		return 0
 	}
-	return FPEvent(atomic.LoadUint32((*uint32)(e.word)))
+	return FPFlags(atomic.LoadUint32((*uint32)(e.word)))
 }
 
 // Clear removes all flags. Work that adds flags must not be pending.
-func (e *Events) Clear() {
+func (e *FPStatus) Clear() {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
 		return
@@ -64,7 +64,7 @@ func (e *Events) Clear() {
 	atomic.StoreUint32((*uint32)(e.word), 0)
 }
 
-func (e *Events) pointer() *C.uint32_t {
+func (e *FPStatus) pointer() *C.uint32_t {
 	if e == nil {
 		return nil
 	}
@@ -102,10 +102,10 @@ type CallOptions struct {
 	Device     Device
 	Stream     *Stream // nil: on the cpu complete on return, else in order with the device's work
 	HostPolicy HostPolicy
-	Threads    int     // limit of threads on the cpu; 0: the library's choice
-	Events     *Events // receives the flags of Report
-	Report     FPEvent // flags to detect, at the cost of a pass over the operands
-	Fail       FPEvent // flags that fail the call with ErrFloatingPoint
+	Threads    int       // limit of threads on the cpu; 0: the library's choice
+	FPStatus   *FPStatus // receives the flags of Report
+	Report     FPFlags   // flags to detect, at the cost of a pass over the operands
+	Fail       FPFlags   // flags that fail the call with ErrFloatingPoint
 }
 
 var noCallOptions CallOptions
@@ -140,7 +140,7 @@ func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_ope
 		where: b.one(o.Where), stream: o.Stream.handle(), device: o.Device.c,
 		casting: C.int32_t(o.Casting), order: C.int32_t(o.Order), dtype: C.guf_dtype(o.DType),
 		host_policy: C.int32_t(o.HostPolicy), threads: C.uint32_t(o.Threads),
-		fp_events: o.Events.pointer(), fp_report: C.uint32_t(o.Report),
+		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
 		fp_fail: C.uint32_t(o.Fail)}
 	if o.Axes != nil {
 		if err := o.prepareAxes(b, u, inputs); err != nil {

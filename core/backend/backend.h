@@ -120,7 +120,7 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
 
 inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
                                        uint32_t threads, const guf_launch_block &block,
-                                       const guf_launch_watch *watch) {
+                                       const guf_fp_status *fp_status) {
   return {sizeof(guf_backend_launch),
           threads,
           kernel,
@@ -128,15 +128,15 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           loop.user,
           &block,
           loop.failure.load(std::memory_order_relaxed),
-          watch};
+          fp_status};
 }
 
 // Queues one launch. If `stream` is NULL and the device has host memory, the launch is complete on
 // return.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
-                         const guf_launch_watch *watch, guf_error *error) {
-  const guf_backend_launch request = make_request(stream, kernel, loop, threads, block, watch);
+                         const guf_fp_status *fp_status, guf_error *error) {
+  const guf_backend_launch request = make_request(stream, kernel, loop, threads, block, fp_status);
   return device.backend->api.launch(device.native, &request, error);
 }
 
@@ -155,13 +155,13 @@ struct MethodParts {
 // Describes how the backend would run a method, as describe_launch does for a launch.
 std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
-                            const guf_launch_watch *watch);
+                            const guf_fp_status *fp_status);
 
 // `run_method` queues one launch of a method, as `launch` does for a kernel.
 inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
-                                      const guf_launch_watch *watch) {
+                                      const guf_fp_status *fp_status) {
   return {sizeof(guf_backend_method),
           threads,
           parts.kernel,
@@ -170,13 +170,13 @@ inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
           loop.user,
           &block,
           loop.failure.load(std::memory_order_relaxed),
-          watch,
+          fp_status,
           parts.initial};
 }
 inline guf_status run_method(Device &device, Stream *stream, const MethodParts &parts,
                              const op::Loop &loop, uint32_t threads, const guf_method_block &block,
-                             const guf_launch_watch *watch, guf_error *error) {
-  const guf_backend_method request = make_method(stream, parts, loop, threads, block, watch);
+                             const guf_fp_status *fp_status, guf_error *error) {
+  const guf_backend_method request = make_method(stream, parts, loop, threads, block, fp_status);
   return device.backend->api.method(device.native, &request, error);
 }
 

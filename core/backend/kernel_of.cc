@@ -193,8 +193,8 @@ std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, 
 
 std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
-                            const guf_launch_watch *watch) {
-  const guf_backend_method request = make_method(nullptr, parts, loop, threads, block, watch);
+                            const guf_fp_status *fp_status) {
+  const guf_backend_method request = make_method(nullptr, parts, loop, threads, block, fp_status);
   return words_of_backend([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_method(device.native, &request, text, size, error);
   });

@@ -137,7 +137,7 @@ guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolv
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, const guf_launch_watch *watch, geometry::Launch *launch,
+               uint32_t threads, const guf_fp_status *fp_status, geometry::Launch *launch,
                guf_error *error) {
   backend::ErrorRoom room(error);
   FpFailure failure(room.get());
@@ -146,7 +146,7 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
   std::fill_n(index, launch->nrest, 0);
   for (;;) {
     GUF_TRY(failure.keep(
-        backend::launch(device, stream, kernel, loop, threads, block, watch, failure.error())));
+        backend::launch(device, stream, kernel, loop, threads, block, fp_status, failure.error())));
     int32_t k = 0;
     for (; k < launch->nrest; ++k) {
       const bool carry = ++index[k] == launch->rest_size[k];
@@ -172,11 +172,12 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(geometry::choose(call, &planner, error));
   geometry::Launch geometry;
   GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
-  guf_launch_watch watch;
-  const bool watched = is_watched(call);
-  if (__builtin_expect(watched, 0)) GUF_TRY(make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
+  guf_fp_status fp_status;
+  const bool has_fp_status = requests_fp_flags(call);
+  if (__builtin_expect(has_fp_status, 0))
+    GUF_TRY(make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
   return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-             watched ? &watch : nullptr, &geometry, error);
+             has_fp_status ? &fp_status : nullptr, &geometry, error);
 }
 
 guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {

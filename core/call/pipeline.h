@@ -44,9 +44,9 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error);
 
 // Launches a prepared geometry, and loops over the dimensions that exceed a block. Modifies
-// `launch`. `watch`: the floating-point flags to detect, or nullptr.
+// `launch`. `fp_status`: the floating-point flags to detect, or nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
-               uint32_t threads, const guf_launch_watch *watch, geometry::Launch *launch,
+               uint32_t threads, const guf_fp_status *fp_status, geometry::Launch *launch,
                guf_error *error);
 
 }  // namespace gufunc::pipeline

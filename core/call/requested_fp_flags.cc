@@ -9,19 +9,19 @@ using base::kNone;
 
 guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error) {
   const backend::Device &device = *call.device;
-  if (!is_watched(call) || (device.backend->api.features & feature) != 0) return GUF_OK;
+  if (!requests_fp_flags(call) || (device.backend->api.features & feature) != 0) return GUF_OK;
   return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                    "%s: backend %s looks for no floating-point events%s", device.spec.c_str(),
+                    "%s: backend %s looks for no floating-point flags%s", device.spec.c_str(),
                     device.backend->api.name,
-                    feature == GUF_BACKEND_METHOD_FP_EVENTS ? " in methods" : "");
+                    feature == GUF_BACKEND_METHOD_FP_FLAGS ? " in methods" : "");
 }
 
-[[gnu::cold]] guf_status make_watch(const op::CallView &call, uint64_t feature,
-                                    guf_launch_watch *out, guf_error *error) {
+[[gnu::cold]] guf_status make_fp_status(const op::CallView &call, uint64_t feature,
+                                        guf_fp_status *out, guf_error *error) {
   GUF_TRY(check_fp_flags(call, feature, error));
   const guf_call_args &args = *call.args;
   *out = {
-      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_events};
+      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_flags};
   return GUF_OK;
 }
 

@@ -9,7 +9,7 @@
 
 namespace gufunc::pipeline {
 
-inline bool is_watched(const op::CallView &call) {
+inline bool requests_fp_flags(const op::CallView &call) {
   return (call.args->fp_report | call.args->fp_fail) != 0;
 }
 
@@ -19,8 +19,8 @@ guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error 
 
 // Makes the request for a launch of the call.
 // Errors  those of check_fp_flags
-guf_status make_watch(const op::CallView &call, uint64_t feature, guf_launch_watch *out,
-                      guf_error *error);
+guf_status make_fp_status(const op::CallView &call, uint64_t feature, guf_fp_status *out,
+                          guf_error *error);
 
 // The status of work in several launches. If a floating-point flag fails one launch, the rest of
 // the work continues and the whole fails at the end.

@@ -115,9 +115,10 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     op::OperandView &operand = call.operand[kInput];
     operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
   }
-  guf_launch_watch watch;
-  const bool watched = pipeline::is_watched(call);
-  if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_FP_EVENTS, &watch, error));
+  guf_fp_status fp_status;
+  const bool has_fp_status = pipeline::requests_fp_flags(call);
+  if (has_fp_status)
+    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
   pipeline::FpFailure failure(error);
   for (size_t n = 0; n < offsets.array.size(); ++n) {
     for (const int32_t i : {0, call.noperands - 1}) {
@@ -130,8 +131,8 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     geometry::Launch geometry;
     GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
     GUF_TRY(failure.keep(pipeline::run(*call.device, call.stream, kernel, *choice.loop,
-                                       call.args->threads, watched ? &watch : nullptr, &geometry,
-                                       failure.error())));
+                                       call.args->threads, has_fp_status ? &fp_status : nullptr,
+                                       &geometry, failure.error())));
   }
   return failure.status();
 }

@@ -241,16 +241,16 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   guf_method_block &block = geometry->block;
   GUF_TRY(fill_block(geometry, error));
   backend::ErrorRoom room(error);
-  guf_launch_watch watch;
-  const bool watched = pipeline::is_watched(call);
-  if (watched)
-    GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, room.get()));
+  guf_fp_status fp_status;
+  const bool has_fp_status = pipeline::requests_fp_flags(call);
+  if (has_fp_status)
+    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, room.get()));
   pipeline::FpFailure failure(room.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
         *call.device, call.stream, {code.kernel, code.fold, geometry->record_initial}, loop,
-        call.args->threads, block, watched ? &watch : nullptr, failure.error())));
+        call.args->threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
       const Axis &axis = geometry->kept[turn];
@@ -281,9 +281,10 @@ guf_status describe_nothing(std::string *out) {
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error) {
   GUF_TRY(fill_block(geometry, error));
-  guf_launch_watch watch;
-  const bool watched = pipeline::is_watched(call);
-  if (watched) GUF_TRY(pipeline::make_watch(call, GUF_BACKEND_METHOD_FP_EVENTS, &watch, error));
+  guf_fp_status fp_status;
+  const bool has_fp_status = pipeline::requests_fp_flags(call);
+  if (has_fp_status)
+    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, error));
   uint64_t launches = 1;
   for (int32_t k = GUF_MAX_LOOP_NDIM; k < geometry->nkept; ++k)
     launches *= static_cast<uint64_t>(geometry->kept[k].extent);
@@ -293,7 +294,7 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
   }
   *out += backend::describe_method(*call.device, {code.kernel, code.fold, geometry->record_initial},
                                    loop, call.args->threads, geometry->block,
-                                   watched ? &watch : nullptr);
+                                   has_fp_status ? &fp_status : nullptr);
   return GUF_OK;
 }
 

@@ -211,7 +211,7 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   args_ = {};
   args_.struct_size = sizeof args_;
   args_.threads = view_.args.threads;
-  args_.fp_events = view_.args.fp_events;
+  args_.fp_flags = view_.args.fp_flags;
   args_.fp_report = view_.args.fp_report;
   args_.fp_fail = view_.args.fp_fail;
   args_.signature = signature;

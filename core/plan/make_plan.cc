@@ -199,7 +199,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   GUF_TRY(check_given(call, error));
   if ((call.args->fp_report | call.args->fp_fail) != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "fp_report and fp_fail: plans look for no floating-point events");
+                      "fp_report and fp_fail: plans look for no floating-point flags");
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;
@@ -237,7 +237,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (is_bit(missing, i)) call.operand[i].flags = op::kMissing;
   }
-  GUF_TRY(check_fp_flags(call, GUF_BACKEND_FP_EVENTS, error));
+  GUF_TRY(check_fp_flags(call, GUF_BACKEND_FP_FLAGS, error));
   base::Ref<PreparedPlan> plan;
   GUF_TRY(prepare(call, choice, loop, &plan, error));
   *out = plan->text() + separate.text();

@@ -122,8 +122,8 @@ guf_status check_fp_flags(const guf_call_args &args, guf_error *error) {
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
   if ((args.fp_report & ~kEvents) != 0) return fail_value("fp_report", args.fp_report, error);
   if ((args.fp_fail & ~kEvents) != 0) return fail_value("fp_fail", args.fp_fail, error);
-  if (args.fp_report == 0 || args.fp_events != nullptr) return GUF_OK;
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_events is NULL");
+  if (args.fp_report == 0 || args.fp_flags != nullptr) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_flags is NULL");
 }
 
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {

@@ -125,7 +125,7 @@ class CallArgs(ct.Structure):
         ('ndims', ct.c_int32),
         ('host_policy', ct.c_int32),
         ('threads', ct.c_uint32),
-        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
         ('fp_report', ct.c_uint32),
         ('fp_fail', ct.c_uint32),
     ]
@@ -220,11 +220,11 @@ class Library:
         return self.caller.call(self.control, function, *arguments)
 
     def watch(self, args, report, fail=0):
-        """Makes calls store the floating-point flags of `report` in `events`."""
-        self.events = ct.c_uint32()
+        """Makes calls store the floating-point flags of `report` in `fp_flags`."""
+        self.fp_flags = ct.c_uint32()
         args.fp_report, args.fp_fail = report, fail
         if report:
-            args.fp_events = ct.pointer(self.events)
+            args.fp_flags = ct.pointer(self.fp_flags)
 
     def use_device(self, spec):
         """Runs everything on a device; NumPy's memory is copied there and back."""
@@ -334,7 +334,7 @@ class Library:
         explain=False,
     ):
         """Makes a call. Returns the outputs with strides and dtype letters; allocated outputs are
-        copied to NumPy arrays. Afterwards `events` contains the floating-point flags of `report`
+        copied to NumPy arrays. Afterwards `fp_flags` contains the floating-point flags of `report`
         and, with `explain`, `told` contains the text of guf_explain."""
         keep = []
         args = CallArgs()

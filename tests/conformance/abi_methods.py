@@ -29,7 +29,7 @@ class ReduceArgs(ct.Structure):
         ('outputs', ct.POINTER(abi.Operand)),
         ('noutputs', ct.c_int32),
         ('reserved', ct.c_uint32),
-        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
         ('fp_report', ct.c_uint32),
         ('fp_fail', ct.c_uint32),
     ]
@@ -49,7 +49,7 @@ class AccumulateArgs(ct.Structure):
         ('order', ct.c_int32),
         ('threads', ct.c_uint32),
         ('reserved', ct.c_uint32),
-        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
         ('fp_report', ct.c_uint32),
         ('fp_fail', ct.c_uint32),
     ]
@@ -66,7 +66,7 @@ class AtArgs(ct.Structure):
         ('device', ct.c_void_p),
         ('nindices', ct.c_int32),
         ('threads', ct.c_uint32),
-        ('fp_events', ct.POINTER(ct.c_uint32)),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
         ('fp_report', ct.c_uint32),
         ('fp_fail', ct.c_uint32),
     ]

@@ -57,11 +57,11 @@ def random_big_case(rng, number):
         case['casting'] = None
         for key in ('dtype', 'signature'):
             case.pop(key, None)
-        case['events'] = watched
+        case['fp_flags'] = watched
         if rng.random() < 0.8:
             lay_across(case, shape)
     for buffer in case['buffers']:
-        if case.get('events'):
+        if case.get('fp_flags'):
             buffer['values'] = rng.choice(['small', 'special', 'special'])
     return {**case, 'big': 'shared'}
 
@@ -92,7 +92,7 @@ def random_big_method_case(rng):
         case.pop('dtype', None)
         case['output'] = None
     if rng.random() < 0.3 and 'initial' not in case and not case['output']:
-        case['events'] = True
+        case['fp_flags'] = True
     return case
 
 

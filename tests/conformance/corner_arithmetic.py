@@ -17,10 +17,10 @@ def division_by_zero(both):
         both.gives('floor_divide', [x, zero], array([0, 0, 0], letter))
         both.gives('remainder', [x, zero], array([0, 0, 0], letter))
         both.gives('divmod', [x, zero], array([0, 0, 0], letter), array([0, 0, 0], letter))
-        both.events('divmod', [x, zero], {'divide'})
-        both.events('floor_divide', [x, zero], {'divide'})
-        both.events('remainder', [x, zero], {'divide'})
-        both.events('floor_divide', [x, array([2], letter)], set())
+        both.fp_flags('divmod', [x, zero], {'divide'})
+        both.fp_flags('floor_divide', [x, zero], {'divide'})
+        both.fp_flags('remainder', [x, zero], {'divide'})
+        both.fp_flags('floor_divide', [x, array([2], letter)], set())
 
 
 def smallest_integer(both):
@@ -32,7 +32,7 @@ def smallest_integer(both):
         both.gives('divmod', [x, minus_one], array([low, -6], letter), array([0, 0], letter))
         both.gives('absolute', [x], array([low, 6], letter))
         both.gives('negative', [x], array([low, -6], letter))
-    both.notes.append('INT_MIN // -1 is no event here, an overflow in NumPy: docs/fp-events.md')
+    both.notes.append('INT_MIN // -1 raises no flag here, and overflow in NumPy: docs/fp-flags.md')
 
 
 def signs_of_division(both):
@@ -249,8 +249,8 @@ def half_rounding(both):
     )
     # Each call rounds once; f16 * f16 + f16 in f32 would round once instead of three times.
     both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
-    both.events('add', [array([65504], 'e'), array([16], 'e')], {'overflow'})
-    both.events('add', [array([65504], 'e'), array([8], 'e')], set())
+    both.fp_flags('add', [array([65504], 'e'), array([16], 'e')], {'overflow'})
+    both.fp_flags('add', [array([65504], 'e'), array([8], 'e')], set())
 
 
 def branch_cuts(both):

@@ -11,12 +11,12 @@ from judge import letter_of, same_bits
 from several_cases import numpy_function
 
 NOT_FOUND, FLOATING_POINT = 105, 700
-EVENTS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}
-ALL_EVENTS = sum(EVENTS)
+FLAGS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}
+ALL_FLAGS = sum(FLAGS)
 
 
-def names_of(events):
-    return {name for bit, name in EVENTS.items() if events & bit}
+def names_of(fp_flags):
+    return {name for bit, name in FLAGS.items() if fp_flags & bit}
 
 
 def array(values, letter=None):
@@ -146,7 +146,7 @@ class Both:
         else:
             self.same('library', ours(), expected)
 
-    def events(self, name, inputs, expected):
+    def fp_flags(self, name, inputs, expected):
         """Checks the floating-point flags of a call by their names in NumPy's errstate. A call that
         must fail on a flag must fail with NumPy's message."""
         if not self.has(name):
@@ -154,16 +154,16 @@ class Both:
         seen = set()
         with np.errstate(all='call', call=lambda _, flag: seen.update(names_of(flag))):
             getattr(np, name)(*inputs)
-        assert seen == expected, f'NumPy: events {seen}, wanted {expected}'
+        assert seen == expected, f'NumPy: fp_flags {seen}, wanted {expected}'
         outs = [None] * getattr(np, name).nout
-        self.library.call(name, inputs, outs, report=ALL_EVENTS)
-        found = names_of(self.library.events.value)
-        assert found == expected, f'library: events {found}, wanted {expected}'
+        self.library.call(name, inputs, outs, report=ALL_FLAGS)
+        found = names_of(self.library.fp_flags.value)
+        assert found == expected, f'library: fp_flags {found}, wanted {expected}'
         self.answers += 1
         if expected:
             self.fails(
                 lambda: self.raising(name, inputs),
-                lambda: self.library.call(name, inputs, outs, fail=ALL_EVENTS),
+                lambda: self.library.call(name, inputs, outs, fail=ALL_FLAGS),
                 FloatingPointError,
                 'encountered in',
                 status=FLOATING_POINT,

@@ -215,24 +215,24 @@ def unusual_memory(both):
                 )
 
 
-def float_events(both):
+def fp_flags(both):
     for letter in 'fd':
         top, least = np.finfo(letter).max, np.finfo(letter).tiny
         one, zero = array([1.0, 2.0], letter), array([0.0, 4.0], letter)
-        both.events('divide', [one, one], set())
-        both.events('divide', [one, zero], {'divide'})
-        both.events('divide', [zero, zero], {'invalid'})
-        both.events('divmod', [one, zero], {'divide', 'invalid'})
-        both.events('divmod', [zero, zero], {'invalid'})
-        both.events('frexp', [array([np.inf, np.nan, least / 4], letter)], set())
-        both.events('modf', [array([np.inf, np.nan, least / 4], letter)], set())
-        both.events('log', [zero], {'divide'})
-        both.events('sqrt', [array([-1.0], letter)], {'invalid'})
-        both.events('multiply', [array([top], letter), one], {'overflow'})
-        both.events('multiply', [array([least], letter), array([1 / 3], letter)], {'underflow'})
-        both.events('add', [array([np.inf], letter), array([-np.inf], letter)], {'invalid'})
-        both.events('add', [array([np.inf, np.nan], letter), one], set())
-        both.events('exp', [array([1e4, -1e4], letter)], {'overflow', 'underflow'})
+        both.fp_flags('divide', [one, one], set())
+        both.fp_flags('divide', [one, zero], {'divide'})
+        both.fp_flags('divide', [zero, zero], {'invalid'})
+        both.fp_flags('divmod', [one, zero], {'divide', 'invalid'})
+        both.fp_flags('divmod', [zero, zero], {'invalid'})
+        both.fp_flags('frexp', [array([np.inf, np.nan, least / 4], letter)], set())
+        both.fp_flags('modf', [array([np.inf, np.nan, least / 4], letter)], set())
+        both.fp_flags('log', [zero], {'divide'})
+        both.fp_flags('sqrt', [array([-1.0], letter)], {'invalid'})
+        both.fp_flags('multiply', [array([top], letter), one], {'overflow'})
+        both.fp_flags('multiply', [array([least], letter), array([1 / 3], letter)], {'underflow'})
+        both.fp_flags('add', [array([np.inf], letter), array([-np.inf], letter)], {'invalid'})
+        both.fp_flags('add', [array([np.inf, np.nan], letter), one], set())
+        both.fp_flags('exp', [array([1e4, -1e4], letter)], {'overflow', 'underflow'})
 
 
 def moved_axes(both):
@@ -266,6 +266,6 @@ CALLS = [
     (31, 'masked_places', masked_places),
     (32, 'layout_of_fresh_outputs', layouts),
     (34, 'unaligned_and_swapped', unusual_memory),
-    (35, 'floating_point_events', float_events),
+    (35, 'floating_point_flags', fp_flags),
     (36, 'axes_and_keepdims', moved_axes),
 ]

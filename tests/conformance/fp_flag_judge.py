@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares floating-point flags with numpy.errstate wherever docs/fp-events.md lists no difference:
+"""Compares floating-point flags with numpy.errstate wherever docs/fp-flags.md lists no difference:
 real and integer calls without casts. Every underflow of NumPy must be reported; the library also
 reports underflow for exact results."""
 
@@ -18,7 +18,7 @@ NUMPY = {
     'invalid value': INVALID,
 }
 TALLY = Counter()  # compared flags, and calls that raised some
-TEXTS = {event: text for text, event in NUMPY.items()}
+TEXTS = {flag: text for text, flag in NUMPY.items()}
 
 
 class Noted:
@@ -50,7 +50,7 @@ RANGE = {'e': 14, 'f': 120, 'd': 1000}  # binary magnitudes that products may ha
 
 def difference(case, theirs, ours, loop_dtypes):
     """Compares the flags of a call, or of the call that an outer performs."""
-    if not case.get('events') or build.is_bfloat16(case):
+    if not case.get('fp_flags') or build.is_bfloat16(case):
         return None
     if any(key.startswith('weak') for view in case['inputs'] for key in view):
         return None  # an int can overflow on conversion to float, which is a cast
@@ -66,7 +66,7 @@ def difference(case, theirs, ours, loop_dtypes):
 def method_difference(case, theirs, ours, loop_dtype):
     """Compares the flags of reduce, accumulate, reduceat and at if they do not depend on the order
     of the steps."""
-    if not case.get('events') or build.is_bfloat16(case) or case.get('initial', 'none') != 'none':
+    if not case.get('fp_flags') or build.is_bfloat16(case) or case.get('initial', 'none') != 'none':
         return None
     memory, loop = build.Memory(case), loop_dtype(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
@@ -100,21 +100,21 @@ def compared(name, types, theirs, ours):
     if kinds & set('mM'):  # NumPy converts between float and int64 to compute a time
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
         # Not-a-time divided by 0 raises divide-by-zero here, but not in NumPy.
-        judged = DIVIDE & theirs.events if of_times else 0
+        judged = DIVIDE & theirs.fp_flags if of_times else 0
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
         judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows
-    found = ours.events | (DIVIDE if ours.events & INTEGER_DIVIDE else 0)
+    found = ours.fp_flags | (DIVIDE if ours.fp_flags & INTEGER_DIVIDE else 0)
     if name == 'power':
         judged &= INVALID  # NumPy's pow(1e300, inf) and pow(0, -inf) raise flags
     if name == 'floor_divide' and found & OVERFLOW:
         judged &= ~INVALID  # NumPy subtracts the infinite quotient from itself
-    wrong = ((found ^ theirs.events) & ~UNDERFLOW | theirs.events & ~found) & judged
+    wrong = ((found ^ theirs.fp_flags) & ~UNDERFLOW | theirs.fp_flags & ~found) & judged
     if not wrong:
         TALLY['compared'] += 1
-        TALLY['found'] += theirs.events & judged != 0
+        TALLY['found'] += theirs.fp_flags & judged != 0
         return None
-    return f'events: NumPy {names(theirs.events)}, ours {names(found)}'
+    return f'fp_flags: NumPy {names(theirs.fp_flags)}, ours {names(found)}'
 
 
-def names(events):
-    return ', '.join(text for event, text in TEXTS.items() if events & event) or 'none'
+def names(fp_flags):
+    return ', '.join(text for flag, text in TEXTS.items() if fp_flags & flag) or 'none'

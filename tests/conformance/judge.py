@@ -10,7 +10,7 @@ import numpy as np
 import abi
 import build
 import casts
-import event_judge
+import fp_flag_judge
 import keyword_cases
 import tally
 import time_cases
@@ -55,10 +55,10 @@ class Outcome:
     """The result of one side: an error, or an output with the memory after the call."""
 
     def __init__(
-        self, memory, output=None, letter=None, strides=None, error=None, text='', events=0
+        self, memory, output=None, letter=None, strides=None, error=None, text='', fp_flags=0
     ):
         self.memory, self.output, self.letter, self.strides = memory, output, letter, strides
-        self.error, self.text, self.events = error, text, events
+        self.error, self.text, self.fp_flags = error, text, fp_flags
 
 
 def numpy_outcome(case, call_with):
@@ -71,9 +71,9 @@ def numpy_outcome(case, call_with):
         inputs = [build.from_bfloat16_bits(x) for x in inputs]
     out = build.value(memory, case['output']) if case['output'] else None
     inputs = [build.apart(case, x, out) for x in inputs]
-    events = event_judge.Noted(case.get('events'))
+    fp_flags = fp_flag_judge.Noted(case.get('fp_flags'))
     try:
-        with events:
+        with fp_flags:
             result = call(inputs, out)
     except Exception as error:  # noqa: BLE001 - its class is compared
         if isinstance(error, SystemError) and error.__cause__:
@@ -83,7 +83,7 @@ def numpy_outcome(case, call_with):
     letter = letter_of(result.dtype)
     if narrow and letter == 'f':
         letter = 'E'
-    return Outcome(memory, result, letter, result.strides, events=events.found)
+    return Outcome(memory, result, letter, result.strides, fp_flags=fp_flags.found)
 
 
 def run_numpy(case):
@@ -117,17 +117,17 @@ def run_library(case, library):
             order=case['order'],
             dtype=case.get('dtype'),
             threads=case.get('threads') or 0,
-            report=event_judge.ALL if case.get('events') else 0,
+            report=fp_flag_judge.ALL if case.get('fp_flags') else 0,
             explain='big' in case,
             **keyword_cases.keyword_options(case),
         )[0]
     except abi.GufuncError as error:
         return Outcome(memory, error=error, text=str(error))
-    events = library.events.value if case.get('events') else 0
+    fp_flags = library.fp_flags.value if case.get('fp_flags') else 0
     if out is not None:
-        return Outcome(memory, out, letter_of(out.dtype), out.strides, events=events)
+        return Outcome(memory, out, letter_of(out.dtype), out.strides, fp_flags=fp_flags)
     letter, array, strides = result
-    return Outcome(memory, array, letter, strides, events=events)
+    return Outcome(memory, array, letter, strides, fp_flags=fp_flags)
 
 
 def same_class(numpy_error, status):
@@ -188,7 +188,7 @@ def difference(case, library):
         layout
         or untouched_difference(case, theirs, ours)
         or value_difference(case, theirs, ours)
-        or event_judge.difference(case, theirs, ours, loop_dtypes)
+        or fp_flag_judge.difference(case, theirs, ours, loop_dtypes)
     )
 
 

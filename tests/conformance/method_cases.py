@@ -19,7 +19,7 @@ FOLDED = (
     'logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor subtract subtract '
     'divide left_shift right_shift'
 ).split()
-EVENTFUL = 'add add multiply multiply subtract divide floor_divide remainder'.split()
+RAISES_FLAGS = 'add add multiply multiply subtract divide floor_divide remainder'.split()
 KINDS = ['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd', DTYPES]
 WEAK_INITIAL = [0, 1, -1, 3, 100, 128, 300, 2**40, 2**63, 2**64 - 1, -(2**63)]
 INDEX_DTYPES = 'qqqqqiihbBHI'
@@ -359,9 +359,9 @@ def random_overlapping_method_case(rng):
     return make(rng, rng.choice(FOLDED), rng.choice([rng.choice('bhiqBHIQfd'), 'bhiq', 'fd']), True)
 
 
-def random_event_method_case(rng, dtypes):
+def random_fp_flag_method_case(rng, dtypes):
     """Draws a function that can raise floating-point flags, without casts."""
-    case = maker(rng.choice(METHODS))(rng, rng.choice(EVENTFUL), dtypes)
+    case = maker(rng.choice(METHODS))(rng, rng.choice(RAISES_FLAGS), dtypes)
     case.pop('dtype', None)
     if 'initial' in case and 'where' not in case:
         del case['initial']

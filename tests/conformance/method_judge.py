@@ -10,7 +10,7 @@ import abi
 import abi_methods
 import build
 import casts
-import event_judge
+import fp_flag_judge
 import judge
 import tally
 from judge import Outcome, letter_of
@@ -32,8 +32,8 @@ def run_library(case, library):
     out = build.value(memory, case['output']) if case['output'] else None
     options = {'dtype': case.get('dtype'), 'threads': case.get('threads') or 0}
     method = case['method']
-    if case.get('events'):
-        options['report'] = event_judge.ALL
+    if case.get('fp_flags'):
+        options['report'] = fp_flag_judge.ALL
     if case.get('where'):
         options['where'] = memory.view(case['where'])
     try:
@@ -63,11 +63,11 @@ def run_library(case, library):
             result = library.at(case['op'], out, indices, *inputs, **options)
     except abi.GufuncError as error:
         return Outcome(memory, error=error, text=str(error))
-    events = library.events.value if case.get('events') else 0
+    fp_flags = library.fp_flags.value if case.get('fp_flags') else 0
     if out is not None:
-        return Outcome(memory, out, letter_of(out.dtype), out.strides, events=events)
+        return Outcome(memory, out, letter_of(out.dtype), out.strides, fp_flags=fp_flags)
     letter, array, strides = result
-    return Outcome(memory, array, letter, strides, events=events)
+    return Outcome(memory, array, letter, strides, fp_flags=fp_flags)
 
 
 def same_class(numpy_error, status):
@@ -119,10 +119,10 @@ def difference(case, library):
     if layout or untouched:
         return layout or untouched
     if case['method'] == 'outer':
-        return judge.value_difference(plain, theirs, ours) or event_judge.difference(
+        return judge.value_difference(plain, theirs, ours) or fp_flag_judge.difference(
             case, theirs, ours, judge.loop_dtypes
         )
-    return value_difference(case, theirs, ours, library) or event_judge.method_difference(
+    return value_difference(case, theirs, ours, library) or fp_flag_judge.method_difference(
         case, theirs, ours, loop_dtype
     )
 

@@ -11,7 +11,7 @@ import abi
 import abi_methods
 import big_cases
 import build
-import event_judge
+import fp_flag_judge
 import keyword_cases
 import numpy_caller
 import numpy_several
@@ -41,9 +41,9 @@ FAULTS = {
     'errors: a failing call writes its output': 'half_done',
     'errors: the text of a call names another operand': 'other_operand',
     'errors: the text of a method names another axis': 'other_axis',
-    'events: a division by zero is not told': 'no_divide',
-    'events: those of accumulate are not told': 'no_scan_events',
-    'events: what a mask leaves out counts': 'masked_events',
+    'fp_flags: a division by zero is not told': 'no_divide',
+    'fp_flags: those of accumulate are not told': 'no_scan_flags',
+    'fp_flags: what a mask leaves out counts': 'masked_flags',
     'threads: an item between two chunks is lost': 'lost_item',
     'axes: a kept axis stands last whatever axes= says': 'kept_last',
     'indices: swapped bytes are read as they lie': 'swapped_index',
@@ -89,16 +89,16 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
     def __init__(self, fault=None, caller_path=None):
         super().__init__(caller_path)
         self.fault = fault
-        self.events = None
+        self.fp_flags = None
 
     def noted(self, report, work, out):
-        """Runs `work(out)` and stores the floating-point flags in `events`."""
-        with event_judge.Noted(report) as seen:
+        """Runs `work(out)` and stores the floating-point flags in `fp_flags`."""
+        with fp_flag_judge.Noted(report) as seen:
             result = self.run(work, out)
         if self.fault == 'nan_is_number':
             result = without_nan(result, out)
-        lost = event_judge.DIVIDE if self.fault == 'no_divide' else 0
-        self.events = ct.c_uint32(seen.found & ~lost)
+        lost = fp_flag_judge.DIVIDE if self.fault == 'no_divide' else 0
+        self.fp_flags = ct.c_uint32(seen.found & ~lost)
         return result
 
     def answered(self, out, work, weak=False, report=0):
@@ -193,7 +193,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         found = self.answered(
             outputs[0], lambda out: function(*inputs, out=out, **options), True, report
         )
-        if self.fault == 'masked_events' and report and where is not None:
+        if self.fault == 'masked_flags' and report and where is not None:
             del options['where']
             copies = [np.array(x) for x in inputs]
             self.noted(report, lambda _: function(*copies, **options), None)
@@ -322,7 +322,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
             return result
 
         return self.answered(
-            out, work, report=0 if self.fault == 'no_scan_events' else report
+            out, work, report=0 if self.fault == 'no_scan_flags' else report
         )
 
     def misread(self, indices):

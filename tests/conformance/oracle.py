@@ -3,7 +3,7 @@
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--module lent_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
-    [--only calls|methods|times|overlaps|events|bad|several|big|streamed|failing]
+    [--only calls|methods|times|overlaps|fp_flags|bad|several|big|streamed|failing]
 
 Stops at the number of cases or seconds, whichever comes first. Saved rows (rows/*.json) run first.
 The module provides functions with several outputs or three inputs; without it none are called. With
@@ -55,7 +55,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 def simpler(case):
     """Yields cases that are one step simpler than this one, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
-    for key in ('control', 'threads', 'where', 'dtype', 'events', *keywords):
+    for key in ('control', 'threads', 'where', 'dtype', 'fp_flags', *keywords):
         if case.get(key):
             yield {**case, key: None}
     if 'initial' in case:
@@ -171,16 +171,16 @@ def random_case(rng, count, only):
     return cases.random_bfloat16_case(rng) if count % 16 == 0 else cases.random_case(rng)
 
 
-def random_event_case(rng, number):
+def random_fp_flag_case(rng, number):
     """Draws a case with checked floating-point flags: no casts, many special values."""
     letter = rng.choice('fdfdfdeiqBH')
     if number % 2:
-        case = method_cases.random_event_method_case(rng, letter)
+        case = method_cases.random_fp_flag_method_case(rng, letter)
     else:
         case = cases.random_case(rng, dtypes=letter)
     for buffer in case['buffers']:
         buffer['values'] = rng.choice(['small', 'special', 'special'])
-    return {**case, 'events': True}
+    return {**case, 'fp_flags': True}
 
 
 class Drawing:
@@ -190,8 +190,8 @@ class Drawing:
     BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (
-        'numbers overlaps times overlaps events overlaps times bad several '
-        'numbers overlaps times overlaps events overlaps times bad overlaps'
+        'numbers overlaps times overlaps fp_flags overlaps times bad several '
+        'numbers overlaps times overlaps fp_flags overlaps times bad overlaps'
     ).split()
 
     def __init__(self, seed, only, several=True, control=False, failing=False):
@@ -232,9 +232,9 @@ class Drawing:
         if kind == 'times':
             method = number % 3 == 2
             make = time_cases.random_time_method_case if method else time_cases.random_time_case
-            return {**make(rng), 'events': number % 5 == 0}
-        if kind == 'events':
-            return random_event_case(rng, number)
+            return {**make(rng), 'fp_flags': number % 5 == 0}
+        if kind == 'fp_flags':
+            return random_fp_flag_case(rng, number)
         if kind == 'overlaps':
             if number % 2:
                 return method_cases.random_overlapping_method_case(rng)

@@ -9,14 +9,14 @@ import numpy as np
 import bad_cases
 import big_cases
 import build
-import event_judge
+import fp_flag_judge
 
 TALLY = Counter()
 # One case in this many must be ...
 FEWEST = {
     'overlapping': 5,  # ... a success whose output shares memory with an input
     'over their mask': 100,  # ... a success whose output shares memory with the mask
-    'with events': 150,  # ... a comparison of floating-point flags
+    'with fp_flags': 150,  # ... a comparison of floating-point flags
     'shared': 500,  # ... a call that guf_explain reports as shared between threads
     'in tiles': 10_000,  # ... a tiled call, on one or more threads
     'shared methods': 1500,  # ... a method of that many elements
@@ -92,8 +92,8 @@ def tell(count, only, several=True, device=False, caller=True):
         + ', '.join(f'{kind} {TALLY[f"refused for its {kind}"]}' for kind in bad_cases.SPOIL)
     )
     print(
-        f'floating-point events: compared in {event_judge.TALLY["compared"]} calls, found in '
-        f'{event_judge.TALLY["found"]}'
+        f'floating-point flags: compared in {fp_flag_judge.TALLY["compared"]} calls, found in '
+        f'{fp_flag_judge.TALLY["found"]}'
     )
     print(
         f'shared between threads: {TALLY["shared"]} calls, {TALLY["in tiles"]} of them or of one '
@@ -106,7 +106,7 @@ def tell(count, only, several=True, device=False, caller=True):
         f'under a control word of the caller: {TALLY["under a control word"]} cases; '
         f'with a loop that failed: {TALLY["with a loop that failed"]}'
     )
-    TALLY['with events'] = event_judge.TALLY['found']
+    TALLY['with fp_flags'] = fp_flag_judge.TALLY['found']
     wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
     few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
     if not several:

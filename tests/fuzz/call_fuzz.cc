@@ -85,7 +85,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     args.ndims = 1;
   }
   if (bytes->one_in(8)) {
-    args.fp_events = &fp_flags;
+    args.fp_flags = &fp_flags;
     args.fp_report = bytes->below(16);
     args.fp_fail = bytes->below(16);
   }

@@ -39,7 +39,7 @@ struct Keywords {
   void write_rest(Args *args) {
     args->struct_size = sizeof *args;
     args->threads = threads;
-    args->fp_events = &fp_flags;
+    args->fp_flags = &fp_flags;
     args->fp_report = fp_report;
     args->fp_fail = fp_fail;
   }

@@ -197,7 +197,7 @@ TEST_P(ChunkedStops, ADeviceThatIsLost) {
   }
 }
 
-TEST_P(ChunkedStops, FloatingPointEventsFailWhenAllIsDone) {
+TEST_P(ChunkedStops, FpFlagsFailWhenAllIsDone) {
   Case given = {"divide", {f8({40}, 1), f8({40}, 2)}, {f8({40}, 3)}};
   std::memset(given.inputs[1].bytes.data() + 8 * 15, 0, 8);
   Case whole = given;

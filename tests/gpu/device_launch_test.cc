@@ -87,7 +87,7 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
 
 // Checked floating-point flags are OR-ed into the caller's word. Flags that fail a launch are
 // reported once by its stream, and by events that were recorded after the launch.
-TEST_F(DeviceLaunch, FloatingPointEvents) {
+TEST_F(DeviceLaunch, FloatingPointFlags) {
   OpenDevice device;
   void *const module = load(device);
   void *const stream = open_stream(device);
@@ -98,17 +98,17 @@ TEST_F(DeviceLaunch, FloatingPointEvents) {
   send(device, memory + kBytes, std::vector<double>(kItems, 0));
   const guf_launch_block block =
       row_block({memory, memory + kBytes, memory + 2 * kBytes}, 2, kItems);
-  uint32_t events = GUF_FP_OVERFLOW;
-  guf_launch_watch watch = {"ratio", GUF_FUNCTION_DIVIDES, GUF_FP_DIVIDE | GUF_FP_INVALID, 0, 0,
-                            &events};
+  uint32_t fp_flags = GUF_FP_OVERFLOW;
+  guf_fp_status fp_status = {"ratio",  GUF_FUNCTION_DIVIDES, GUF_FP_DIVIDE | GUF_FP_INVALID, 0, 0,
+                             &fp_flags};
   guf_backend_launch launch = launch_of(kernel(module, "ratio"), stream, block);
-  launch.watch = &watch;
+  launch.fp_status = &fp_status;
   EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(plugin().event_record(before, stream, &error_), GUF_OK);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW | GUF_FP_DIVIDE});
 
-  watch = {"ratio", GUF_FUNCTION_DIVIDES, 0, GUF_FP_DIVIDE, 0, nullptr};
+  fp_status = {"ratio", GUF_FUNCTION_DIVIDES, 0, GUF_FP_DIVIDE, 0, nullptr};
   EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(plugin().event_record(behind, stream, &error_), GUF_OK);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
@@ -166,16 +166,16 @@ TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
   plugin().module_unload(module);
 }
 
-TEST_F(DeviceLaunch, AMethodLooksForEvents) {
+TEST_F(DeviceLaunch, AMethodDetectsFpFlags) {
   OpenDevice device;
   void *const module = load(device);
   void *const stream = open_stream(device);
   const uint64_t memory = allocate(device, 2 * kBytes);
   send(device, memory, std::vector<double>(kItems, 1e308));
   const guf_method_block block = fold_block(GUF_METHOD_REDUCE, memory, memory + kBytes, kItems);
-  guf_launch_watch watch = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
+  guf_fp_status fp_status = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
   guf_backend_method method = method_of(kernel(module, "plus"), stream, block);
-  method.watch = &watch;
+  method.fp_status = &fp_status;
   EXPECT_EQ(plugin().method(device, &method, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(error_.message, "overflow encountered in plus; launch 1 of the stream");

@@ -134,16 +134,16 @@ void launch_converted(Trial &run) {
 }
 
 // Status words: checked floating-point flags, and a loop that can fail.
-void launch_watched(Trial &run) {
+void launch_with_fp_status(Trial &run) {
   on_bench(run, "ratio", [&](Bench &bench, void *, void *kernel) {
     const guf_launch_block block =
         row_block({bench.address(0), bench.address(1), bench.address(2)}, 2, kItems);
-    uint32_t events = 0;
-    guf_launch_watch watch = {"ratio", GUF_FUNCTION_DIVIDES, GUF_FP_INVALID, 0, 0, &events};
+    uint32_t fp_flags = 0;
+    guf_fp_status fp_status = {"ratio", GUF_FUNCTION_DIVIDES, GUF_FP_INVALID, 0, 0, &fp_flags};
     guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
-    launch.watch = &watch;
+    launch.fp_status = &fp_status;
     const guf_status queued = bench.launch(launch);
-    const guf_status done = bench.wait();  // writes to `events` end here
+    const guf_status done = bench.wait();  // writes to `fp_flags` end here
     if (queued == GUF_OK && done == GUF_OK) {
       EXPECT_EQ(events, uint32_t{GUF_FP_INVALID});
     }
@@ -214,14 +214,14 @@ void run_methods(Trial &run) {
 }
 
 // A method with checked floating-point flags that writes through scratch memory.
-void run_a_watched_method(Trial &run) {
+void run_method_with_fp_status(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_method_block block =
         fold_block(GUF_METHOD_REDUCE, bench.address(0), bench.address(1), kItems);
     block.output_dtype = GUF_F32;
-    guf_launch_watch watch = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
+    guf_fp_status fp_status = {"plus", 0, 0, GUF_FP_OVERFLOW, 0, nullptr};
     guf_backend_method method = method_of(kernel, bench.stream(), block);
-    method.watch = &watch;
+    method.fp_status = &fp_status;
     bench.method(method);
     bench.wait();
   });
@@ -279,10 +279,10 @@ std::vector<Scenario> kernel_scenarios() {
   return {{"load every image", load_every_image},
           {"launch elementwise", launch_elementwise},
           {"launch converted", launch_converted},
-          {"launch watched", launch_watched},
+          {"launch with floating-point flags", launch_with_fp_status},
           {"launch generalized", launch_generalized},
           {"run methods", run_methods},
-          {"run a watched method", run_a_watched_method},
+          {"run a method with floating-point flags", run_method_with_fp_status},
           {"convert elements", convert_elements},
           {"launch a raw kernel", launch_a_raw_kernel},
           {"capture what may fail", capture_what_may_fail}};

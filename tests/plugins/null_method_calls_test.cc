@@ -128,19 +128,19 @@ TEST_F(NullMethods, ExplainingAsksTheBackend) {
   EXPECT_EQ(control().calls("method"), methods);
 }
 
-TEST_F(NullMethods, AreNotAskedForEventsThatTheBackendDoesNotLookFor) {
+TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
   guf_operand out = operand_of(floats(near_, {7}));
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   guf_reduce_args args = {};
   args.struct_size = sizeof args;
   args.flags = GUF_CALL_KEEPDIMS;
   args.input = &in;
   args.output = &out;
-  args.fp_events = &events;
+  args.fp_flags = &fp_flags;
   args.fp_report = GUF_FP_OVERFLOW;
   EXPECT_EQ(guf_reduce(add_, &args, &error_), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("looks for no floating-point events in methods"));
+  EXPECT_THAT(error_.message, HasSubstr("looks for no floating-point flags in methods"));
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 

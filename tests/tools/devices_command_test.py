@@ -231,8 +231,8 @@ class RunOnDevices(command_fixture.CommandTest):
                   for name, value in (('base', 2), ('exponent', -1))]
         for device in DEVICES:
             options = ('--device', device)
-            events = ('--events=report', *options)
-            code, out, err = self.run_tool('run', 'add', 'f4:3e38', 'f4:3e38', *events)
+            fp_flags = ('--fp-flags=report', *options)
+            code, out, err = self.run_tool('run', 'add', 'f4:3e38', 'f4:3e38', *fp_flags)
             self.assertEqual((code, out), (0, 'inf\n'))
             self.assertIn('overflow encountered in add', err, device)
             for inputs in (('i8:2', 'i8:-1'), powers):

@@ -28,10 +28,10 @@ class Help(command_fixture.CommandTest):
 
     def test_names_the_new_options(self):
         for name, options in (
-            ('run', ('--signature', '--axes', '--events')),
-            ('explain', ('--signature', '--axes', '--events')),
-            ('outer', ('--signature', '--events')),
-            ('reduce', ('--events',)),
+            ('run', ('--signature', '--axes', '--fp-flags')),
+            ('explain', ('--signature', '--axes', '--fp-flags')),
+            ('outer', ('--signature', '--fp-flags')),
+            ('reduce', ('--fp-flags',)),
         ):
             for option in options:
                 self.assertIn(option, self.ok('help', name))
@@ -133,7 +133,7 @@ class Axes(command_fixture.CommandTest):
 
 
 class Events(command_fixture.CommandTest):
-    EVENTS = {
+    FLAGS = {
         'divide': ('divide', ('1', 'f8:0'), 'divide by zero encountered in divide'),
         'over': ('multiply', ('f8:1e300', 'f8:1e300'), 'overflow encountered in multiply'),
         'under': ('multiply', ('f8:1e-200', 'f8:1e-200'), 'underflow encountered in multiply'),
@@ -141,26 +141,26 @@ class Events(command_fixture.CommandTest):
     }
 
     def test_run(self):
-        for key, (name, inputs, text) in self.EVENTS.items():
+        for key, (name, inputs, text) in self.FLAGS.items():
             run = ('run', name, *inputs)
-            for quiet in ((), ('--events=ignore',), ('--events', f'all=fail,{key}=ignore')):
+            for quiet in ((), ('--fp-flags=ignore',), ('--fp-flags', f'all=fail,{key}=ignore')):
                 self.assertEqual(self.run_tool(*run, *quiet)[2], '')
             for asked in ('report', f'{key}=report', f'all=fail,{key}=report'):
-                code, out, err = self.run_tool(*run, '--events', asked)
+                code, out, err = self.run_tool(*run, '--fp-flags', asked)
                 self.assertEqual((code, err), (0, f'gufunc: warning: {text}\n'), asked)
                 self.assertEqual(out, self.ok(*run))
-            self.fails(4, text, *run, '--events', f'{key}=fail', '-o', self.out)
-            told = json.loads(self.ok(*run, '--events=report', '--json'))
-            self.assertEqual(told['events'], [key])
-        told = json.loads(self.ok('run', 'divide', '1', '2', '--events=report', '--json'))
-        self.assertEqual(told['events'], [])
-        self.assertNotIn('events', json.loads(self.ok('run', 'divide', '1', '2', '--json')))
+            self.fails(4, text, *run, '--fp-flags', f'{key}=fail', '-o', self.out)
+            told = json.loads(self.ok(*run, '--fp-flags=report', '--json'))
+            self.assertEqual(told['fp_flags'], [key])
+        told = json.loads(self.ok('run', 'divide', '1', '2', '--fp-flags=report', '--json'))
+        self.assertEqual(told['fp_flags'], [])
+        self.assertNotIn('fp_flags', json.loads(self.ok('run', 'divide', '1', '2', '--json')))
         both = self.save('both.npy', np.array([1.0, 0]))
-        err = self.run_tool('run', 'divide', both, '0', '--events=report')[2]
+        err = self.run_tool('run', 'divide', both, '0', '--fp-flags=report')[2]
         self.assertEqual(err.count('\n'), 2)
-        self.assertIn('argument 2', self.ok('explain', 'divide', both, '0', '--events=fail'))
+        self.assertIn('argument 2', self.ok('explain', 'divide', both, '0', '--fp-flags=fail'))
         self.assertEqual(
-            self.run_tool('run', 'floor_divide', 'i4:1', 'i4:0', '--events=report')[2],
+            self.run_tool('run', 'floor_divide', 'i4:1', 'i4:0', '--fp-flags=report')[2],
             'gufunc: warning: divide by zero encountered in floor_divide\n')
 
     def test_methods(self):
@@ -177,16 +177,16 @@ class Events(command_fixture.CommandTest):
             options = [m for m in more if m not in inputs]
             call = (method, 'multiply', a, *inputs, *options)
             self.assertEqual(self.run_tool(*call)[2], '')
-            code, _, err = self.run_tool(*call, '--events=report')
+            code, _, err = self.run_tool(*call, '--fp-flags=report')
             self.assertEqual((code, err), (0, f'gufunc: warning: {text}\n'), method)
-            self.assertEqual(json.loads(self.ok(*call, '--events=report', '--json'))['events'],
+            self.assertEqual(json.loads(self.ok(*call, '--fp-flags=report', '--json'))['fp_flags'],
                              ['over'])
-            self.fails(4, text, *call, '--events', 'over=fail', '-o', self.out)
+            self.fails(4, text, *call, '--fp-flags', 'over=fail', '-o', self.out)
             if method == 'at':
-                self.fails(4, text, *call, '--events=fail', '--inplace')
-            told = self.ok(*call, '--events=report', '--explain')
+                self.fails(4, text, *call, '--fp-flags=fail', '--inplace')
+            told = self.ok(*call, '--fp-flags=report', '--explain')
             if method != 'outer':
-                self.assertIn('each step is looked at for events', told)
+                self.assertIn('floating-point flags are computed for every step', told)
         self.assertEqual(a.read_bytes(), before)
 
     def test_what_is_none(self):
@@ -194,8 +194,8 @@ class Events(command_fixture.CommandTest):
         for text in texts:
             found = '' if text == 'report,' else text
             for command in (('run', 'negative', '1'), ('reduce', 'add', '1', '--axis=none')):
-                self.fails(2, f"--events {text}: found '{found}', wanted ignore, report or fail",
-                           *command, '--events', text)
+                self.fails(2, f"--fp-flags {text}: found '{found}', wanted ignore, report or fail",
+                           *command, '--fp-flags', text)
 
 
 class Chunks(command_fixture.CommandTest):

@@ -104,12 +104,12 @@ class Masked(command_fixture.CommandTest):
         self.gives(expected, 'run', *divmod, a, '2', '--where', m)
         self.gives(expected, 'outer', *divmod, a, 'i8:2', '--where', m)
 
-    def test_events_are_those_of_the_elements_that_take_part(self):
+    def test_fp_flags_are_those_of_the_elements_that_take_part(self):
         a, m = self.save('a.npy', np.array([1.0, 0])), self.save('m.npy', np.array([True, False]))
         for command in (('run', 'divide', '1', a), ('outer', 'divide', 'f8:1', a)):
-            told = json.loads(self.ok(*command, '--where', m, '--events=fail', '--json'))
-            self.assertEqual((told['events'], told['outputs'][0]['values']), ([], [1, 0]))
-            self.fails(4, 'divide by zero', *command, '--where', 'True', '--events=fail')
+            told = json.loads(self.ok(*command, '--where', m, '--fp-flags=fail', '--json'))
+            self.assertEqual((told['fp_flags'], told['outputs'][0]['values']), ([], [1, 0]))
+            self.fails(4, 'divide by zero', *command, '--where', 'True', '--fp-flags=fail')
 
     def test_failures_read_as_without_zeros(self):
         a = self.save('a.npy', np.arange(3))

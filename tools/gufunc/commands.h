@@ -28,7 +28,7 @@ struct RunOptions {
   std::string axis;
   std::string axes;       // "(0,1),(1,2),(0,1)"
   std::string signature;  // "dd->d", "f8,None,f8"
-  std::string events;     // "report", "over=fail"
+  std::string fp_flags;   // "report", "over=fail"
   std::optional<std::string> chunk;
   std::string threads;
   bool keepdims = false;
@@ -50,7 +50,7 @@ struct MethodOptions {
   std::string casting;
   std::string axis;       // "0", "0,2", "none", "()"
   std::string signature;  // outer: "dd->d", "f8,None,f8"
-  std::string events;     // "report", "over=fail"
+  std::string fp_flags;   // "report", "over=fail"
   std::string initial;    // a literal, a 0-d file, or "none"
   std::string where;
   std::string order = "K";

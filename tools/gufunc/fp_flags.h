@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --events: how a call or method reacts to floating-point flags, as NumPy's errstate does.
-#ifndef GUFUNC_TOOLS_GUFUNC_FP_EVENTS_H
-#define GUFUNC_TOOLS_GUFUNC_FP_EVENTS_H
+// --fp-flags: how a call or method reacts to floating-point flags, as NumPy's errstate does.
+#ifndef GUFUNC_TOOLS_GUFUNC_FP_FLAGS_H
+#define GUFUNC_TOOLS_GUFUNC_FP_FLAGS_H
 
 #include <gufunc/gufunc.h>
 
@@ -12,18 +12,18 @@
 namespace gufunc::cli {
 
 // The work writes the flags into this object, so it must outlive the work.
-class FpEvents {
+class FpFlags {
  public:
   // Parses "report", or a list such as "divide=fail,over=report,all=ignore" in which later entries
   // override earlier ones. "" ignores all flags. Throws Failure(kUsage).
-  explicit FpEvents(const std::string &text);
-  FpEvents(const FpEvents &) = delete;
-  FpEvents &operator=(const FpEvents &) = delete;
+  explicit FpFlags(const std::string &text);
+  FpFlags(const FpFlags &) = delete;
+  FpFlags &operator=(const FpFlags &) = delete;
 
   // Requests the flags in the argument struct of a call or method.
   template <class Args>
   void ask(Args *args) {
-    args->fp_events = report_ == 0 ? nullptr : &found_;
+    args->fp_flags = report_ == 0 ? nullptr : &found_;
     args->fp_report = report_;
     args->fp_fail = fail_;
   }
@@ -42,4 +42,4 @@ class FpEvents {
 
 }  // namespace gufunc::cli
 
-#endif  // GUFUNC_TOOLS_GUFUNC_FP_EVENTS_H
+#endif  // GUFUNC_TOOLS_GUFUNC_FP_FLAGS_H

@@ -90,7 +90,7 @@ void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("--axes", run.axes,
                  "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
   app.add_option("--signature", run.signature, gufunc::cli::kSignatureHelp);
-  app.add_option("--events", run.events, gufunc::cli::kEventsHelp);
+  app.add_option("--fp-flags", run.fp_flags, gufunc::cli::kFpFlagsHelp);
   app.add_option("--threads", run.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");

@@ -20,7 +20,7 @@ WORDS = {
     '--device': 'cpu cuda:0 roc:0 auto',
     '--dtype': 'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 '
                'complex64 complex128 bfloat16',
-    '--events': 'ignore report fail',
+    '--fp-flags': 'ignore report fail',
     '--order': 'K A C F',
 }
 # Commands whose first operand is a ufunc.

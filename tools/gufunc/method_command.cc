@@ -11,7 +11,7 @@
 
 #include "call_parts.h"
 #include "commands.h"
-#include "fp_events.h"
+#include "fp_flags.h"
 #include "json_values.h"
 #include "kernel_words.h"
 #include "operand_files.h"
@@ -48,7 +48,7 @@ class Method {
         modules_(load_modules(common.modules)),
         ufunc_(find_function(modules_, options.name)),
         info_(info_of(ufunc_.get())),
-        events_(options.events),
+        fp_flags_(options.fp_flags),
         files_(options.raw),
         threads_(threads_of(options.threads)) {
     want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
@@ -88,7 +88,7 @@ class Method {
       if (output.kind == GUF_OPERAND_ARRAY && !zeroed_) results_.emplace_back(output.array);
     }
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    events_.print(info_.name);
+    fp_flags_.print(info_.name);
     if (options_.time && !options_.explain) {
       report_time(options_.name + "." + options_.method, automatic() ? device_in(text_) : device_,
                   text_, seconds_, files_.touched_bytes(), files_.touched_elements());
@@ -155,7 +155,7 @@ class Method {
   // Sets the options that all methods except `at` share.
   template <class Args>
   void set_options(Args *args) {
-    events_.ask(args);
+    fp_flags_.ask(args);
     args->device = device_;
     args->order = order_of(options_.order);
     args->dtype = dtype_of(options_.dtype);
@@ -243,7 +243,7 @@ class Method {
     args.indices = indices_.data();
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
-    events_.ask(&args);
+    fp_flags_.ask(&args);
     args.device = device_;
     args.threads = threads_;
     answer(args, guf_at, guf_explain_at);
@@ -278,7 +278,7 @@ class Method {
                                   {"method", options_.method},
                                   {"seconds", seconds_},
                                   {"outputs", rows}};
-    if (events_.asked()) all["events"] = events_.json();
+    if (fp_flags_.asked()) all["fp_flags"] = fp_flags_.json();
     gufunc::cli::print_json(all);
   }
 
@@ -287,7 +287,7 @@ class Method {
   std::vector<ModuleHandle> modules_;
   UfuncHandle ufunc_;
   guf_ufunc_info info_;
-  FpEvents events_;
+  FpFlags fp_flags_;
   OperandFiles files_;
   uint32_t threads_;
   std::vector<guf_operand> inputs_, indices_;

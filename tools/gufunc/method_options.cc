@@ -18,7 +18,7 @@ void add_every(CLI::App &app, MethodOptions &method) {
            "New file, one per result: .npy, x.npz:a, - for stdout; without any it is printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0 or auto");
   app.add_option("--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
-  app.add_option("--events", method.events, kEventsHelp);
+  app.add_option("--fp-flags", method.fp_flags, kFpFlagsHelp);
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
   app.add_flag(
       "--explain", method.explain,

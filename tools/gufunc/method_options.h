@@ -14,8 +14,8 @@ inline constexpr const char *kSignatureHelp =
     "Types of the loop, one per operand: \"dd->d\", or \"f8,None,f8\" with None for any";
 inline constexpr const char *kWhereHelp =
     "Mask: a bool .npy file, or True or False; where it is False a new result is 0";
-inline constexpr const char *kEventsHelp =
-    "Floating-point events: ignore, report or fail, for all or as in over=fail,divide=report";
+inline constexpr const char *kFpFlagsHelp =
+    "Floating-point flags: ignore, report or fail, for all or as in over=fail,divide=report";
 
 // Adds the five subcommands. The chosen one writes its name and option values into `options`.
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &options);

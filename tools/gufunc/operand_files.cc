@@ -152,7 +152,7 @@ std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args
                                                                guf_error *)) {
   const guf_operand none = all_false(*args.where);
   args.where = &none;
-  args.fp_events = nullptr;
+  args.fp_flags = nullptr;
   args.fp_report = args.fp_fail = 0;
   Call call;
   call.check(run(ufunc, &args, call.error()));

@@ -12,7 +12,7 @@
 #include "call_parts.h"
 #include "chunked_run.h"
 #include "commands.h"
-#include "fp_events.h"
+#include "fp_flags.h"
 #include "json_values.h"
 #include "kernel_words.h"
 #include "literal.h"
@@ -34,7 +34,7 @@ class Run {
         modules_(load_modules(common.modules)),
         ufunc_(find_function(modules_, options.name)),
         info_(info_of(ufunc_.get())),
-        events_(options.events),
+        fp_flags_(options.fp_flags),
         files_(options.raw) {
     args_.struct_size = sizeof args_;
     check_streams(options.outputs, options.into, common.json);
@@ -68,7 +68,7 @@ class Run {
       if (!automatic) call.check(guf_device_synchronize(device, UINT64_MAX, call.error()));
     }
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    events_.print(info_.name);
+    fp_flags_.print(info_.name);
     if (options_.time)
       report_time(options_.name, device, text, seconds_, files_.touched_bytes(),
                   files_.touched_elements());
@@ -145,7 +145,7 @@ class Run {
       axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
       args_.axes = axes_.data();
     }
-    events_.ask(&args_);
+    fp_flags_.ask(&args_);
   }
 
   // Reports options that need a signature. The library's message would name its own arguments
@@ -358,7 +358,7 @@ class Run {
     }
     nlohmann::ordered_json all = {
         {"ufunc", info_.name}, {"seconds", seconds_}, {"outputs", results}};
-    if (events_.asked()) all["events"] = events_.json();
+    if (fp_flags_.asked()) all["fp_flags"] = fp_flags_.json();
     gufunc::cli::print_json(all);
   }
 
@@ -370,7 +370,7 @@ class Run {
   guf_call_args args_ = {};
   guf_resolution resolution_ = {};
   guf_operand where_ = {};
-  FpEvents events_;
+  FpFlags fp_flags_;
   OperandFiles files_;
   std::vector<ArrayHandle> arrays_;
   std::vector<guf_operand> inputs_, outputs_;

@@ -89,24 +89,24 @@ typedef struct guf_launch_block {
 /* ------------------------------------------------------------------ floating-point flags */
 
 /** Floating-point flags that a launch computes, in the dtypes of the loop. Launches have this only
- * for a backend with GUF_BACKEND_FP_EVENTS, methods only for one with
- * GUF_BACKEND_METHOD_FP_EVENTS. */
-typedef struct guf_launch_watch {
+ * for a backend with GUF_BACKEND_FP_FLAGS, methods only for one with
+ * GUF_BACKEND_METHOD_FP_FLAGS. */
+typedef struct guf_fp_status {
   const char *name;        /* name of the ufunc, for messages */
   uint32_t function_flags; /* guf_function_flag */
-  uint32_t report;         /* guf_fp_event: ORed atomically into *events when the work is
+  uint32_t report;         /* guf_fp_flag: ORed atomically into *flags when the work is
                               complete */
-  uint32_t fail;           /* guf_fp_event: flags that make the launch fail with
+  uint32_t fail;           /* guf_fp_flag: flags that make the launch fail with
                               GUF_E_FLOATING_POINT */
   uint32_t reserved;
-  uint32_t *events; /* in host memory; NULL if `report` is 0 */
-} guf_launch_watch;
+  uint32_t *flags; /* in host memory; NULL if `report` is 0 */
+} guf_fp_status;
 
 enum guf_backend_feature {
-  GUF_BACKEND_FP_EVENTS = 1u << 0,        /* computes flags of launches */
-  GUF_BACKEND_METHOD_FP_EVENTS = 1u << 1, /* computes flags of methods, for every step of a
+  GUF_BACKEND_FP_FLAGS = 1u << 0,        /* computes flags of launches */
+  GUF_BACKEND_METHOD_FP_FLAGS = 1u << 1, /* computes flags of methods, for every step of a
                                              reduction */
-  GUF_BACKEND_METHOD_RECORDS = 1u << 2    /* methods support structured dtypes (0x82) of every
+  GUF_BACKEND_METHOD_RECORDS = 1u << 2   /* methods support structured dtypes (0x82) of every
                                              size */
 };
 
@@ -199,7 +199,7 @@ typedef struct guf_backend_method {
   void *user;
   const guf_method_block *block;
   const char *failure;
-  const guf_launch_watch *watch; /* NULL, or the flags to compute; borrowed for the call */
+  const guf_fp_status *fp_status; /* NULL, or the flags to compute; borrowed for the call */
   const void *initial; /* bytes of the initial value of a structured dtype (GUF_METHOD_INITIAL),
                           aligned, borrowed for the call; else NULL */
 } guf_backend_method;
@@ -240,9 +240,9 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* user pointer of a loop that the program added */
   const guf_launch_block *block;
-  const char *failure;           /* NULL, or the error message if a GUF_LAUNCH_STATUS loop fails;
+  const char *failure;            /* NULL, or the error message if a GUF_LAUNCH_STATUS loop fails;
                                     never freed */
-  const guf_launch_watch *watch; /* NULL, or the flags to compute; borrowed for the call */
+  const guf_fp_status *fp_status; /* NULL, or the flags to compute; borrowed for the call */
 } guf_backend_launch;
 
 /** Services of the host, valid for the life of the process. */

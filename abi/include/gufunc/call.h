@@ -63,7 +63,7 @@ typedef struct guf_dim {
  * threads      0: the backend decides by the estimated cost of the call. Else the number of
  *              threads, limited by the number of items and by the threads of the process (cpu).
  *              Results are bit-identical for every value.
- * fp_events    NULL, or the word into which the call ORs the floating-point flags that it found and
+ * fp_flags    NULL, or the word into which the call ORs the floating-point flags that it found and
  *              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
  *              not computed; computing them costs a pass over operands and results. If the work is
  *              queued (on a stream, or on operands in device memory also without one), the word is
@@ -93,9 +93,9 @@ typedef struct guf_call_args {
   int32_t ndims;
   int32_t host_policy; /* guf_host_policy */
   uint32_t threads;
-  uint32_t *fp_events;
-  uint32_t fp_report; /* guf_fp_event */
-  uint32_t fp_fail;   /* guf_fp_event */
+  uint32_t *fp_flags;
+  uint32_t fp_report; /* guf_fp_flag */
+  uint32_t fp_fail;   /* guf_fp_flag */
 } guf_call_args;
 
 /** Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of

@@ -34,9 +34,9 @@ enum { GUF_ALL_AXES = -1 };
  *           `output`, which is then NULL.
  * order     guf_order of an allocated output.
  * threads   as in guf_call_args.
- * fp_events, fp_report, fp_fail
+ * fp_flags, fp_report, fp_fail
  *           as in guf_call_args, for every step of the reduction including the initial value;
- *           independent of the number of threads (docs/fp-events.md). Elements that a mask
+ *           independent of the number of threads (docs/fp-flags.md). Elements that a mask
  *           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
  *           work is done: a given output is then written, and no output is returned otherwise. */
 typedef struct guf_reduce_args {
@@ -56,9 +56,9 @@ typedef struct guf_reduce_args {
   guf_operand *outputs;
   int32_t noutputs;
   uint32_t reserved;
-  uint32_t *fp_events;
-  uint32_t fp_report; /* guf_fp_event */
-  uint32_t fp_fail;   /* guf_fp_event */
+  uint32_t *fp_flags;
+  uint32_t fp_report; /* guf_fp_flag */
+  uint32_t fp_fail;   /* guf_fp_flag */
 } guf_reduce_args;
 
 /** Arguments of accumulate and reduceat.
@@ -79,9 +79,9 @@ typedef struct guf_accumulate_args {
   int32_t order;
   uint32_t threads;
   uint32_t reserved;
-  uint32_t *fp_events;
-  uint32_t fp_report; /* guf_fp_event */
-  uint32_t fp_fail;   /* guf_fp_event */
+  uint32_t *fp_flags;
+  uint32_t fp_report; /* guf_fp_flag */
+  uint32_t fp_fail;   /* guf_fp_flag */
 } guf_accumulate_args;
 
 /** Arguments of at.
@@ -91,7 +91,7 @@ typedef struct guf_accumulate_args {
  *           `nindices` axes; negative ones count from the end.
  * operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
  *           for a unary ufunc.
- * fp_events, fp_report, fp_fail
+ * fp_flags, fp_report, fp_fail
  *           as in guf_reduce_args, for every occurrence of an index. */
 typedef struct guf_at_args {
   uint32_t struct_size;
@@ -103,9 +103,9 @@ typedef struct guf_at_args {
   guf_device device;
   int32_t nindices;
   uint32_t threads;
-  uint32_t *fp_events;
-  uint32_t fp_report; /* guf_fp_event */
-  uint32_t fp_fail;   /* guf_fp_event */
+  uint32_t *fp_flags;
+  uint32_t fp_report; /* guf_fp_flag */
+  uint32_t fp_fail;   /* guf_fp_flag */
 } guf_at_args;
 
 /** Reduces the input along axes: NumPy's ufunc.reduce.
@@ -120,7 +120,7 @@ typedef struct guf_at_args {
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
  *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
  *                                  noutputs is not the number of results; fp_report or fp_fail has
- *                                  unknown bits; fp_report is not 0 and fp_events is NULL
+ *                                  unknown bits; fp_report is not 0 and fp_flags is NULL
  *         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
  *                                  several axes for a ufunc that is not reorderable; an empty
  *                                  reduction, or a mask, without identity or initial value (NumPy's

@@ -94,9 +94,9 @@ enum guf_status_code {
 };
 
 /** Floating-point flags, as bits of a word. They correspond to the categories of NumPy's errstate.
- * The library computes them from the values of operands and results (docs/fp-events.md), not from
+ * The library computes them from the values of operands and results (docs/fp-flags.md), not from
  * the processor's status flags, so they are the same on every backend. */
-enum guf_fp_event {
+enum guf_fp_flag {
   GUF_FP_DIVIDE = 1u << 0,    /* an infinite result of finite operands at a pole: 1/0, log(0) */
   GUF_FP_OVERFLOW = 1u << 1,  /* any other infinite result of finite operands */
   GUF_FP_UNDERFLOW = 1u << 2, /* a result below the smallest normal number, from nonzero operands */

@@ -14,7 +14,7 @@ struct Options
     device::guf_device
     host_policy::Int32
     threads::UInt32
-    fp_events::Ptr{UInt32}
+    fp_flags::Ptr{UInt32}
     fp_report::UInt32
     fp_fail::UInt32
 end
@@ -27,7 +27,7 @@ const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
 
 @inline with_axes(o::Options, axes::Vector{Int64}) =
     Options(o.flags, o.casting, o.order, o.dtype, o.signature, axes, o.axis, o.sizes, o.names,
-            o.device, o.host_policy, o.threads, o.fp_events, o.fp_report, o.fp_fail)
+            o.device, o.host_policy, o.threads, o.fp_flags, o.fp_report, o.fp_fail)
 
 # The options of a call without keywords. Only the axes of core dimensions may be needed.
 @inline function plain_options(f::UFunc, inputs::Tuple)
@@ -45,7 +45,7 @@ function options(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request
                    r.signature === nothing ? UInt32[] : UInt32[dtype(t) for t in r.signature],
                    chosen_axes(f, inputs, outputs, r), chosen_axis(inputs, r.dims), extents, names,
                    device_handle(r.device), chosen(HOST_POLICIES, r.host_policy, "host_policy"),
-                   r.threads, events_pointer(r.fp_events), r.fp_report, r.fp_fail)
+                   r.threads, fp_flags_pointer(r.fp_flags), r.fp_report, r.fp_fail)
 end
 
 function chosen_axes(f, inputs, outputs, r)
@@ -84,8 +84,8 @@ end
 chosen_axis(inputs, ::Nothing) = NO_AXES
 chosen_axis(inputs, d) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))]
 
-events_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
-events_pointer(events::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, events)
+fp_flags_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
+fp_flags_pointer(fp_flags::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, fp_flags)
 
 @inline pointer_or_null(v::Vector{T}) where {T} = isempty(v) ? Ptr{T}(C_NULL) : pointer(v)
 
@@ -94,4 +94,4 @@ events_pointer(events::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, events)
                   slot_of(slots, ninputs), mask, stream, o.device, o.casting, o.order, o.dtype,
                   length(o.signature), pointer_or_null(o.signature), pointer_or_null(o.axes),
                   pointer_or_null(o.axis), pointer_or_null(o.sizes), length(o.axes),
-                  length(o.sizes), o.host_policy, o.threads, o.fp_events, o.fp_report, o.fp_fail)
+                  length(o.sizes), o.host_policy, o.threads, o.fp_flags, o.fp_report, o.fp_fail)

@@ -70,8 +70,8 @@ end
 function call_with(f::UFunc, inputs::Vector{Any}, outputs::Vector{Any}, r::Request)
     found(f)
     check_outputs(f, outputs)
-    o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
-    GC.@preserve events prepared(inputs, outputs, mask, r.stream, o) do args, slots
+    o, mask, fp_flags = options(f, inputs, outputs, r), mask_of(r), r.fp_flags
+    GC.@preserve fp_flags prepared(inputs, outputs, mask, r.stream, o) do args, slots
         @check_again guf_call(f.handle, args) args
     end
     queued!(r, inputs, outputs, mask)
@@ -107,9 +107,9 @@ numbered(x) = x
 
 # The results of a call, with new arrays for the outputs that are not given.
 function allocating(f, inputs, outputs, r)
-    o, mask, events = options(f, inputs, outputs, r), mask_of(r), r.fp_events
+    o, mask, fp_flags = options(f, inputs, outputs, r), mask_of(r), r.fp_flags
     arrays = given_outputs(outputs, r.out)
-    GC.@preserve events if any(x -> x isa GufArray, vcat(inputs, outputs, mask))
+    GC.@preserve fp_flags if any(x -> x isa GufArray, vcat(inputs, outputs, mask))
         allocate_by_library(f, inputs, outputs, mask, r.stream, o, arrays)
         queued!(r, inputs, outputs, mask)
     else

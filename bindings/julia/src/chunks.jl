@@ -38,7 +38,7 @@ function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_i
     r = request(OF_CHUNKED, pairs_of(keywords))
     r.stream = nothing # also in a block with a current stream
     found(f)
-    given, outputs, events = operands_of(inputs), outputs_of(out), r.fp_events
+    given, outputs, fp_flags = operands_of(inputs), outputs_of(out), r.fp_flags
     o = options(f, given, outputs, r)
     user = progress === nothing ? Ptr{Cvoid}(C_NULL) : root!(Progress(progress))
     entry = progress === nothing ? Ptr{Cvoid}(C_NULL) :
@@ -49,7 +49,7 @@ function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_i
                                 whole(Int64, first_item, :first_item), entry, user))
     items = done === nothing ? Ref(Int64(0)) : done
     try
-        GC.@preserve events prepared(given, outputs, mask_of(r), r.stream, o) do args, slots
+        GC.@preserve fp_flags prepared(given, outputs, mask_of(r), r.stream, o) do args, slots
             @check guf_call_chunked(f.handle, args, cut, items) args
         end
     finally

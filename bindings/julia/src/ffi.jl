@@ -805,7 +805,7 @@ struct guf_call_args
     ndims::Int32
     host_policy::Int32
     threads::UInt32
-    fp_events::Ptr{UInt32}
+    fp_flags::Ptr{UInt32}
     fp_report::UInt32
     fp_fail::UInt32
 end
@@ -872,7 +872,7 @@ struct guf_reduce_args
     outputs::Ptr{guf_operand}
     noutputs::Int32
     reserved::UInt32
-    fp_events::Ptr{UInt32}
+    fp_flags::Ptr{UInt32}
     fp_report::UInt32
     fp_fail::UInt32
 end
@@ -910,7 +910,7 @@ struct guf_accumulate_args
     order::Int32
     threads::UInt32
     reserved::UInt32
-    fp_events::Ptr{UInt32}
+    fp_flags::Ptr{UInt32}
     fp_report::UInt32
     fp_fail::UInt32
 end
@@ -941,7 +941,7 @@ struct guf_at_args
     device::guf_device
     nindices::Int32
     threads::UInt32
-    fp_events::Ptr{UInt32}
+    fp_flags::Ptr{UInt32}
     fp_report::UInt32
     fp_fail::UInt32
 end

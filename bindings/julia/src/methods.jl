@@ -14,7 +14,7 @@ dimensions keep the extent 1, unless `keepdims=false`. The reduction over all di
 number for a Julia array, and a 0-dimensional array for a `GufArray`. `init` is the initial value of
 every result; with `novalue` the reduction starts without the identity. `where` is a mask that
 selects the elements. A reduction with a user-defined accumulator returns a tuple of its results.
-Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_events`, `fp_report`,
+Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_flags`, `fp_report`,
 `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the size of the result.
 Without `dims` it reduces the dimensions that `out` lacks or has with extent 1, as `sum!` does.
 """
@@ -85,7 +85,7 @@ initial_operand(x) = Any[operand(x)]
 function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
-    state, mask, events = length(outputs) > 1, mask_of(r), r.fp_events
+    state, mask, fp_flags = length(outputs) > 1, mask_of(r), r.fp_flags
     # A pointer that is not NULL distinguishes "no axes" from "the default".
     named = isempty(axes) ? [Int64(0)] : axes
     result = framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
@@ -95,8 +95,10 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
             stream_handle(r.stream), device_handle(r.device), naxis,
             chosen(ORDERS, r.order, "order"), dtype(r.dtype), r.threads,
             state ? places[2] : NULL_OPERAND, state ? length(outputs) : 0, 0,
-            events_pointer(events), r.fp_report, r.fp_fail))
-        GC.@preserve r args named events act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
+            fp_flags_pointer(fp_flags), r.fp_report, r.fp_fail))
+        GC.@preserve r args named fp_flags begin
+            act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
+        end
     end
     queued!(r, Any[input], outputs, mask)
     return result
@@ -107,14 +109,14 @@ function with_accumulate_args(act, f, @nospecialize(input), indices::Vector{Any}
                               @nospecialize(output), r)
     found(f)
     r.dims === nothing && (r.dims = only_dimension(rank(input)))
-    axis, events = library_axis(r.dims, rank(input)), r.fp_events
+    axis, fp_flags = library_axis(r.dims, rank(input)), r.fp_flags
     result = framed_groups(Any[input], indices, Any[output]) do slots, places
         args = Ref(guf_accumulate_args(
             sizeof(guf_accumulate_args), 0, places[1], places[2], places[3],
             stream_handle(r.stream), device_handle(r.device), axis, dtype(r.dtype),
             chosen(ORDERS, r.order, "order"), r.threads, 0,
-            events_pointer(events), r.fp_report, r.fp_fail))
-        GC.@preserve r args events act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
+            fp_flags_pointer(fp_flags), r.fp_report, r.fp_fail))
+        GC.@preserve r args fp_flags act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
     queued!(r, Any[input, output], indices)
     return result

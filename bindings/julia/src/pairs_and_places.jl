@@ -44,10 +44,10 @@ const TURNED_ORDERS = Dict(:F => :C, :C => :F)
 function with_outer_args(act, f, given, lent, r)
     # Dimension 1 is the library's first axis here, so that C and F order are exchanged.
     r.order = get(TURNED_ORDERS, r.order, r.order)
-    outputs, events = Any[natural(x) for x in lent], r.fp_events
+    outputs, fp_flags = Any[natural(x) for x in lent], r.fp_flags
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
-    result = GC.@preserve events given prepared(inputs, outputs, mask, r.stream, o) do args, slots
+    result = GC.@preserve fp_flags given prepared(inputs, outputs, mask, r.stream, o) do args, slots
         act(Natural(args), slots)
     end
     queued!(r, given, lent, mask)
@@ -65,7 +65,7 @@ outer!(f::UFunc, @nospecialize(out), @nospecialize(operands...); keywords...) =
 `indices` is an integer, an array of integers, or a tuple with one of these per leading dimension of
 `A`. The indices count from 1, are in host memory, and are broadcast to one size. `B` is broadcast
 to the indexed elements, whose size is the size of the indices followed by the other dimensions of
-`A`. Keywords: `device`, `stream`, `threads`, `fp_events`, `fp_report`, `fp_fail`. Indices in a
+`A`. Keywords: `device`, `stream`, `threads`, `fp_flags`, `fp_report`, `fp_fail`. Indices in a
 `Tensor` count from 0 and are used without a copy.
 """
 at!(f::UFunc, @nospecialize(A), @nospecialize(indices), @nospecialize(B...); keywords...) =
@@ -81,7 +81,7 @@ from_zero_all(@nospecialize(indices)) =
 
 function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Vector{Any}, r)
     found(f)
-    array, events = output(A), r.fp_events
+    array, fp_flags = output(A), r.fp_flags
     kept = Any[array]
     places = Any[operand(i) for i in indices]
     wide = reduce(max, Int[rank(x) for x in places]; init=0)
@@ -91,9 +91,9 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
     result = framed_groups(Any[natural(kept[1])], stretched, aligned) do slots, (at, indexed, added)
         args = Ref(guf_at_args(
             sizeof(guf_at_args), 0, at, indexed, added, stream_handle(r.stream),
-            device_handle(r.device), length(places), r.threads, events_pointer(events),
+            device_handle(r.device), length(places), r.threads, fp_flags_pointer(fp_flags),
             r.fp_report, r.fp_fail))
-        GC.@preserve r args events kept act(Ptr{guf_at_args}(pointer_from_objref(args)))
+        GC.@preserve r args fp_flags kept act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
     queued!(r, Any[array], stretched, aligned)
     return result

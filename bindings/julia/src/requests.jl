@@ -17,7 +17,7 @@ mutable struct Request
     stream::Any
     host_policy::Any
     threads::Any
-    fp_events::Any
+    fp_flags::Any
     fp_report::Any
     fp_fail::Any
     init::Any
@@ -26,7 +26,7 @@ mutable struct Request
                     nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, false)
 end
 
-const OF_ALL = (:device, :stream, :threads, :fp_events, :fp_report, :fp_fail)
+const OF_ALL = (:device, :stream, :threads, :fp_flags, :fp_report, :fp_fail)
 const OF_CALLS = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :axes, :dims,
                   :keepdims, :sizes, :host_policy)
 const OF_CHUNKED = Tuple(name for name in OF_CALLS if name !== :stream)
@@ -47,7 +47,7 @@ end
 
 function keyword_value(name, @nospecialize(value))
     name in (:threads, :fp_report, :fp_fail) && return whole(UInt32, value, name)
-    wanted = name === :fp_events && !(value isa Union{Nothing,Ref{UInt32}}) ? "a Ref{UInt32}" :
+    wanted = name === :fp_flags && !(value isa Union{Nothing,Ref{UInt32}}) ? "a Ref{UInt32}" :
              name === :signature && value isa Union{Number,AbstractString} ? "types" : ""
     isempty(wanted) && return value
     throw(GufuncError(GUF_E_ARG, "$name: found $(repr(value)), wanted $wanted"))
@@ -130,7 +130,7 @@ const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
 # synchronized, or waits for the stream, see settle!.
 function queued!(r::Request, groups::Vector{Any}...)
     r.stream === nothing && return nothing
-    r.named && return keep!(r.stream, groups, r.fp_events)
-    any(lends, groups) || r.fp_events !== nothing ? synchronize(r.stream) : nothing
+    r.named && return keep!(r.stream, groups, r.fp_flags)
+    any(lends, groups) || r.fp_flags !== nothing ? synchronize(r.stream) : nothing
     return nothing
 end

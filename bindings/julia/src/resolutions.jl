@@ -68,8 +68,8 @@ explain(f::UFunc, inputs...; keywords...) =
 
 function asked(ask, f::UFunc, inputs, r)
     found(f)
-    outputs, events = outputs_of(r.out, f.nout), r.fp_events
+    outputs, fp_flags = outputs_of(r.out, f.nout), r.fp_flags
     o = options(f, inputs, outputs, r)
-    return GC.@preserve events prepared((args, slots) -> ask(args), inputs, outputs, mask_of(r),
+    return GC.@preserve fp_flags prepared((args, slots) -> ask(args), inputs, outputs, mask_of(r),
                                         r.stream, o)
 end

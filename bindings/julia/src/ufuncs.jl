@@ -27,7 +27,7 @@ Keywords of every call:
   only outputs have).
 - `device`, `stream`, `threads`, `host_policy` (`:default`, `:copy`, `:copy_and_warn`).
 - `fp_report`, `fp_fail`: floating-point flags to report or to fail on, `Gufunc.GUF_FP_…` combined
-  by `|`; `fp_events`: a `Ref{UInt32}` for the flags of the call, written when the work is done.
+  by `|`; `fp_flags`: a `Ref{UInt32}` for the flags of the call, written when the work is done.
 
 A call without a stream that uses host memory or runs on the cpu is complete on return. Other calls
 are queued, and `synchronize` waits for them. Failures throw `GufuncError`. The outputs are then

@@ -60,9 +60,9 @@ P = zeros(2, 5, 4)
 @test status_of(() -> vecdot(M, M; dims=0)) == Gufunc.GUF_E_AXIS
 
 # Floating-point flags.
-events = Ref(UInt32(0))
-divide([1.0, 0.0], 0.0; fp_events=events, fp_report=31)
-@test events[] == Gufunc.GUF_FP_DIVIDE | Gufunc.GUF_FP_INVALID
+fp_flags = Ref(UInt32(0))
+divide([1.0, 0.0], 0.0; fp_flags=fp_flags, fp_report=31)
+@test fp_flags[] == Gufunc.GUF_FP_DIVIDE | Gufunc.GUF_FP_INVALID
 @test status_of(() -> divide([1.0], 0.0; fp_fail=Gufunc.GUF_FP_DIVIDE)) ==
       Gufunc.GUF_E_FLOATING_POINT
 

@@ -80,7 +80,7 @@ for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "a stream is",
                         (() -> outer(add, [1.0], [1.0]; out=())) => "out: found no outputs",
                         (() -> add([1.0], 1; threads=-1)) => "threads: found -1, wanted an",
                         (() -> reduce(add, [1.0]; threads=2^32)) => "threads: found 4294967296",
-                        (() -> add([1.0], 1; fp_events=3)) => "fp_events: found 3",
+                        (() -> add([1.0], 1; fp_flags=3)) => "fp_flags: found 3",
                         (() -> add([1.0], 1; signature="dd->d")) => "signature: found",
                         (() -> call_chunked!(add, [1.0], [1.0], 1; chunk_bytes=-1)) =>
                             "chunk_bytes: found -1",

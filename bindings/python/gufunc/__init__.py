@@ -11,7 +11,7 @@ from module files.
 
 from . import _library  # first: it loads libgufunc, which the other modules use
 from . import lowlevel
-from . import _array, _array_methods, _conversion, _dtypes, _errors, _events, _gufunc, _objects
+from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
 from . import _prepared, _ufunc
 from . import _copying, _current, _device_methods, _exchange, _launch, _streams, _told
@@ -21,9 +21,9 @@ from ._creation import (arange, empty_like, full, full_like, ones, ones_like, ze
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
                       register_record)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
-                      FloatingPointEvent, IndexOutOfRange, NoMemoryError, RangeError,
+                      FloatingPointFlagError, IndexOutOfRange, NoMemoryError, RangeError,
                       ReductionError, RunError, ShapeError, UnavailableError, UnsupportedError)
-from ._events import errstate
+from ._errstate import errstate
 from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
                        poll, read_log, shutdown)
 from ._prepared import Plan
@@ -36,7 +36,7 @@ _gufunc._register(
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
     make_refusal=_errors.make_refusal, as_indices=_indexing.of_reduceat,
     as_stream=_streams.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
-    parse_signature=_dtypes.signature_codes, warn=_events.warn,
+    parse_signature=_dtypes.signature_codes, warn=_errstate.warn,
     warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()
 

@@ -36,7 +36,7 @@ from ._errors import CallError as CallError
 from ._errors import DTypeError as DTypeError
 from ._errors import Error as Error
 from ._errors import FileError as FileError
-from ._errors import FloatingPointEvent as FloatingPointEvent
+from ._errors import FloatingPointFlagError as FloatingPointFlagError
 from ._errors import IndexOutOfRange as IndexOutOfRange
 from ._errors import NoMemoryError as NoMemoryError
 from ._errors import RangeError as RangeError
@@ -45,7 +45,7 @@ from ._errors import RunError as RunError
 from ._errors import ShapeError as ShapeError
 from ._errors import UnavailableError as UnavailableError
 from ._errors import UnsupportedError as UnsupportedError
-from ._events import errstate as errstate
+from ._errstate import errstate as errstate
 from ._exchange import from_cuda_array_interface as from_cuda_array_interface
 from ._exchange import from_dlpack as from_dlpack
 from ._objects import Context as Context

@@ -76,7 +76,7 @@ class RangeError(Error, OverflowError):
     """6xx: a Python integer that does not fit in the dtype."""
 
 
-class FloatingPointEvent(Error, FloatingPointError):
+class FloatingPointFlagError(Error, FloatingPointError):
     """7xx: a floating-point exception flag that ``errstate`` turns into an error."""
 
 
@@ -101,7 +101,7 @@ class RunError(Error, RuntimeError):
 
 
 _BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
-             6: RangeError, 7: FloatingPointEvent, 8: UnsupportedError, 9: UnavailableError,
+             6: RangeError, 7: FloatingPointFlagError, 8: UnsupportedError, 9: UnavailableError,
              10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
 # Parts of messages that select an exception class. The statuses have no separate class for these.
 _WRONG_AXES = "dimensions are specified by axes tuple"

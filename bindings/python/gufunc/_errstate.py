@@ -6,7 +6,7 @@ import warnings
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
 
-_EVENTS = {"divide": lowlevel.GUF_FP_DIVIDE | lowlevel.GUF_FP_INTEGER_DIVIDE,
+_FLAGS = {"divide": lowlevel.GUF_FP_DIVIDE | lowlevel.GUF_FP_INTEGER_DIVIDE,
            "over": lowlevel.GUF_FP_OVERFLOW, "under": lowlevel.GUF_FP_UNDERFLOW,
            "invalid": lowlevel.GUF_FP_INVALID}
 _TEXTS = ((lowlevel.GUF_FP_DIVIDE, "divide by zero"), (lowlevel.GUF_FP_OVERFLOW, "overflow"),
@@ -14,14 +14,14 @@ _TEXTS = ((lowlevel.GUF_FP_DIVIDE, "divide by zero"), (lowlevel.GUF_FP_OVERFLOW,
           (lowlevel.GUF_FP_INTEGER_DIVIDE, "divide by zero"))
 
 
-def warn(events, ufunc):
+def warn(fp_flags, ufunc):
     """Warns about the floating-point flags of a call. The extension calls this function."""
     if errstate.call is not None:
-        errstate.call(events)
+        errstate.call(fp_flags)
         return
     told = set()
     for bit, text in _TEXTS:
-        if events & bit and text not in told:
+        if fp_flags & bit and text not in told:
             told.add(text)
             name = ufunc.__name__.rpartition(":")[2]
             warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=2)
@@ -32,27 +32,27 @@ class errstate:
 
     `divide`, `over`, `under` and `invalid`, or `all` for all four, are "ignore", "warn" or "raise".
     If ``errstate.call`` is set to a function, the function is called with the flag bits
-    (guf_fp_event) instead of a warning, in all threads.
+    (guf_fp_flag) instead of a warning, in all threads.
     The check for flags costs a pass over operands and results. Calls on a stream do not warn.
     """
 
     call = None
 
     def __init__(self, *, all=None, **kinds):
-        self._wanted = dict.fromkeys(_EVENTS, all) if all is not None else {}
+        self._wanted = dict.fromkeys(_FLAGS, all) if all is not None else {}
         self._wanted.update(kinds)
         for kind, action in self._wanted.items():
-            if kind not in _EVENTS or action not in ("ignore", "warn", "raise"):
+            if kind not in _FLAGS or action not in ("ignore", "warn", "raise"):
                 raise make_refusal(f"errstate: {kind}={action!r}")
 
     def __enter__(self):
-        report, fail = self._before = _gufunc._set_events(0, 0)
+        report, fail = self._before = _gufunc._set_fp_flags(0, 0)
         for kind, action in self._wanted.items():
-            bits = _EVENTS[kind]
+            bits = _FLAGS[kind]
             report = report | bits if action == "warn" else report & ~bits
             fail = fail | bits if action == "raise" else fail & ~bits
-        _gufunc._set_events(report, fail)
+        _gufunc._set_fp_flags(report, fail)
         return self
 
     def __exit__(self, *failure):
-        _gufunc._set_events(*self._before)
+        _gufunc._set_fp_flags(*self._before)

@@ -25,8 +25,8 @@ PAGES = {
     "python-modules.md": ("Finding, making and loading ufuncs; modules, kernels, plans",
                           ("_ufunc", "_prepared", "_pointers", "_build", "_launch")),
     "python-devices.md": ("Devices, streams, events, graphs, contexts", ("_objects",)),
-    "python-dtypes.md": ("Element types, errors, floating-point events",
-                         ("_dtypes", "_errors", "_events")),
+    "python-dtypes.md": ("Element types, errors, floating-point flags",
+                         ("_dtypes", "_errors", "_errstate")),
     "python-cuda.md": ("gufunc.cuda", ("cuda",)),
     "python-roc.md": ("gufunc.roc, and what it shares with gufunc.cuda", ("_gpu", "roc", "hsa")),
 }

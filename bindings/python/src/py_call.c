@@ -4,11 +4,11 @@
 
 #include "pygufunc.h"
 
-_Thread_local gufpy_events gufpy_thread_events;
+_Thread_local gufpy_fp_flags gufpy_thread_fp_flags;
 
-int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc) {
-  if (events == 0 || gufpy.warn == NULL) return 0;
-  PyObject *done = PyObject_CallFunction(gufpy.warn, "IO", events, (PyObject *)ufunc);
+int gufpy_report_fp_flags(uint32_t fp_flags, const gufpy_ufunc *ufunc) {
+  if (fp_flags == 0 || gufpy.warn == NULL) return 0;
+  PyObject *done = PyObject_CallFunction(gufpy.warn, "IO", fp_flags, (PyObject *)ufunc);
   Py_XDECREF(done);
   return done == NULL ? -1 : 0;
 }
@@ -117,7 +117,7 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   const int nin = ufunc->nin;
   call->ufunc = ufunc;
   call->nout = ufunc->nout;
-  call->events = 0;
+  call->fp_flags = 0;
   gufpy_keywords_begin(&call->keywords, 0);
   gufpy_frame_begin(&call->frame, 0);
   memset(&call->args, 0, sizeof call->args);
@@ -153,10 +153,10 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   call->args.noutputs = nout;
   call->args.inputs = call->operands;
   call->args.outputs = call->operands + nin;
-  call->args.fp_fail = gufpy_thread_events.fail;
-  if (gufpy_thread_events.report != 0 && !call->frame.queued) {
-    call->args.fp_report = gufpy_thread_events.report;
-    call->args.fp_events = &call->events;
+  call->args.fp_fail = gufpy_thread_fp_flags.fail;
+  if (gufpy_thread_fp_flags.report != 0 && !call->frame.queued) {
+    call->args.fp_report = gufpy_thread_fp_flags.report;
+    call->args.fp_flags = &call->fp_flags;
   }
   return names != NULL ? set_arguments(call) : 0;
 }
@@ -178,7 +178,8 @@ PyObject *gufpy_call_results(gufpy_call *call) {
     }
     failed |= results[i] == NULL;
   }
-  if (!failed && call->events != 0) failed = gufpy_tell_events(call->events, call->ufunc) != 0;
+  if (!failed && call->fp_flags != 0)
+    failed = gufpy_report_fp_flags(call->fp_flags, call->ufunc) != 0;
   if (!failed && nout == 1) return results[0];
   PyObject *tuple = failed || nout == 0 ? NULL : PyTuple_New(nout);
   for (int i = 0; i < nout; ++i) {
@@ -281,15 +282,15 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
   return result;
 }
 
-/* _set_events(report, fail) -> (report, fail): sets the flags for calls of this thread and returns
- * the previous ones. */
-static PyObject *set_events(PyObject *self, PyObject *args) {
+/* _set_fp_flags(report, fail) -> (report, fail): sets the flags for calls of this thread and
+ * returns the previous ones. */
+static PyObject *set_fp_flags(PyObject *self, PyObject *args) {
   (void)self;
-  const gufpy_events before = gufpy_thread_events;
+  const gufpy_fp_flags before = gufpy_thread_fp_flags;
   unsigned int report = 0, fail = 0;
-  if (!PyArg_ParseTuple(args, "II:_set_events", &report, &fail)) return NULL;
-  gufpy_thread_events.report = report;
-  gufpy_thread_events.fail = fail;
+  if (!PyArg_ParseTuple(args, "II:_set_fp_flags", &report, &fail)) return NULL;
+  gufpy_thread_fp_flags.report = report;
+  gufpy_thread_fp_flags.fail = fail;
   return Py_BuildValue("II", before.report, before.fail);
 }
 
@@ -299,7 +300,7 @@ static PyObject *forget_types(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef gufpy_call_functions[] = {{"_set_events", set_events, METH_VARARGS, NULL},
+PyMethodDef gufpy_call_functions[] = {{"_set_fp_flags", set_fp_flags, METH_VARARGS, NULL},
                                       {"_forget_types", forget_types, METH_NOARGS, NULL},
                                       {0}};
 

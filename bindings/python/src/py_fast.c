@@ -125,7 +125,8 @@ PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call) {
   }
   PyObject *result = fast->array;
   if (result == NULL) result = gufpy_numpy_scalar(fast->tensor.dtype, fast->element);
-  if (result != NULL && call->events != 0 && gufpy_tell_events(call->events, call->ufunc) != 0) {
+  if (result != NULL && call->fp_flags != 0 &&
+      gufpy_report_fp_flags(call->fp_flags, call->ufunc) != 0) {
     Py_CLEAR(result);
   }
   return result;

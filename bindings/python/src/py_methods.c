@@ -213,13 +213,13 @@ static int set_at(gufpy_method *method, PyObject *const *first) {
   return 0;
 }
 
-static void set_events(gufpy_method *method) {
-  const uint32_t fail = gufpy_thread_events.fail;
-  const uint32_t report = method->frame.queued ? 0 : gufpy_thread_events.report;
-  uint32_t *events = report != 0 ? &method->events : NULL;
+static void set_fp_flags(gufpy_method *method) {
+  const uint32_t fail = gufpy_thread_fp_flags.fail;
+  const uint32_t report = method->frame.queued ? 0 : gufpy_thread_fp_flags.report;
+  uint32_t *fp_flags = report != 0 ? &method->fp_flags : NULL;
   method->reduce.fp_fail = method->accumulate.fp_fail = method->at.fp_fail = fail;
   method->reduce.fp_report = method->accumulate.fp_report = method->at.fp_report = report;
-  method->reduce.fp_events = method->accumulate.fp_events = method->at.fp_events = events;
+  method->reduce.fp_flags = method->accumulate.fp_flags = method->at.fp_flags = fp_flags;
 }
 
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *self,
@@ -245,7 +245,7 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   method->noutputs = kind == GUFPY_AT ? 0 : method->ufunc->nresults;
   if (kind != GUFPY_AT && method->noutputs == 0) method->noutputs = 1;
   if (set_outputs(method) != 0) return -1;
-  set_events(method);
+  set_fp_flags(method);
   switch (kind) {
     case GUFPY_REDUCE:
       return set_reduce(method, first[0]);
@@ -289,8 +289,8 @@ static PyObject *method_results(gufpy_method *method) {
       Py_XSETREF(one, result);
     }
   }
-  if (!failed && method->events != 0) {
-    failed = gufpy_tell_events(method->events, method->ufunc) != 0;
+  if (!failed && method->fp_flags != 0) {
+    failed = gufpy_report_fp_flags(method->fp_flags, method->ufunc) != 0;
   }
   PyObject *answer = tuple != NULL ? tuple : one;
   if (failed) Py_CLEAR(answer);

@@ -248,10 +248,10 @@ int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *
 /* The floating-point flags that calls of this thread report or fail on (gufunc.errstate). */
 typedef struct {
   uint32_t report, fail;
-} gufpy_events;
-extern _Thread_local gufpy_events gufpy_thread_events;
-/** Warns about the flags `events`. Returns -1 if the warning is an error. */
-int gufpy_tell_events(uint32_t events, const gufpy_ufunc *ufunc);
+} gufpy_fp_flags;
+extern _Thread_local gufpy_fp_flags gufpy_thread_fp_flags;
+/** Warns about the flags `fp_flags`. Returns -1 if the warning is an error. */
+int gufpy_report_fp_flags(uint32_t fp_flags, const gufpy_ufunc *ufunc);
 static inline int gufpy_is_complex_dtype(guf_dtype dtype) {
   return (dtype & 0xff) == 5;
 }
@@ -266,7 +266,7 @@ typedef struct {
   guf_operand operands[GUF_MAX_OPERANDS];
   guf_operand where;
   int64_t one_axis;
-  uint32_t events;
+  uint32_t fp_flags;
   PyObject *given[GUF_MAX_OPERANDS]; /* outputs, borrowed; NULL or None: allocate */
 } gufpy_call;
 
@@ -299,7 +299,7 @@ typedef struct {
   guf_operand outputs[GUF_MAX_OPERANDS];
   int noutputs;
   int64_t axes[GUF_MAX_NDIM];
-  uint32_t events;
+  uint32_t fp_flags;
   PyObject *given[GUF_MAX_OPERANDS];
 } gufpy_method;
 

@@ -164,7 +164,7 @@ TEST_P(ChunkedCalls, StopAndGoOn) {
 }
 
 // A floating-point flag of one chunk fails the call after everything is written, or is reported.
-TEST_P(ChunkedCalls, FloatingPointEvents) {
+TEST_P(ChunkedCalls, FloatingPointFlags) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;
   options_.chunk_bytes = 400;
@@ -177,7 +177,7 @@ TEST_P(ChunkedCalls, FloatingPointEvents) {
   EXPECT_EQ(out[999], 0.5F);
   uint32_t found = 0;
   args_.fp_fail = 0;
-  args_.fp_events = &found;
+  args_.fp_flags = &found;
   args_.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(run("divide", {x, y}, to), GUF_OK) << error_.message;
   EXPECT_EQ(found, static_cast<uint32_t>(GUF_FP_DIVIDE));

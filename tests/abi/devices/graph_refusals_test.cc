@@ -146,10 +146,10 @@ TEST_P(GraphRefusals, CallsThatMayFailOrLook) {
   args.inputs = in;
   args.outputs = &to;
   args.stream = stream_;
-  args.fp_events = &found;
+  args.fp_flags = &found;
   args.fp_report = GUF_FP_DIVIDE;
   begin();
-  expect_refused(guf_call(find("divide"), &args, &error_), "floating-point events");
+  expect_refused(guf_call(find("divide"), &args, &error_), "floating-point flags");
   expect_only_the_addition();
 }
 

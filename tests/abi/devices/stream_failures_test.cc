@@ -60,7 +60,7 @@ class StreamFailures : public Devices {
     EXPECT_EQ(guf_event_record(made, stream_, &error_), GUF_OK) << error_.message;
     return made;
   }
-  void expect_event(guf_event event, guf_status wanted) {
+  void expect_fp_flag(guf_event event, guf_status wanted) {
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(guf_event_wait(event, UINT64_MAX, &error_), wanted) << error_.message;
       EXPECT_EQ(guf_event_query(event, &error_), wanted) << error_.message;
@@ -100,14 +100,14 @@ TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
   raise_to_negative();
   const guf_event last = mark();
   ask();
-  expect_event(before, GUF_OK);
-  expect_event(behind, GUF_E_FLOATING_POINT);
-  expect_event(last, GUF_E_FLOATING_POINT);
+  expect_fp_flag(before, GUF_OK);
+  expect_fp_flag(behind, GUF_E_FLOATING_POINT);
+  expect_fp_flag(last, GUF_E_FLOATING_POINT);
   EXPECT_THAT(error_.message, HasSubstr(kDivided));
   expect_told(GUF_E_FLOATING_POINT, kDivided);
-  expect_event(mark(), GUF_OK);
-  expect_event(behind, GUF_E_FLOATING_POINT);
-  expect_event(before, GUF_OK);
+  expect_fp_flag(mark(), GUF_OK);
+  expect_fp_flag(behind, GUF_E_FLOATING_POINT);
+  expect_fp_flag(before, GUF_OK);
 }
 
 TEST_P(StreamFailures, LaterWorkRuns) {
@@ -125,7 +125,7 @@ TEST_P(StreamFailures, LaterWorkRuns) {
 TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   divide_by_zero();
   const guf_event behind = mark();
-  expect_event(behind, GUF_E_FLOATING_POINT);
+  expect_fp_flag(behind, GUF_E_FLOATING_POINT);
   const guf_stream other = stream(there_);
   EXPECT_EQ(guf_stream_wait_event(other, behind, &error_), GUF_OK) << error_.message;
   synchronize(other);
@@ -133,12 +133,12 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
 }
 
 // 1 / 0 and 0 / 0: both flags are checked, one to be reported and one to fail.
-TEST_P(StreamFailures, OnlyEventsThatAreAskedForAreTold) {
+TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
   const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};
   guf_operand out = operand_of(filled(there_, 4, 0));
   for (const uint32_t report : {GUF_FP_DIVIDE, GUF_FP_OVERFLOW, GUF_FP_INVALID}) {
-    uint32_t events = 0;
+    uint32_t fp_flags = 0;
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.ninputs = 2;
@@ -146,7 +146,7 @@ TEST_P(StreamFailures, OnlyEventsThatAreAskedForAreTold) {
     args.inputs = in;
     args.outputs = &out;
     args.stream = stream_;
-    args.fp_events = &events;
+    args.fp_flags = &fp_flags;
     args.fp_report = report;
     args.fp_fail = GUF_FP_INVALID;
     EXPECT_EQ(guf_call(find("divide"), &args, &error_), GUF_OK) << error_.message;

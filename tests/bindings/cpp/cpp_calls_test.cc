@@ -52,9 +52,9 @@ TEST(CppCalls, KeywordsOfCalls) {
   const Array outer =
       matmul({square, square}, CallKeywords().axes({{1, 0}, {0, 1}, {1, 0}}).order(GUF_ORDER_C));
   EXPECT_EQ(values(outer), (Values{1, 2, 3, 2, 4, 6, 3, 6, 9}));
-  uint32_t events = 0;
-  divide({a, 0.0}, CallKeywords().report_events(&events).threads(1));
-  EXPECT_EQ(events, uint32_t{GUF_FP_DIVIDE});
+  uint32_t fp_flags = 0;
+  divide({a, 0.0}, CallKeywords().report_fp_flags(&fp_flags).threads(1));
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE});
   const auto fails = [&] { divide({a, 0.0}, CallKeywords().fail_on(GUF_FP_DIVIDE)); };
   EXPECT_EQ(failure(fails).status(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(failure(fails).what(), "divide by zero encountered in divide");

@@ -16,7 +16,7 @@ const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
 struct Case
     spec::Dict{String,Any}
     memory::Vector{Memory}
-    events::Base.RefValue{UInt32}
+    fp_flags::Base.RefValue{UInt32}
     device::String
 end
 
@@ -34,7 +34,7 @@ function common(c::Case)
     words = Words(Dict{Symbol,Vector{Any}}())
     haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
     fail = get(c.spec, "fp_fail", 0)
-    get(c.spec, "fp_report", false) && (words[:fp_report] = 31; words[:fp_events] = c.events)
+    get(c.spec, "fp_report", false) && (words[:fp_report] = 31; words[:fp_flags] = c.fp_flags)
     fail != 0 && (words[:fp_fail] = fail)
     return words
 end
@@ -273,8 +273,8 @@ function judge(c::Case, f, results, places, core)
         result = i <= length(results) ? results[i] : nothing
         judge_result(found(result, specs[i], c, places, get(core, i, 0)), wanted, c.spec["data"])
     end
-    haskey(expect, "events") && demand(c.events[] == expect["events"],
-                                       "events $(c.events[]), wanted $(expect["events"])")
+    haskey(expect, "fp_flags") && demand(c.fp_flags[] == expect["fp_flags"],
+                                       "fp_flags $(c.fp_flags[]), wanted $(expect["fp_flags"])")
     return filter(s -> s !== nothing, specs)
 end
 

@@ -153,7 +153,7 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(again.copy().numpy(), pairs)
 
 
-class Events(unittest.TestCase):
+class FloatingPointFlags(unittest.TestCase):
     def test_errstate(self):
         zero = np.zeros(2)
         gufunc.divide(1.0, zero)

@@ -18,7 +18,7 @@ from gufunc import _gufunc
 KEYS = {"id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices", "initial",
         "axis", "axes", "keepdims", "dims", "casting", "order", "dtype", "signature", "fp_report",
         "fp_fail", "expect"}
-ALL_EVENTS = 31
+ALL_FLAGS = 31
 # Errors that the package raises itself, with NumPy's text and without an argument index.
 IN_NUMPYS_WORDS = re.compile(
     r"\w+\(\) takes \d+ (inputs|outputs|types in a signature);|axes should be a list with"
@@ -138,14 +138,15 @@ def run_case(case, data, device):
     met, expect = [], case["expect"]
     handler = gufunc.errstate.call
     gufunc.errstate.call = staticmethod(met.append)
-    before = _gufunc._set_events(ALL_EVENTS if case.get("fp_report") else 0, case.get("fp_fail", 0))
+    report = ALL_FLAGS if case.get("fp_report") else 0
+    before = _gufunc._set_fp_flags(report, case.get("fp_fail", 0))
     try:
         results, status, told = there.run(device), "GUF_OK", None
     except gufunc.Error as error:
         results, status = None, error.name
         told = {"message": error.message, "argument": error.argument, "axis": error.axis}
     finally:
-        _gufunc._set_events(*before)
+        _gufunc._set_fp_flags(*before)
         gufunc.errstate.call = handler
     if status != expect["status"]:
         return f"{status} {told}, wanted {expect['status']}"
@@ -154,9 +155,9 @@ def run_case(case, data, device):
         if told != wanted and not IN_NUMPYS_WORDS.match(wanted["message"]):
             return f"{told}, wanted {wanted}"
         return judge.untouched(there) if not expect.get("written") else None
-    events = sum(met)
-    if events != expect.get("events", 0):
-        return f"events {events}, wanted {expect.get('events', 0)}"
+    fp_flags = sum(met)
+    if fp_flags != expect.get("fp_flags", 0):
+        return f"fp_flags {fp_flags}, wanted {expect.get('fp_flags', 0)}"
     return judge.results(there, results, data)
 
 

@@ -42,7 +42,7 @@ typedef struct corpus_case {
   int64_t axis[MOST_AXES], axes[MOST_AXES];
   guf_dtype dtype, signature[GUF_MAX_OPERANDS];
   guf_dim dims[GUF_MAX_CORE_NAMES];
-  uint32_t fp_report, fp_fail, fp_events;
+  uint32_t fp_report, fp_fail, fp_flags;
   char why[MOST_TEXT]; /* first error in the case or in its result; "" if none */
 } corpus_case;
 

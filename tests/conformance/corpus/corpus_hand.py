@@ -15,9 +15,9 @@ class Call:
         self.out, self.where, self.keywords = out, where, keywords
         self.expect = {}
 
-    def gives(self, *results, ulp=0, inouts=None, events=None):
+    def gives(self, *results, ulp=0, inouts=None, fp_flags=None):
         """Sets the expected results: one per output, or one per input listed in `inouts`."""
-        self.expect = {'results': results, 'ulp': ulp, 'inouts': inouts, 'events': events}
+        self.expect = {'results': results, 'ulp': ulp, 'inouts': inouts, 'fp_flags': fp_flags}
         return self
 
     def fails(self, status, message=None, written=False):
@@ -57,7 +57,7 @@ class Call:
             if self.where is not None and not (self.out and self.out[k] is not None):
                 defined = self.where if self.method in ('call', 'outer') else None
             made['results'].append(result(blob, array, self.expect['ulp'], defined=defined))
-        for key in ('inouts', 'events'):
+        for key in ('inouts', 'fp_flags'):
             if self.expect[key] is not None:
                 made[key] = self.expect[key]
         return made

@@ -246,15 +246,15 @@ static int refused(corpus_case *c, const guf_error *error, const cJSON *expect) 
 int case_judge(corpus_case *c, guf_status status, const guf_error *error,
                const guf_operand *results, int nresults) {
   const cJSON *expect = get(c->json, "expect"), *wanted = get(expect, "status");
-  const cJSON *inouts = get(expect, "inouts"), *events = get(expect, "events");
+  const cJSON *inouts = get(expect, "inouts"), *fp_flags = get(expect, "fp_flags");
   const operand *written[GUF_MAX_OPERANDS];
   int count = 0;
   if (strcmp(guf_status_name(status), wanted->valuestring))
     return fails(c, "%s \"%s\", wanted %s", guf_status_name(status), status ? error->message : "",
                  wanted->valuestring);
   if (status != GUF_OK) return refused(c, error, expect);
-  if (events && c->fp_events != (uint32_t)events->valuedouble)
-    return fails(c, "events %u, wanted %u", c->fp_events, (unsigned)events->valuedouble);
+  if (fp_flags && c->fp_flags != (uint32_t)fp_flags->valuedouble)
+    return fails(c, "fp_flags %u, wanted %u", c->fp_flags, (unsigned)fp_flags->valuedouble);
   const cJSON *list = get(expect, "results"), *result;
   if (cJSON_GetArraySize(list) != (inouts ? cJSON_GetArraySize(inouts) : nresults))
     return fails(c, "%d results", nresults);

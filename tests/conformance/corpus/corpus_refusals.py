@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that NumPy does not report or reports with other texts; floating-point flags by the rules
-of docs/fp-events.md; sums that round, in the order of docs/reductions.md."""
+of docs/fp-flags.md; sums that round, in the order of docs/reductions.md."""
 
 import itertools
 
@@ -99,8 +99,8 @@ def refused_methods():
 # ---- floating-point flags
 
 
-def events_of(name, inputs, found):
-    """Returns the flags by docs/fp-events.md for arrays of the loop's dtype."""
+def fp_flags_of(name, inputs, found):
+    """Returns the flags by docs/fp-flags.md for arrays of the loop's dtype."""
     wide = [np.broadcast_to(x, found.shape) for x in inputs]
     if found.dtype.kind not in 'fc':
         zero = wide[-1] == 0 if name in ('floor_divide', 'remainder') else np.False_
@@ -122,7 +122,7 @@ TEXTS = {
 }
 
 
-def events():
+def fp_flags():
     for letter in 'fd':
         top, least = np.finfo(letter).max, np.finfo(letter).tiny
         values = [[1, 2], [0, 3], [np.inf, 1], [np.nan, 1], [top, top], [least, 3], [0, -0.0]]
@@ -134,23 +134,23 @@ def events():
                 found = getattr(np, name)(a, b)
                 if name == 'maximum' and (found == 0).any():
                     continue
-                bits = events_of(name, [a, b], found)
-                yield Call(name, a, b, fp_report=True).gives(found, events=bits)
+                bits = fp_flags_of(name, [a, b], found)
+                yield Call(name, a, b, fp_report=True).gives(found, fp_flags=bits)
         for name, x in itertools.product(('sqrt', 'square', 'reciprocal', 'negative'), arrays):
             x = -x if name == 'sqrt' else x
             found = getattr(np, name)(x)
-            yield Call(name, x, fp_report=True).gives(found, events=events_of(name, [x], found))
+            yield Call(name, x, fp_report=True).gives(found, fp_flags=fp_flags_of(name, [x], found))
     for letter in 'bhiqBHIQ':
         x, y = np.array([7, 8, 9], letter), np.array([2, 0, 3], letter)
         for name, other in itertools.product(('floor_divide', 'remainder', 'add'), (y, y[::2])):
             wide = x[: other.size]
             found = getattr(np, name)(wide, other)
-            bits = events_of(name, [wide, other], found)
-            yield Call(name, wide, other, fp_report=True).gives(found, events=bits)
-    yield from failing_events()
+            bits = fp_flags_of(name, [wide, other], found)
+            yield Call(name, wide, other, fp_report=True).gives(found, fp_flags=bits)
+    yield from failing_fp_flags()
 
 
-def failing_events():
+def failing_fp_flags():
     one, zero, mask = np.ones(2), np.array([0.0, 1.0]), np.array([False, True])
     big = np.array([1e308, 1.0])
     for bit, name, inputs in (
@@ -165,13 +165,13 @@ def failing_events():
         )
         found = getattr(np, name)(*inputs)
         other = 31 & ~bit
-        if not events_of(name, inputs, found) & other:
+        if not fp_flags_of(name, inputs, found) & other:
             yield Call(name, *inputs, fp_fail=other).gives(found)
         yield Call(name, *inputs, fp_fail=bit, where=mask).gives(np.where(mask, found, 0))
     x = np.array([2.0, 0.0, 3.0])
     yield Call('divide', x, method='reduce', fp_fail=DIVIDE).fails('GUF_E_FLOATING_POINT')
     yield Call('divide', x, method='accumulate', fp_report=True).gives(
-        np.divide.accumulate(x), events=DIVIDE
+        np.divide.accumulate(x), fp_flags=DIVIDE
     )
     yield Call('multiply', x, method='reduce', fp_fail=OVERFLOW).gives(np.float64(0))
 
@@ -197,4 +197,4 @@ def sums():
         yield Call('add', x, method='accumulate').gives(steps, ulp=n)
 
 
-GROUPS = {'refusals': refusals, 'events': events, 'sums': sums}
+GROUPS = {'refusals': refusals, 'fp_flags': fp_flags, 'sums': sums}

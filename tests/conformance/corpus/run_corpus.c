@@ -30,7 +30,7 @@ static guf_status run_call(corpus_case *c, guf_ufunc ufunc, guf_device device, g
   args.axis = c->has_axis ? c->axis : NULL;
   args.dims = c->ndims ? c->dims : NULL, args.ndims = c->ndims;
   args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
-  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
   args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
   return (outer ? guf_outer : guf_call)(ufunc, &args, error);
 }
@@ -45,7 +45,7 @@ static guf_status run_reduce(corpus_case *c, guf_ufunc ufunc, guf_device device,
   args.where = c->has_where ? &c->where.guf : NULL;
   args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
   args.dtype = c->dtype, args.order = c->order;
-  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
   args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
   return guf_reduce(ufunc, &args, error);
 }
@@ -56,7 +56,7 @@ static guf_status run_accumulate(corpus_case *c, guf_ufunc ufunc, guf_device dev
   args.input = &c->inputs[0].guf, args.output = results;
   args.indices = c->nindices ? &c->indices[0].guf : NULL;
   args.axis = c->axis[0], args.dtype = c->dtype, args.order = c->order;
-  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
   args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
   return (c->nindices ? guf_reduceat : guf_accumulate)(ufunc, &args, error);
 }
@@ -67,7 +67,7 @@ static guf_status run_at(corpus_case *c, guf_ufunc ufunc, guf_device device, guf
   args.array = &c->inputs[0].guf;
   args.operand = c->ninputs > 1 ? &c->inputs[1].guf : NULL;
   args.nindices = copied(indices, c->indices, c->nindices), args.indices = indices;
-  args.fp_events = c->fp_report ? &c->fp_events : NULL;
+  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
   args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
   return guf_at(ufunc, &args, error);
 }

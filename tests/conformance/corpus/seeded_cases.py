@@ -102,8 +102,8 @@ def unwritten(case, blob):
     del case['expect']['written']
 
 
-def events(case, blob):
-    case['expect']['events'] ^= 1
+def fp_flags(case, blob):
+    case['expect']['fp_flags'] ^= 1
 
 
 def unknown_key(case, blob):
@@ -164,7 +164,7 @@ FAULTS = [
     (argument, lambda c: 'argument' in c['expect']),
     (axis, lambda c: 'axis' in c['expect']),
     (unwritten, lambda c: c['expect'].get('written') and 'outputs' in c),
-    (events, lambda c: 'events' in c['expect']),
+    (fp_flags, lambda c: 'fp_flags' in c['expect']),
     (unknown_key, lambda c: True),
     (unknown_kind, lambda c: c['inputs'] and c['inputs'][0]['kind'] == 'array'),
 ]

@@ -21,7 +21,7 @@ constexpr uint32_t kAll =
 struct Row {
   const char *ufunc;
   std::vector<double> operands;
-  uint32_t events;
+  uint32_t fp_flags;
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.ufunc << "(" << row.operands[0];
@@ -29,10 +29,10 @@ void PrintTo(const Row &row, std::ostream *out) {
   *out << ")";
 }
 
-class FpEvents : public testing::TestWithParam<Row> {};
+class FpFlags : public testing::TestWithParam<Row> {};
 
 // The element is the last of many, so that later blocks and threads are checked as well.
-TEST_P(FpEvents, OfOneElementAmongMany) {
+TEST_P(FpFlags, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;
   std::vector<std::vector<double>> operands;
@@ -41,18 +41,18 @@ TEST_P(FpEvents, OfOneElementAmongMany) {
     operands.back().back() = value;
   }
   std::vector<double> result(n);
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Call call(row.ufunc);
   for (const auto &operand : operands) call.in(View{GUF_F64, operand.data(), {n}, {}});
   call.out(View{GUF_F64, result.data(), {n}, {}});
-  call.args.fp_events = &events;
+  call.args.fp_flags = &fp_flags;
   call.args.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, row.events);
+  EXPECT_EQ(fp_flags, row.fp_flags);
   call.args.fp_report = 0;
   call.args.fp_fail = kAll;
-  EXPECT_EQ(call.run(), row.events == 0 ? GUF_OK : GUF_E_FLOATING_POINT);
-  call.args.fp_fail = kAll & ~row.events;
+  EXPECT_EQ(call.run(), row.fp_flags == 0 ? GUF_OK : GUF_E_FLOATING_POINT);
+  call.args.fp_fail = kAll & ~row.fp_flags;
   EXPECT_EQ(call.run(), GUF_OK) << "what is not asked for does not fail";
 }
 
@@ -85,43 +85,43 @@ const Row kRows[] = {
     {"floor_divide", {1, 0}, GUF_FP_DIVIDE},
     {"maximum", {kNaN, 1}, 0},
 };
-INSTANTIATE_TEST_SUITE_P(Rows, FpEvents, testing::ValuesIn(kRows));
+INSTANTIATE_TEST_SUITE_P(Rows, FpFlags, testing::ValuesIn(kRows));
 
-TEST(FpEventsOfCalls, IntegersDividedByZero) {
+TEST(FpFlagsOfCalls, IntegersDividedByZero) {
   const std::vector<int32_t> x(1000, 7);
   std::vector<int32_t> y(1000, 2), result(1000);
   y[300] = 0;
   for (const char *name : {"floor_divide", "remainder"}) {
-    uint32_t events = 0;
+    uint32_t fp_flags = 0;
     Call call(name);
     call.in(View{GUF_I32, x.data(), {1000}, {}}).in(View{GUF_I32, y.data(), {1000}, {}});
     call.out(View{GUF_I32, result.data(), {1000}, {}});
-    call.args.fp_events = &events;
+    call.args.fp_flags = &fp_flags;
     call.args.fp_report = call.args.fp_fail = GUF_FP_INTEGER_DIVIDE;
     EXPECT_EQ(call.run(), GUF_E_FLOATING_POINT);
     EXPECT_EQ(std::string(call.error.message),
               std::string("divide by zero encountered in ") + name);
-    EXPECT_EQ(events, uint32_t{GUF_FP_INTEGER_DIVIDE});
+    EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INTEGER_DIVIDE});
   }
 }
 
-TEST(FpEventsOfCalls, MaskedElementsAndOperandsInPlace) {
+TEST(FpFlagsOfCalls, MaskedElementsAndOperandsInPlace) {
   std::vector<float> x = {0, 1, 2, 3};
   const bool mask[] = {false, true, true, true};
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Call call("reciprocal");
   call.in(View{GUF_F32, x.data(), {4}, {}}).out(View{GUF_F32, x.data(), {4}, {}});
   call.where(View{GUF_BOOL, mask, {4}, {}});
-  call.args.fp_events = &events;
+  call.args.fp_flags = &fp_flags;
   call.args.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, 0U) << "the zero is masked off";
+  EXPECT_EQ(fp_flags, 0U) << "the zero is masked off";
   call.args.where = nullptr;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_DIVIDE}) << "looked at before it was overwritten";
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "looked at before it was overwritten";
 }
 
-TEST(FpEventsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
+TEST(FpFlagsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
   std::vector<double> x = {0, 1, 2, 4, 8, 16};
   Call call("reciprocal");
   call.in(View{GUF_F64, x.data(), {5}, {}}).out(View{GUF_F64, x.data() + 1, {5}, {}});
@@ -130,40 +130,40 @@ TEST(FpEventsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
   EXPECT_EQ(x, (std::vector<double>{0, kInf, 1, 0.5, 0.25, 0.125}));
 }
 
-TEST(FpEventsOfCalls, OperandsThatAreCastAreLookedAtInTheLoopsType) {
+TEST(FpFlagsOfCalls, OperandsThatAreCastAreLookedAtInTheLoopsType) {
   const std::vector<float> x = {3e38F, 1};
   const std::vector<double> y = {3e38, 1};
   std::vector<double> result(2);
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Call call("multiply");
   call.in(View{GUF_F32, x.data(), {2}, {}}).in(View{GUF_F64, y.data(), {2}, {}});
   call.out(View{GUF_F64, result.data(), {2}, {}});
-  call.args.fp_events = &events;
+  call.args.fp_flags = &fp_flags;
   call.args.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, 0U) << "9e76 is a float64";
+  EXPECT_EQ(fp_flags, 0U) << "9e76 is a float64";
 }
 
-TEST(FpEventsOfCalls, CoreDimensions) {
+TEST(FpFlagsOfCalls, CoreDimensions) {
   std::vector<float> x(300 * 6, 1);
   std::vector<float> result(300);
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Call call("vecdot");
   call.in(View{GUF_F32, x.data(), {300, 6}, {}}).in(View{GUF_F32, x.data(), {300, 6}, {}});
   call.out(View{GUF_F32, result.data(), {300}, {}});
-  call.args.fp_events = &events;
+  call.args.fp_flags = &fp_flags;
   call.args.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, 0U);
+  EXPECT_EQ(fp_flags, 0U);
   x[299 * 6 + 5] = 3e30F;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
 }
 
-TEST(FpEventsOfCalls, OnAStreamTheWordIsWrittenWhenTheWorkIsDone) {
+TEST(FpFlagsOfCalls, OnAStreamTheWordIsWrittenWhenTheWorkIsDone) {
   std::vector<double> x(200000, 1), result(200000);
   x[150000] = -1;
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   Call call("sqrt");
@@ -171,18 +171,18 @@ TEST(FpEventsOfCalls, OnAStreamTheWordIsWrittenWhenTheWorkIsDone) {
   ASSERT_EQ(guf_stream_create(device, 0, &stream, &call.error), GUF_OK) << call.error.message;
   call.in(View{GUF_F64, x.data(), {200000}, {}}).out(View{GUF_F64, result.data(), {200000}, {}});
   call.args.stream = stream;
-  call.args.fp_events = &events;
+  call.args.fp_flags = &fp_flags;
   call.args.fp_report = call.args.fp_fail = GUF_FP_INVALID;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &call.error), GUF_E_FLOATING_POINT);
-  EXPECT_EQ(events, uint32_t{GUF_FP_INVALID});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INVALID});
   EXPECT_NE(std::string(call.error.message).find("invalid value encountered in sqrt"),
             std::string::npos)
       << call.error.message;
   guf_stream_release(stream, nullptr);
 }
 
-TEST(FpEventsOfCalls, WhatIsRefused) {
+TEST(FpFlagsOfCalls, WhatIsRefused) {
   const double x = 1;
   double result = 7;
   Call call("sqrt");

@@ -90,13 +90,13 @@ TEST_F(LoopError, OfACall) {
   expect(failing.run(), failing.error, 1, "the value -5 is negative");
 }
 
-TEST_F(LoopError, OfACallWithCastsAndWatchedEvents) {
+TEST_F(LoopError, OfACallWithCastsAndFpFlags) {
   const std::vector<int8_t> x = {1, -2, 3};
   std::vector<double> z(3);
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Call failing(ufunc_);
   failing.args.fp_report = GUF_FP_INVALID;
-  failing.args.fp_events = &events;
+  failing.args.fp_flags = &fp_flags;
   failing.in(view(GUF_I8, x)).in(view(GUF_I8, x)).out(view(GUF_F64, z));
   expect(failing.run(), failing.error, 0, "the value -2 is negative");
 }

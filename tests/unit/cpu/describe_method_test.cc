@@ -187,13 +187,13 @@ TEST_F(DescribeMethod, AtKeepsTheOrder) {
 
 TEST_F(DescribeMethod, Events) {
   guf_method_block looked = block(GUF_METHOD_REDUCE, 1, 1000);
-  const guf_launch_watch watch = {};
+  const guf_fp_status fp_status = {};
   guf_backend_method asked = request(looked, 0, nullptr);
-  asked.watch = &watch;
+  asked.fp_status = &fp_status;
   char text[1024] = "";
   guf_error error = fresh_error();
   ASSERT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error), GUF_OK);
-  EXPECT_THAT(text, HasSubstr("; each step is looked at for events\n"));
+  EXPECT_THAT(text, HasSubstr("; floating-point flags are computed for every step\n"));
 }
 
 TEST_F(DescribeMethod, FillsTheRoomAndNoMore) {

@@ -294,7 +294,7 @@ class WatchedTiles : public Tiles {
   float result(int64_t row, int64_t column) const {
     return out_[static_cast<size_t>(column * kHeight + row)];
   }
-  uint32_t events(uint32_t threads, guf_status expected = GUF_OK, uint32_t fail = 0) {
+  uint32_t fp_flags(uint32_t threads, guf_status expected = GUF_OK, uint32_t fail = 0) {
     const guf_launch_block block =
         make_block({2,
                     {kWidth, kHeight},
@@ -302,9 +302,9 @@ class WatchedTiles : public Tiles {
                     {{4, 4 * kWidth}, {4 * kHeight, 4}, {4 * kHeight, 4}},
                     {GUF_F32, GUF_F32, GUF_F32}});
     std::atomic<int> tiled{0};
-    uint32_t events = 0;
+    uint32_t fp_flags = 0;
     const uint32_t all = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID;
-    const guf_launch_watch watch = {"quotient", 0, all, fail, 0, &events};
+    const guf_fp_status fp_status = {"quotient", 0, all, fail, 0, &fp_flags};
     const guf_backend_launch launch = {sizeof(guf_backend_launch),
                                        threads,
                                        reinterpret_cast<void *>(as_entry(divide_f32)),
@@ -312,11 +312,11 @@ class WatchedTiles : public Tiles {
                                        &tiled,
                                        &block,
                                        nullptr,
-                                       &watch};
+                                       &fp_status};
     guf_error error = fresh_error();
     EXPECT_EQ(cpu().launch(cpu_device(), &launch, &error), expected) << error.message;
     EXPECT_GE(tiled, kHeight);
-    return events;
+    return fp_flags;
   }
 
   std::vector<float> x_ = std::vector<float>(kWidth * kHeight, 1);
@@ -325,26 +325,26 @@ class WatchedTiles : public Tiles {
 };
 
 // Flags are raised in the first tile, at the last item (in a tile of few rows), and in between.
-TEST_F(WatchedTiles, TellEventsWhereverTheyAre) {
+TEST_F(WatchedTiles, ReportFpFlagsOfAllElements) {
   const float most = std::numeric_limits<float>::max(), infinity = HUGE_VALF;
   for (const uint32_t threads : kThreads) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(events(threads), 0u);
+    EXPECT_EQ(fp_flags(threads), 0u);
     for (const auto &[row, column] : {std::pair<int64_t, int64_t>{0, 0}, {100, 300}, {199, 660}}) {
       put(row, column, 1, 0);
-      EXPECT_EQ(events(threads), uint32_t{GUF_FP_DIVIDE});
+      EXPECT_EQ(fp_flags(threads), uint32_t{GUF_FP_DIVIDE});
       EXPECT_EQ(result(row, column), infinity);
       put(row, column, 0, 0);
-      EXPECT_EQ(events(threads), uint32_t{GUF_FP_INVALID});
+      EXPECT_EQ(fp_flags(threads), uint32_t{GUF_FP_INVALID});
       put(row, column, most, 0.5f);
-      EXPECT_EQ(events(threads), uint32_t{GUF_FP_OVERFLOW});
+      EXPECT_EQ(fp_flags(threads), uint32_t{GUF_FP_OVERFLOW});
       put(row, column, infinity, 0.5f);
-      EXPECT_EQ(events(threads), 0u) << "nothing new";
+      EXPECT_EQ(fp_flags(threads), 0u) << "nothing new";
       put(row, column, 1, 2);
     }
     put(3, 5, 1, 0);
     put(150, 600, 0, 0);
-    EXPECT_EQ(events(threads), uint32_t{GUF_FP_DIVIDE | GUF_FP_INVALID});
+    EXPECT_EQ(fp_flags(threads), uint32_t{GUF_FP_DIVIDE | GUF_FP_INVALID});
     put(3, 5, 1, 2);
     put(150, 600, 1, 2);
   }
@@ -354,7 +354,7 @@ TEST_F(WatchedTiles, FailWithTheirResultsWritten) {
   put(120, 44, 1, 0);
   for (const uint32_t threads : kThreads) {
     std::fill(out_.begin(), out_.end(), 7.0f);
-    events(threads, GUF_E_FLOATING_POINT, GUF_FP_DIVIDE);
+    fp_flags(threads, GUF_E_FLOATING_POINT, GUF_FP_DIVIDE);
     EXPECT_EQ(std::count(out_.begin(), out_.end(), 0.5f), kWidth * kHeight - 1);
     EXPECT_EQ(result(120, 44), HUGE_VALF);
   }

@@ -133,7 +133,7 @@ class Evaluation {
       operands.push_back(reinterpret_cast<char *>(values.data()));
       if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0) seen |= classes(i, values);
     }
-    const bool divides = (launch_.watch.function_flags & GUF_FUNCTION_DIVIDES) != 0;
+    const bool divides = (launch_.fp_status.function_flags & GUF_FUNCTION_DIVIDES) != 0;
     if (divides && block_.ncore == 0 &&
         is_zero_divisor(packed[static_cast<size_t>(block_.nin - 1)])) {
       found |= GUF_FP_INTEGER_DIVIDE;
@@ -142,15 +142,16 @@ class Evaluation {
     for (int i = 0; i < block_.noperands; ++i) {
       if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
       store(i, packed[static_cast<size_t>(i)]);
-      found |= events(seen, classes(i, packed[static_cast<size_t>(i)]));
+      found |= fp_flags(seen, classes(i, packed[static_cast<size_t>(i)]));
     }
-    if (launch_.watches) status |= found & (launch_.watch.report | launch_.watch.fail);
+    if (launch_.has_fp_status)
+      status |= found & (launch_.fp_status.report | launch_.fp_status.fail);
   }
 
-  // Implements the table in docs/fp-events.md row by row.
-  uint32_t events(uint32_t seen, uint32_t made) const {
+  // Implements the table in docs/fp-flags.md row by row.
+  uint32_t fp_flags(uint32_t seen, uint32_t made) const {
     const bool finite = (seen & 3U) == 0, zero = (seen & 4U) != 0;
-    const bool underflows = (launch_.watch.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
+    const bool underflows = (launch_.fp_status.function_flags & GUF_FUNCTION_UNDERFLOWS) != 0;
     if ((made & 1U) != 0 && (seen & 1U) == 0) return GUF_FP_INVALID;
     uint32_t all = 0;
     if ((made & 2U) != 0 && finite) {

@@ -35,7 +35,7 @@ void run_case(const LaunchCase &launch, CountingSink *commands) {
   guf_backend_launch request = {};
   request.struct_size = sizeof request;
   request.block = &launch.block;
-  request.watch = launch.watches ? &launch.watch : nullptr;
+  request.fp_status = launch.has_fp_status ? &launch.fp_status : nullptr;
   ASSERT_EQ(queue_launch(request, *commands, &error), GUF_OK) << error.message;
   for (size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(difference(wanted[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;

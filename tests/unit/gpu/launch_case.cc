@@ -185,7 +185,7 @@ void describe_case(LaunchCase *launch, const Geometry &shape) {
     }
   }
   if ((block.flags & GUF_LAUNCH_MASKED) != 0) text += "; masked";
-  if (launch->watches) text += "; watched";
+  if (launch->has_fp_status) text += "; with floating-point flags";
   if (launch->shares >= 0) text += "; in place of " + std::to_string(launch->shares);
 }
 
@@ -230,13 +230,13 @@ LaunchCase make_case(const SampleLoop &loop, Random &random) {
   }
   if (loop.ncore < 0 && chance(random, 15)) share_memory(&launch, shape);
   if (chance(random, 20 * odd / 100)) make_mask(&launch, shape, random);
-  launch.watches = chance(random, 15 * odd / 100);
-  launch.watch = {loop.name,
-                  chance(random, 50) ? GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES : 0U,
-                  static_cast<uint32_t>(below(random, 32)),
-                  static_cast<uint32_t>(below(random, 32)),
-                  0,
-                  nullptr};
+  launch.has_fp_status = chance(random, 15 * odd / 100);
+  launch.fp_status = {loop.name,
+                      chance(random, 50) ? GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES : 0U,
+                      static_cast<uint32_t>(below(random, 32)),
+                      static_cast<uint32_t>(below(random, 32)),
+                      0,
+                      nullptr};
   describe_case(&launch, shape);
   return launch;
 }

@@ -70,8 +70,8 @@ void cast_plainly(guf_dtype from_dtype, const char *from, guf_dtype to_dtype, ch
 struct LaunchCase {
   const SampleLoop *loop;
   guf_launch_block block;
-  guf_launch_watch watch;
-  bool watches;
+  guf_fp_status fp_status;
+  bool has_fp_status;
   std::vector<Laid> operand;
   int shares = -1;  // the input that shares memory with the first output
   Laid mask;
@@ -82,7 +82,7 @@ LaunchCase make_case(const SampleLoop &loop, Random &random);
 // Runs the case on copies of the operands' memory. Returns the expected status word.
 uint32_t evaluate_case(const LaunchCase &launch, std::vector<Memory> *out);
 
-// Classes of an element as in docs/fp-events.md: bit 1 NaN, bit 2 infinite, bit 4 zero, bit 8 tiny.
+// Classes of an element as in docs/fp-flags.md: bit 1 NaN, bit 2 infinite, bit 4 zero, bit 8 tiny.
 uint32_t class_of(guf_dtype dtype, const char *element);
 
 }  // namespace gufunc::gpu::test

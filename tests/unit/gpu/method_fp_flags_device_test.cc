@@ -16,10 +16,10 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint32_t kAllEvents =
+constexpr uint32_t kAllFpFlags =
     GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
 
-struct WatchedCase {
+struct FpStatusCase {
   int32_t method = GUF_METHOD_REDUCE;
   const char *function = "add";
   guf_dtype dtype = GUF_F64;
@@ -30,21 +30,21 @@ struct WatchedCase {
 };
 
 // Rows of a contiguous array; `size` operations of `at`.
-struct WatchedCall {
-  WatchedCall(const WatchedCase &row, std::mt19937 &random);
+struct CallWithFpStatus {
+  CallWithFpStatus(const FpStatusCase &row, std::mt19937 &random);
   cpu::Value value(std::mt19937 &random) const;
 
-  const WatchedCase &row;
+  const FpStatusCase &row;
   size_t bytes;
   std::vector<unsigned char> input, output, mask;
   std::vector<int64_t> places, operands;
   guf_method_block block = {};
-  guf_launch_watch watch = {};
+  guf_fp_status fp_status = {};
   guf_backend_method method = {};
 };
 
 // Returns ordinary numbers with occasional values that raise a flag.
-cpu::Value WatchedCall::value(std::mt19937 &random) const {
+cpu::Value CallWithFpStatus::value(std::mt19937 &random) const {
   const double odd[] = {1e300, -1e300, 1e-300, 3e38, 6e4, 1e-5,     2e-38,
                         0.0,   -0.0,   1e-45,  5e-8, NAN, INFINITY, -INFINITY};
   const auto number = [&] {
@@ -62,7 +62,7 @@ cpu::Value WatchedCall::value(std::mt19937 &random) const {
   return cpu::converted(wide, GUF_C128, row.dtype);
 }
 
-WatchedCall::WatchedCall(const WatchedCase &wanted, std::mt19937 &random)
+CallWithFpStatus::CallWithFpStatus(const FpStatusCase &wanted, std::mt19937 &random)
     : row(wanted), bytes(element_bytes(wanted.dtype)) {
   const auto count = static_cast<size_t>(row.kept * row.size), size = static_cast<size_t>(row.size);
   input.resize(count * bytes);
@@ -106,16 +106,16 @@ WatchedCall::WatchedCall(const WatchedCase &wanted, std::mt19937 &random)
   block.mask = reinterpret_cast<uint64_t>(mask.data());
   block.input_dtype = block.output_dtype = block.loop_dtype = row.dtype;
   std::memcpy(block.initial, value(random).data(), sizeof block.initial);
-  watch.name = row.function;
-  watch.function_flags = row.function_flags;
-  watch.report = kAllEvents;
+  fp_status.name = row.function;
+  fp_status.function_flags = row.function_flags;
+  fp_status.report = kAllFpFlags;
   method.block = &block;
 }
 
-WatchedCase random_watched(std::mt19937 &random) {
+FpStatusCase random_watched(std::mt19937 &random) {
   constexpr int32_t kMethods[] = {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT,
                                   GUF_METHOD_AT};
-  WatchedCase row;
+  FpStatusCase row;
   row.method = kMethods[random() % 4];
   row.tree = random() % 3 != 0;
   constexpr const char *kTrees[] = {"add", "multiply", "maximum", "fmin"};
@@ -148,33 +148,33 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
   std::mt19937 random(11);
   uint32_t seen = 0;
   for (int i = 0; i < 3000; ++i) {
-    const WatchedCase row = random_watched(random);
+    const FpStatusCase row = random_watched(random);
     const std::mt19937 same = random;
     std::mt19937 a = same, b = same, c = same;
-    WatchedCall on_cpu(row, a), watched(row, b), plain(row, c);
+    CallWithFpStatus on_cpu(row, a), reporting(row, b), plain(row, c);
     uint32_t right = 0;
-    on_cpu.watch.events = &right;
-    on_cpu.method.watch = &on_cpu.watch;
+    on_cpu.fp_status.flags = &right;
+    on_cpu.method.fp_status = &on_cpu.fp_status;
     const cpu::MethodLoop loop = cpu::find_method_loop(row.function, row.dtype);
     on_cpu.method.kernel = loop.kernel;
     on_cpu.method.fold = loop.fold;
     guf_error error = cpu::fresh_error();
     ASSERT_EQ(cpu::cpu().method(cpu::cpu_device(), &on_cpu.method, &error), GUF_OK)
         << error.message;
-    watched.method.watch = &watched.watch;
+    reporting.method.fp_status = &reporting.fp_status;
     HostSink commands(fold_loop(row.function, row.dtype)),
         unwatched(fold_loop(row.function, row.dtype));
-    ASSERT_EQ(queue_method(watched.method, commands, &error), GUF_OK) << error.message;
+    ASSERT_EQ(queue_method(reporting.method, commands, &error), GUF_OK) << error.message;
     ASSERT_EQ(queue_method(plain.method, unwatched, &error), GUF_OK) << error.message;
     ASSERT_EQ(commands.status(), right)
         << "case " << i << ": method " << row.method << ' ' << row.function << " of 0x" << std::hex
         << row.dtype << std::dec << ", " << row.kept << " x " << row.size
         << (row.tree ? " tree" : "") << (row.masked ? " masked" : "");
     ASSERT_EQ(unwatched.status(), 0U);
-    ASSERT_EQ(watched.output == plain.output, true) << "case " << i;
+    ASSERT_EQ(reporting.output == plain.output, true) << "case " << i;
     seen |= right;
   }
-  EXPECT_EQ(seen, kAllEvents);
+  EXPECT_EQ(seen, kAllFpFlags);
 }
 
 // No tile follows the last one. Combining its total with another total would be an extra operation
@@ -194,11 +194,11 @@ TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
   block.input = reinterpret_cast<uint64_t>(data.data());
   block.output = reinterpret_cast<uint64_t>(results.data());
   block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F64;
-  guf_launch_watch watch = {};
-  watch.report = kAllEvents;
+  guf_fp_status fp_status = {};
+  fp_status.report = kAllFpFlags;
   guf_backend_method method = {};
   method.block = &block;
-  method.watch = &watch;
+  method.fp_status = &fp_status;
   guf_error error = cpu::fresh_error();
   HostSink commands(fold_loop("add", GUF_F64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
@@ -220,11 +220,11 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
   block.input = reinterpret_cast<uint64_t>(data.data());
   block.output = reinterpret_cast<uint64_t>(&sum);
   block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F64;
-  guf_launch_watch watch = {};
-  watch.fail = GUF_FP_INVALID;
+  guf_fp_status fp_status = {};
+  fp_status.fail = GUF_FP_INVALID;
   guf_backend_method method = {};
   method.block = &block;
-  method.watch = &watch;
+  method.fp_status = &fp_status;
   guf_error error = cpu::fresh_error();
   HostSink commands(fold_loop("add", GUF_F64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;

@@ -17,8 +17,8 @@ constexpr uint32_t kAll =
     GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
 
 template <class Args>
-void watch(Args *args, uint32_t *events) {
-  args->fp_events = events;
+void report_flags(Args *args, uint32_t *fp_flags) {
+  args->fp_flags = fp_flags;
   args->fp_report = kAll;
 }
 
@@ -28,25 +28,25 @@ View row(guf_dtype dtype, const std::vector<T> &data) {
 }
 
 template <class T>
-uint32_t events_of_reduce(const char *ufunc, guf_dtype dtype, const std::vector<T> &data) {
-  uint32_t events = 0;
+uint32_t fp_flags_of_reduce(const char *ufunc, guf_dtype dtype, const std::vector<T> &data) {
+  uint32_t fp_flags = 0;
   Reduce reduce(ufunc, row(dtype, data));
-  watch(&reduce.args, &events);
+  report_flags(&reduce.args, &fp_flags);
   EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  return events;
+  return fp_flags;
 }
 
 struct Row {
   const char *ufunc;
   std::vector<double> last;  // last elements of a long reduction
   double others;
-  uint32_t events;
+  uint32_t fp_flags;
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.ufunc << " with " << row.last[0];
 }
 
-class MethodEvents : public testing::TestWithParam<Row> {};
+class MethodFpFlags : public testing::TestWithParam<Row> {};
 
 std::vector<double> elements_for(const Row &row) {
   std::vector<double> data(200000, row.others);
@@ -55,52 +55,52 @@ std::vector<double> elements_for(const Row &row) {
   return data;
 }
 
-TEST_P(MethodEvents, OfReduceWithAnyNumberOfThreads) {
+TEST_P(MethodFpFlags, OfReduceWithAnyNumberOfThreads) {
   const std::vector<double> data = elements_for(GetParam());
   Reduce plain(GetParam().ufunc, row(GUF_F64, data));
   ASSERT_EQ(plain.run(), GUF_OK) << plain.error.message;
   for (const uint32_t threads : {1U, 2U, 7U}) {
-    uint32_t events = 0;
+    uint32_t fp_flags = 0;
     Reduce reduce(GetParam().ufunc, row(GUF_F64, data));
-    watch(&reduce.args, &events);
+    report_flags(&reduce.args, &fp_flags);
     reduce.args.threads = threads;
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-    EXPECT_EQ(events, GetParam().events) << threads << " threads";
+    EXPECT_EQ(fp_flags, GetParam().fp_flags) << threads << " threads";
     const double expected = elements_of<double>(plain.output)[0];
     const double found = elements_of<double>(reduce.output)[0];
     EXPECT_EQ(std::memcmp(&found, &expected, sizeof found), 0) << found << " not " << expected;
   }
 }
 
-TEST_P(MethodEvents, OfAccumulateAndReduceAt) {
+TEST_P(MethodFpFlags, OfAccumulateAndReduceAt) {
   const std::vector<double> data = elements_for(GetParam());
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Accumulate scan(GetParam().ufunc, row(GUF_F64, data));
-  watch(&scan.args, &events);
+  report_flags(&scan.args, &fp_flags);
   ASSERT_EQ(scan.run(), GUF_OK) << scan.error.message;
-  EXPECT_EQ(events, GetParam().events) << "accumulate";
-  events = 0;
+  EXPECT_EQ(fp_flags, GetParam().fp_flags) << "accumulate";
+  fp_flags = 0;
   const std::vector<int64_t> indices = {0, 199000};
   Accumulate stretches(GetParam().ufunc, row(GUF_F64, data));
-  watch(&stretches.args, &events);
+  report_flags(&stretches.args, &fp_flags);
   ASSERT_EQ(stretches.run_at(row(GUF_I64, indices)), GUF_OK) << stretches.error.message;
-  EXPECT_EQ(events, GetParam().events) << "reduceat";
+  EXPECT_EQ(fp_flags, GetParam().fp_flags) << "reduceat";
 }
 
 // Rows of one tile, of several tiles that run in parallel unless flags are checked, and rows larger
 // than a cache.
-TEST(MethodEventsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
+TEST(MethodFpFlagsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);
     data.back() = kInf;
-    Accumulate plain("add", row(GUF_F64, data)), watched("add", row(GUF_F64, data));
+    Accumulate plain("add", row(GUF_F64, data)), reporting("add", row(GUF_F64, data));
     ASSERT_EQ(plain.run(), GUF_OK) << plain.error.message;
-    uint32_t events = 0;
-    watch(&watched.args, &events);
-    ASSERT_EQ(watched.run(), GUF_OK) << watched.error.message;
-    EXPECT_EQ(events, 0) << length;
+    uint32_t fp_flags = 0;
+    report_flags(&reporting.args, &fp_flags);
+    ASSERT_EQ(reporting.run(), GUF_OK) << reporting.error.message;
+    EXPECT_EQ(fp_flags, 0) << length;
     const auto expected = elements_of<double>(plain.output);
-    const auto found = elements_of<double>(watched.output);
+    const auto found = elements_of<double>(reporting.output);
     EXPECT_EQ(std::memcmp(&found[0], &expected[0], length * sizeof(double)), 0) << length;
   }
 }
@@ -117,86 +117,86 @@ const Row kRows[] = {
     {"subtract", {1, 2}, 1, 0},
     {"maximum", {kInf, -kInf}, 1, 0},
 };
-INSTANTIATE_TEST_SUITE_P(Rows, MethodEvents, testing::ValuesIn(kRows));
+INSTANTIATE_TEST_SUITE_P(Rows, MethodFpFlags, testing::ValuesIn(kRows));
 
-TEST(MethodEventsOfSteps, AreTheTreesAndNotALeftFolds) {
+TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
   // Element i is added to accumulator i mod 8, so values cancel that would overflow in a left fold.
   const std::vector<double> cancels = {kMax,  kMax,  0, 0, 0, 0, 0, 0,
                                        -kMax, -kMax, 0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(events_of_reduce("add", GUF_F64, cancels), 0U);
+  EXPECT_EQ(fp_flags_of_reduce("add", GUF_F64, cancels), 0U);
   const std::vector<double> from_left = {kMax, kMax, -kMax};
-  EXPECT_EQ(events_of_reduce("add", GUF_F64, from_left), uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags_of_reduce("add", GUF_F64, from_left), uint32_t{GUF_FP_OVERFLOW});
 }
 
-TEST(MethodEventsOfSteps, HalvesOverflowWhereTheyAreRounded) {
+TEST(MethodFpFlagsOfSteps, HalvesOverflowWhereTheyAreRounded) {
   const uint16_t most = 0x7bff;  // 65504
   const auto less = static_cast<uint16_t>(most | 0x8000);
-  EXPECT_EQ(events_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most}),
+  EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most}),
             uint32_t{GUF_FP_OVERFLOW});
-  EXPECT_EQ(events_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most, less}), 0U)
+  EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most, less}), 0U)
       << "kept in f32 meanwhile";
 }
 
-TEST(MethodEventsOfSteps, AMaskLeavesElementsOut) {
+TEST(MethodFpFlagsOfSteps, AMaskLeavesElementsOut) {
   const std::vector<double> data = {1e200, 1e200, 2, 3};
   const std::vector<uint8_t> mask = {1, 0, 1, 1};
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Reduce reduce("multiply", row(GUF_F64, data));
   reduce.args.where = reduce.tensor(row(GUF_BOOL, mask));
-  watch(&reduce.args, &events);
+  report_flags(&reduce.args, &fp_flags);
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  EXPECT_EQ(events, 0U);
+  EXPECT_EQ(fp_flags, 0U);
   EXPECT_EQ(elements_of<double>(reduce.output)[0], 6e200);
 }
 
-TEST(MethodEventsOfSteps, TheInitialValueIsOne) {
+TEST(MethodFpFlagsOfSteps, TheInitialValueIsOne) {
   const std::vector<double> data = {kMax, 1};
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Reduce reduce("add", row(GUF_F64, data));
   reduce.args.initial = reduce.weak_float(kMax);
-  watch(&reduce.args, &events);
+  report_flags(&reduce.args, &fp_flags);
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
 }
 
-TEST(MethodEventsOfSteps, IntegersDividedByZero) {
+TEST(MethodFpFlagsOfSteps, IntegersDividedByZero) {
   const std::vector<int32_t> data = {7, 2, 0, 3};
-  EXPECT_EQ(events_of_reduce("floor_divide", GUF_I32, data), uint32_t{GUF_FP_INTEGER_DIVIDE});
-  EXPECT_EQ(events_of_reduce("add", GUF_I32, data), 0U);
+  EXPECT_EQ(fp_flags_of_reduce("floor_divide", GUF_I32, data), uint32_t{GUF_FP_INTEGER_DIVIDE});
+  EXPECT_EQ(fp_flags_of_reduce("add", GUF_I32, data), 0U);
 }
 
-TEST(MethodEventsOfAt, OfEveryOccurrenceOfAnIndex) {
+TEST(MethodFpFlagsOfAt, OfEveryOccurrenceOfAnIndex) {
   std::vector<double> array = {1e300, 1, 1};
   const std::vector<int64_t> indices = {0, 1, 0};
   const std::vector<double> factors = {1e5, 2, 1e5};
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   At once("multiply", row(GUF_F64, array));
   once.index({GUF_I64, indices.data(), {2}, {}, 0});
   once.with({GUF_F64, factors.data(), {2}, {}, 0});
-  watch(&once.args, &events);
+  report_flags(&once.args, &fp_flags);
   ASSERT_EQ(once.run(), GUF_OK) << once.error.message;
-  EXPECT_EQ(events, 0U);
+  EXPECT_EQ(fp_flags, 0U);
   array[0] = 1e300;
   At twice("multiply", row(GUF_F64, array));
   twice.index(row(GUF_I64, indices));
   twice.with(row(GUF_F64, factors));
-  watch(&twice.args, &events);
+  report_flags(&twice.args, &fp_flags);
   ASSERT_EQ(twice.run(), GUF_OK) << twice.error.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
 }
 
-TEST(MethodEventsOfAt, OfRowsAndOfUnaryFunctions) {
+TEST(MethodFpFlagsOfAt, OfRowsAndOfUnaryFunctions) {
   std::vector<float> array = {1, 1, 1, 0};
   const std::vector<int64_t> indices = {1};
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   At at("reciprocal", matrix(GUF_F32, array, 2, 2));
   at.index(row(GUF_I64, indices));
-  watch(&at.args, &events);
+  report_flags(&at.args, &fp_flags);
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_DIVIDE});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE});
 }
 
-TEST(MethodEventsThatFail, DoSoWhenAllIsDone) {
+TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
   // Ten kept axes that cannot be coalesced need several launches; the first one raises the flag.
   constexpr int64_t kAxes = 10, kItems = 1 << kAxes, kSpan = 59049;
   std::vector<double> data(2 * kSpan, 1), result(kItems, -1);
@@ -209,20 +209,20 @@ TEST(MethodEventsThatFail, DoSoWhenAllIsDone) {
     output.shape.push_back(2);
     output.strides.push_back(8 * out);
   }
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   Reduce reduce("add", input);
   reduce.into(output);
-  watch(&reduce.args, &events);
+  report_flags(&reduce.args, &fp_flags);
   reduce.args.fp_fail = GUF_FP_OVERFLOW;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in add");
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(std::count(result.begin(), result.end(), 2), kItems - 1) << "outputs are written";
   reduce.args.fp_fail = GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_OK) << "what is not asked for does not fail";
 }
 
-TEST(MethodEventsThatFail, GiveNoArray) {
+TEST(MethodFpFlagsThatFail, GiveNoArray) {
   const std::vector<double> data = {1, 0};
   Reduce reduce("divide", row(GUF_F64, data));
   reduce.args.fp_fail = GUF_FP_DIVIDE;
@@ -230,33 +230,33 @@ TEST(MethodEventsThatFail, GiveNoArray) {
   EXPECT_EQ(reduce.output.kind, GUF_OPERAND_NONE);
 }
 
-TEST(MethodEventsOnAStream, AreReportedWhenTheWorkIsDone) {
+TEST(MethodFpFlagsOnAStream, AreReportedWhenTheWorkIsDone) {
   std::vector<double> data(300000, 1), result(1);
   data[200000] = -1e308;
   data[200001] = -1e308;
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   Reduce reduce("add", row(GUF_F64, data));
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
   reduce.into({GUF_F64, result.data(), {}, {}, 0});
-  watch(&reduce.args, &events);
+  report_flags(&reduce.args, &fp_flags);
   reduce.args.fp_fail = GUF_FP_OVERFLOW;
   reduce.args.stream = stream;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &reduce.error), GUF_E_FLOATING_POINT);
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   guf_stream_release(stream, nullptr);
 }
 
-TEST(MethodEventsRefused, UnknownOnesAndNowhereToReport) {
+TEST(MethodFpFlagsRefused, UnknownOnesAndNowhereToReport) {
   const std::vector<double> data = {1, 0};
   const std::vector<int64_t> indices = {0};
   Reduce reduce("add", row(GUF_F64, data));
   reduce.args.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
-  EXPECT_STREQ(reduce.error.message, "args->fp_events is NULL");
+  EXPECT_STREQ(reduce.error.message, "args->fp_flags is NULL");
   Accumulate scan("add", row(GUF_F64, data));
   scan.args.fp_fail = 1U << 20;
   EXPECT_EQ(scan.run(), GUF_E_ARG);

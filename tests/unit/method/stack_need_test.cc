@@ -121,10 +121,10 @@ TEST_F(StackNeed, Calls) {
     call.in(matrix(GUF_F64, data, 32, 64)).in(matrix(GUF_F64, data, 64, 32));
     call.out(matrix(GUF_F64, product, 32, 32));
     expect_fits("matmul", [&] { return call.run(); });
-    uint32_t events = 0;
-    call.args.fp_events = &events;
+    uint32_t fp_flags = 0;
+    call.args.fp_flags = &fp_flags;
     call.args.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
-    expect_fits("matmul with floating-point events", [&] { return call.run(); });
+    expect_fits("matmul with floating-point flags", [&] { return call.run(); });
   }
   {
     Call call("add");

@@ -138,7 +138,7 @@ void sum_merge(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-TEST(StateEvents, AreThoseOfThePartsAndFailAtTheEnd) {
+TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
   const guf_ufunc leaf =
       make_part("test_sum_leaf", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, sum_leaf);
   const guf_ufunc merge =
@@ -147,14 +147,14 @@ TEST(StateEvents, AreThoseOfThePartsAndFailAtTheEnd) {
   std::vector<double> data(256, 0);
   data[0] = data[128] = 1e308;  // in two base blocks
   double result = 0;
-  uint32_t events = 0;
+  uint32_t fp_flags = 0;
   StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);
   reduce.results[0] = *reduce.tensor({GUF_F64, &result, {}, {}, 0});
-  reduce.args.fp_events = &events;
+  reduce.args.fp_flags = &fp_flags;
   reduce.args.fp_report = reduce.args.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in test_sum_merge");
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   EXPECT_TRUE(std::isinf(result)) << "the work was done";
   data[128] = 0;
   EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;

@@ -116,12 +116,11 @@ const ArgsRow kArgsRows[] = {
        a->axes = kAxes;
      },
      "args->naxes: found 2049, wanted 0..2048"},
-    {"UnknownEventToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
+    {"UnknownFlagToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
      "args->fp_report has"},
-    {"UnknownEventToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
-    {"EventsToReportNowhere", [](guf_call_args *a) { a->fp_report = 1; },
-     "args->fp_events is NULL"},
-    {"EventsToFailFor", [](guf_call_args *a) { a->fp_fail = 31; }, nullptr},
+    {"UnknownFlagToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
+    {"FlagsToReportNowhere", [](guf_call_args *a) { a->fp_report = 1; }, "args->fp_flags is NULL"},
+    {"FlagsToFailFor", [](guf_call_args *a) { a->fp_fail = 31; }, nullptr},
     {"Dims",
      [](guf_call_args *a) {
        a->ndims = 1;

@@ -12,20 +12,20 @@ _gufunc() {
     --casting) COMPREPLY=($(compgen -W 'no equiv safe same_kind unsafe' -- "$current")); return ;;
     --device) COMPREPLY=($(compgen -W 'cpu cuda:0 roc:0 auto' -- "$current")); return ;;
     --dtype) COMPREPLY=($(compgen -W 'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16' -- "$current")); return ;;
-    --events) COMPREPLY=($(compgen -W 'ignore report fail' -- "$current")); return ;;
+    --fp-flags) COMPREPLY=($(compgen -W 'ignore report fail' -- "$current")); return ;;
     --order) COMPREPLY=($(compgen -W 'K A C F' -- "$current")); return ;;
   esac
   case $command in
     devices) options='-h --help --json --module' ;;
     list) options='-h --help --json --module' ;;
     describe) options='-h --help --json --module' ;;
-    run) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --events --threads --keepdims --inplace --raw -o --output --out --chunk --time' ;;
-    explain) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --events --threads --keepdims --inplace --raw' ;;
-    reduce) options='-h --help -o --output --out --device --threads --events --raw --explain --time --axis --keepdims --initial --where --into --dtype --order --json --module' ;;
-    accumulate) options='-h --help -o --output --out --device --threads --events --raw --explain --time --axis --into --dtype --order --json --module' ;;
-    reduceat) options='-h --help -o --output --out --device --threads --events --raw --explain --time --axis --indices --into --dtype --order --json --module' ;;
-    outer) options='-h --help -o --output --out --device --threads --events --raw --explain --time --casting --signature --where --into --dtype --order --json --module' ;;
-    at) options='-h --help -o --output --out --device --threads --events --raw --explain --time --indices --inplace --json --module' ;;
+    run) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --fp-flags --threads --keepdims --inplace --raw -o --output --out --chunk --time' ;;
+    explain) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --fp-flags --threads --keepdims --inplace --raw' ;;
+    reduce) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --keepdims --initial --where --into --dtype --order --json --module' ;;
+    accumulate) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --into --dtype --order --json --module' ;;
+    reduceat) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --indices --into --dtype --order --json --module' ;;
+    outer) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --casting --signature --where --into --dtype --order --json --module' ;;
+    at) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --indices --inplace --json --module' ;;
     info) options='-h --help --raw --json' ;;
     help) options='-h --help' ;;
     *) return ;;

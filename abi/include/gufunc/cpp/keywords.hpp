@@ -13,7 +13,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-constexpr uint32_t kAllEvents =
+constexpr uint32_t kAllFpFlags =
     GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
 
 // Keywords of calls and of all methods. Each function sets one keyword and returns the object:
@@ -35,10 +35,10 @@ class CommonKeywords {
     threads_ = count;
     return self();
   }
-  // ORs the floating-point flags (guf_fp_event) of `which` that were raised into `events`, which
+  // ORs the floating-point flags (guf_fp_flag) of `which` that were raised into `fp_flags`, which
   // must stay valid until the work is complete.
-  Self &report_events(uint32_t *events, uint32_t which = kAllEvents) {
-    events_ = events;
+  Self &report_fp_flags(uint32_t *fp_flags, uint32_t which = kAllFpFlags) {
+    fp_flags_ = fp_flags;
     report_ = which;
     return self();
   }
@@ -54,7 +54,7 @@ class CommonKeywords {
     args.device = device_.get();
     args.stream = stream_.get();
     args.threads = threads_;
-    args.fp_events = events_;
+    args.fp_flags = fp_flags_;
     args.fp_report = report_;
     args.fp_fail = fail_;
   }
@@ -64,7 +64,7 @@ class CommonKeywords {
   Device device_;
   Stream stream_;
   uint32_t threads_ = 0, report_ = 0, fail_ = 0;
-  uint32_t *events_ = nullptr;
+  uint32_t *fp_flags_ = nullptr;
 };
 
 // Keywords of calls, outer, plans and chunked calls.

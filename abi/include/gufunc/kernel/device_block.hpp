@@ -43,7 +43,7 @@ constexpr int nd_elements(int operands) {
 }
 
 // The bit of the status word that is set if an element set `failed`. The other bits are
-// guf_fp_event.
+// guf_fp_flag.
 enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` advances along the inner dimension: 2 bits in `kinds`.
@@ -86,7 +86,7 @@ struct row_block {
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
   u32 items, ndim; /* items < 2^31 */                       \
-  u32 watch;       /* guf_fp_event to compute */            \
+  u32 fp_flags;    /* guf_fp_flag to compute */             \
   u32 options;     /* options of the entry */               \
   divisor dim[kDims];                                       \
   i64 mask_stride[kDims];

@@ -7,8 +7,8 @@
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 #define GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 
-#include "device_events.hpp"
 #include "device_form.hpp"
+#include "device_fp_flags.hpp"
 #include "device_tile.hpp"
 
 namespace guf {
@@ -156,7 +156,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
-    if ((p.options & kForms) == 0 && p.mask == 0 && p.watch == 0) {
+    if ((p.options & kForms) == 0 && p.mask == 0 && p.fp_flags == 0) {
       nd_place<count, items> at;
       find_places(p, 0, at);
       found = nd_part<false, items>(p, base, at, in, out);
@@ -184,11 +184,11 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       if (!at.live[k]) continue;
       compute(in, out, k, failed, indices<I...>(), indices<O...>());
       if constexpr (General) {
-        if (p.watch != 0) found |= look(values<I>(in)[k]..., values<O>(out)[k]...);
+        if (p.fp_flags != 0) found |= look(values<I>(in)[k]..., values<O>(out)[k]...);
       }
     }
     (store_nd<General, K, R>(p, nin + O, base[nin + O], at, values<O>(out)), ...);
-    found &= p.watch;
+    found &= p.fp_flags;
     if constexpr (MayFail) found |= failed ? kStatusFailed : 0u;
     return found;
   }
@@ -245,7 +245,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     const u32 seen = (0u | ... | classify(in));
     bool zero = false;
     ((zero = is_integer_zero(in)), ...);
-    return (events_of(seen, classify(out), true) | ... | (zero ? (u32)kEventIntegerDivide : 0u));
+    return (fp_flags_of(seen, classify(out), true) | ... | (zero ? (u32)kFpIntegerDivide : 0u));
   }
 };
 

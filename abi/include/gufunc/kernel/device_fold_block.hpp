@@ -72,7 +72,7 @@ struct tree_block {
   u64 extent;      // elements of the dimension
   u64 span;        // elements of a piece
   u64 first_slot;  // for a launch that is not the first of its pass
-  u32 watch;
+  u32 fp_flags;
   u32 log_lanes, log_parts, log_units;  // threads: lanes, accumulators (0 or 3), base blocks or
                                         // runs
   divisor pieces;                       // pieces of this launch
@@ -89,7 +89,7 @@ struct chain_block {
   u64 span;
   u64 first_slot;
   u64 start;  // of X per lane: start values; 0: the first element is the start value
-  u32 watch;
+  u32 fp_flags;
   u32 ndim;          // for a loop X, Y -> X: dimensions above 0, reduced together in C order
   u32 items;         // pieces times lanes, of this launch
   divisor by_lanes;  // lanes of this launch
@@ -106,7 +106,7 @@ struct scan_block {
   u64 extent, tile;
   u64 offsets;     // of X, [tile - 1][lane]: left operand of all results of a tile; or 0
   u64 first_tile;  // first tile of this launch
-  u32 watch;
+  u32 fp_flags;
   u32 flags;  // scan_flag
   u32 items;  // tiles times lanes, of this launch
   divisor by_lanes;
@@ -139,7 +139,7 @@ struct at_block {
   u64 operands;  // array of i64: byte offsets from `input`; 0: the loop is unary
   u64 input, output;
   u32 input_form, output_form;
-  u32 watch;
+  u32 fp_flags;
   u32 items;  // targets times lanes, of this launch
   divisor by_lanes;
   lane_dims lanes;

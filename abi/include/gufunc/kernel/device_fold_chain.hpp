@@ -24,7 +24,7 @@ struct chain_fold {
     const u32 item = block_id() * kFoldThreads + thread_id();
     if (item >= p.items) return;
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
-    steps step(p.watch);
+    steps step(p.fp_flags);
     const lane_place place = place_of(p.lanes, lane);
     u64 first, count, slot;
     if (p.table != 0) {
@@ -133,7 +133,7 @@ struct at_fold {
     const at_target target = ((const at_target *)p.targets)[number];
     const lane_place place = place_of(p.lanes, lane);
     const u64 to = p.output + place.output + (u64)target.output;
-    stepper<Op, X, X, MayFail> step(p.watch);
+    stepper<Op, X, X, MayFail> step(p.fp_flags);
     X x = load(to, p.output_form, p.load);
     GUF_NO_UNROLL
     for (u64 k = target.first; k < target.first + target.count; ++k) {

@@ -18,7 +18,7 @@ struct scan_fold {
   typedef stepper<Op, X, X, MayFail> steps;
 
   static GUF_DEVICE_ONLY void scan(const block &p, char *shared) {
-    steps step(p.watch);
+    steps step(p.fp_flags);
     row mine = {0, 0, 0, 0, value(), value(), false, false};
     const u32 item = block_id() * kScanThreads + thread_id();
     if (item < p.items) begin(p, item, &mine);

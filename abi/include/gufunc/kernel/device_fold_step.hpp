@@ -4,9 +4,9 @@
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 
 #include "by_range.hpp"
-#include "device_events.hpp"
 #include "device_fold_block.hpp"
 #include "device_fold_form.hpp"
+#include "device_fp_flags.hpp"
 #include "partial.hpp"
 
 namespace guf {
@@ -16,12 +16,12 @@ namespace detail {
 
 // The floating-point flags of A op B = R.
 template <class A, class B, class R>
-GUF_DEVICE_NOINLINE u32 step_events(A a, B b, R made) {
-  u32 events = is_integer_zero(b) ? kEventIntegerDivide : 0u;
+GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R made) {
+  u32 fp_flags = is_integer_zero(b) ? kFpIntegerDivide : 0u;
   if constexpr (has_class<R>()) {
-    events |= events_of(classify(a) | classify(b), classify(made), true);
+    fp_flags |= fp_flags_of(classify(a) | classify(b), classify(made), true);
   }
-  return events;
+  return fp_flags;
 }
 
 }  // namespace detail
@@ -34,11 +34,12 @@ class stepper {
   typedef value_t<X> value;
   typedef value_t<Y> element;
 
-  GUF_DEVICE_ONLY explicit stepper(u32 watch) : watch_(watch), found_(0) {}
+  GUF_DEVICE_ONLY explicit stepper(u32 fp_flags) : fp_flags_(fp_flags), found_(0) {}
 
   GUF_DEVICE_ONLY value operator()(value a, element b) {
     const X made = plain(a, b);
-    if (watch_ != 0) found_ |= detail::step_events<X, Y, X>(cast<X>(a), cast<Y>(b), made) & watch_;
+    if (fp_flags_ != 0)
+      found_ |= detail::step_fp_flags<X, Y, X>(cast<X>(a), cast<Y>(b), made) & fp_flags_;
     return cast<value>(made);
   }
   // A step without flags.
@@ -55,12 +56,12 @@ class stepper {
     }
   }
 
-  GUF_DEVICE_ONLY bool looks() const { return watch_ != 0; }
-  GUF_DEVICE_ONLY void add(u32 events) { found_ |= events & watch_; }
+  GUF_DEVICE_ONLY bool looks() const { return fp_flags_ != 0; }
+  GUF_DEVICE_ONLY void add(u32 fp_flags) { found_ |= fp_flags & fp_flags_; }
   GUF_DEVICE_ONLY u32 found() const { return found_; }
 
  private:
-  u32 watch_, found_;
+  u32 fp_flags_, found_;
 };
 
 // Position of the first elements of a lane.

@@ -24,7 +24,7 @@ struct tree_fold {
   typedef stepper<Op, partial, partial, MayFail> steps;
 
   static GUF_DEVICE_ONLY void leaves(const block &p, char *shared) {
-    steps step(p.watch);
+    steps step(p.fp_flags);
     const team at(p);
     const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
     const work piece = piece_of(p, at.piece);
@@ -56,7 +56,7 @@ struct tree_fold {
   }
 
   static GUF_DEVICE_ONLY void join(const block &p, char *shared) {
-    steps step(p.watch);
+    steps step(p.fp_flags);
     const team at(p);
     const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
     const work piece = piece_of(p, at.piece);
@@ -232,7 +232,7 @@ struct tree_fold {
     const partial wide = cast<partial>(mine.x);
     const T result = cast<T>(wide);
     if constexpr (!is_same<T, partial>::value) {
-      if (step.looks()) step.add(events_of(classify(wide), classify(result), false));
+      if (step.looks()) step.add(fp_flags_of(classify(wide), classify(result), false));
     }
     *(T *)(p.to.output + output + slot * (u64)p.to.slot_step) = result;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of one step (docs/fp-events.md), computed from the bits of its operands and
+// Floating-point flags of one step (docs/fp-flags.md), computed from the bits of its operands and
 // result.
-#ifndef GUFUNC_KERNEL_DEVICE_EVENTS_HPP
-#define GUFUNC_KERNEL_DEVICE_EVENTS_HPP
+#ifndef GUFUNC_KERNEL_DEVICE_FP_FLAGS_HPP
+#define GUFUNC_KERNEL_DEVICE_FP_FLAGS_HPP
 
 #include "device_block.hpp"
 #include "time.hpp"
@@ -11,15 +11,15 @@
 namespace guf {
 namespace device {
 
-// guf_fp_event, with kStatusFailed. A block's `watch` selects the flags to compute: underflow only
-// for functions that round there, integer division only for functions whose last input is a
+// guf_fp_flag, with kStatusFailed. A block's `fp_flags` selects the flags to compute: underflow
+// only for functions that round there, integer division only for functions whose last input is a
 // divisor.
-enum event_bit : u32 {
-  kEventDivide = 1u << 0,
-  kEventOverflow = 1u << 1,
-  kEventUnderflow = 1u << 2,
-  kEventInvalid = 1u << 3,
-  kEventIntegerDivide = 1u << 4
+enum fp_flag_bit : u32 {
+  kFpDivide = 1u << 0,
+  kFpOverflow = 1u << 1,
+  kFpUnderflow = 1u << 2,
+  kFpInvalid = 1u << 3,
+  kFpIntegerDivide = 1u << 4
 };
 
 enum value_class : u32 {
@@ -103,14 +103,14 @@ GUF_FN u32 classify(T x) {
 
 // Returns the flags of an item: `seen` are the classes of its operands together, `made` is the
 // class of its result. `poles`: an infinite result of an operand that is zero is a pole.
-GUF_FN u32 events_of(u32 seen, u32 made, bool poles) {
-  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kEventInvalid;
+GUF_FN u32 fp_flags_of(u32 seen, u32 made, bool poles) {
+  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kFpInvalid;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
   const bool zero = (seen & kIsZero) != 0;
-  u32 events = 0;
-  if ((made & kIsInfinite) != 0) events = poles && zero ? kEventDivide : kEventOverflow;
-  if ((made & kIsTiny) != 0 && !zero) events |= kEventUnderflow;
-  return events;
+  u32 fp_flags = 0;
+  if ((made & kIsInfinite) != 0) fp_flags = poles && zero ? kFpDivide : kFpOverflow;
+  if ((made & kIsTiny) != 0 && !zero) fp_flags |= kFpUnderflow;
+  return fp_flags;
 }
 
 // Whether a divisor of memory type T is the integer 0; datetime types count as integers.
@@ -128,4 +128,4 @@ GUF_FN bool is_integer_zero(T x) {
 }  // namespace device
 }  // namespace guf
 
-#endif  // GUFUNC_KERNEL_DEVICE_EVENTS_HPP
+#endif  // GUFUNC_KERNEL_DEVICE_FP_FLAGS_HPP

@@ -125,15 +125,15 @@ struct generalized {
   static GUF_DEVICE_ONLY void all_of(G group, const block &p, char *const *base, const i64 *offset,
                                      indices<K...> all) {
     char *const place[] = {base[K] + offset[K]...};
-    const bool looks = p.watch != 0 && group.rank() == 0;
+    const bool looks = p.fp_flags != 0 && group.rank() == 0;
     u32 seen = 0;
     if (looks) seen = look_at_inputs(p, place, all);
-    if (p.watch != 0) group.sync();
+    if (p.fp_flags != 0) group.sync();
     const bool failed = call(group, p, place, all);
     u32 found = 0;
-    if (p.watch != 0) group.sync();
+    if (p.fp_flags != 0) group.sync();
     if (looks) {
-      found = look_at_results(p, place, seen, all) & p.watch;
+      found = look_at_results(p, place, seen, all) & p.fp_flags;
     }
     report(p.status, failed ? found | kStatusFailed : found);
   }
@@ -172,11 +172,11 @@ struct generalized {
   template <int... K>
   static GUF_DEVICE_ONLY u32 look_at_results(const block &p, char *const *place, u32 seen,
                                              indices<K...>) {
-    u32 found = (seen & kDivisorIsZero) != 0 ? (u32)kEventIntegerDivide : 0u;
+    u32 found = (seen & kDivisorIsZero) != 0 ? (u32)kFpIntegerDivide : 0u;
     ((found |=
       Operand::use == role::in
           ? 0u
-          : events_of(seen, Operand::classes(place[K], p.core_size, p.core_stride[K]), scalars)),
+          : fp_flags_of(seen, Operand::classes(place[K], p.core_size, p.core_stride[K]), scalars)),
      ...);
     return found;
   }

@@ -69,7 +69,7 @@ type expectation struct {
 	Axis     int      `json:"axis"`
 	Written  bool     `json:"written"`
 	Results  []result `json:"results"`
-	Events   *uint32  `json:"events"`
+	FPFlags  *uint32  `json:"fp_flags"`
 	Inouts   []int    `json:"inouts"`
 }
 

@@ -28,7 +28,7 @@ type given struct {
 	axis     []int // nil: not given
 	allAxes  bool
 	options  gufunc.CallOptions
-	events   *gufunc.Events
+	fpStatus *gufunc.FPStatus
 	closing  []*gufunc.AnyArray
 	problems error
 }
@@ -230,10 +230,10 @@ func (g *given) makeOptions(d gufunc.Device) (err error) {
 	for _, d := range g.Dims {
 		o.Dims = append(o.Dims, gufunc.Dim{Name: d.name, Size: int(d.size)})
 	}
-	o.Fail = gufunc.FPEvent(g.FPFail)
+	o.Fail = gufunc.FPFlags(g.FPFail)
 	if g.FPReport {
-		g.events = gufunc.NewEvents()
-		o.Events, o.Report = g.events, gufunc.AllEvents
+		g.fpStatus = gufunc.NewFPStatus()
+		o.FPStatus, o.Report = g.fpStatus, gufunc.AllFPFlags
 	}
 	return nil
 }

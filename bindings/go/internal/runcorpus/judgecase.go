@@ -37,8 +37,9 @@ func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 		}
 		return g.othersKept(nil)
 	}
-	if wanted.Events != nil && (g.events == nil || uint32(g.events.Found()) != *wanted.Events) {
-		return fmt.Errorf("other events than %d", *wanted.Events)
+	flags := wanted.FPFlags
+	if flags != nil && (g.fpStatus == nil || uint32(g.fpStatus.Found()) != *flags) {
+		return fmt.Errorf("floating-point flags other than %d", *flags)
 	}
 	count := len(results)
 	if wanted.Inouts != nil {

@@ -36,11 +36,11 @@ func (g *given) run() (results []*gufunc.AnyArray, err error) {
 	case "reduce":
 		return one(u.Reduce(&gufunc.ReduceOptions{Out: g.output(), Axes: g.axis, AllAxes: g.allAxes,
 			Initial: g.initial, Where: g.where, DType: o.DType, Order: o.Order,
-			KeepDims: o.KeepDims, Device: o.Device, Events: g.events, Report: o.Report,
+			KeepDims: o.KeepDims, Device: o.Device, FPStatus: g.fpStatus, Report: o.Report,
 			Fail: o.Fail}, g.inputs[0]))
 	case "accumulate", "reduceat":
 		options := &gufunc.AccumulateOptions{Out: g.output(), DType: o.DType, Order: o.Order,
-			Device: o.Device, Events: g.events, Report: o.Report, Fail: o.Fail}
+			Device: o.Device, FPStatus: g.fpStatus, Report: o.Report, Fail: o.Fail}
 		if g.axis != nil {
 			options.Axis = g.axis[0]
 		}
@@ -57,7 +57,7 @@ func (g *given) run() (results []*gufunc.AnyArray, err error) {
 		if len(g.inputs) > 1 {
 			second = g.inputs[1]
 		}
-		return nil, u.At(&gufunc.AtOptions{Device: o.Device, Events: g.events, Report: o.Report,
+		return nil, u.At(&gufunc.AtOptions{Device: o.Device, FPStatus: g.fpStatus, Report: o.Report,
 			Fail: o.Fail}, array, g.indices, second)
 	}
 	return nil, fmt.Errorf("method %q", g.Method)

@@ -3,7 +3,7 @@
 
 use crate::json::{Json, Result};
 use crate::operands::{dtype_of, operand, Buffer, View};
-use gufunc::{Casting, DType, Device, DynArray, FpEvents, Operand, Order, Output, Ufunc};
+use gufunc::{Casting, DType, Device, DynArray, FpFlags, Operand, Order, Output, Ufunc};
 
 /// The keys that a case may contain.
 const KEYS: [&str; 20] = [
@@ -34,7 +34,7 @@ pub struct Case<'a> {
     pub buffers: Vec<Buffer<'a>>,
     pub inputs: Vec<Option<View>>,
     pub outputs: Vec<Option<View>>,
-    pub events: FpEvents,
+    pub fp_flags: FpFlags,
 }
 
 /// The outcome of a call: the allocated arrays, or the error of the library.
@@ -59,7 +59,7 @@ impl<'a> Case<'a> {
             buffers: buffers.collect::<Result<_>>()?,
             inputs: views("inputs")?,
             outputs: views("outputs")?,
-            events: FpEvents::NONE,
+            fp_flags: FpFlags::NONE,
         })
     }
 
@@ -81,10 +81,10 @@ impl<'a> Case<'a> {
         Ok(done.and_then(|arrays| device.synchronize(None).map(|_| arrays)))
     }
 
-    fn flags(&self) -> Result<(FpEvents, FpEvents)> {
-        let report = if self.json.is("fp_report") { FpEvents::ALL } else { FpEvents::NONE };
+    fn flags(&self) -> Result<(FpFlags, FpFlags)> {
+        let report = if self.json.is("fp_report") { FpFlags::ALL } else { FpFlags::NONE };
         let fail = self.json.get("fp_fail").map_or(Ok(0), Json::int)?;
-        Ok((report, FpEvents(u32::try_from(fail).map_err(|error| error.to_string())?)))
+        Ok((report, FpFlags(u32::try_from(fail).map_err(|error| error.to_string())?)))
     }
 
     fn order(&self) -> Result<Option<Order>> {
@@ -127,9 +127,9 @@ impl<'a> Case<'a> {
         };
         let inputs = operands(json, "inputs", &self.inputs, &mut self.buffers)?;
         let outputs = outputs(json, ufunc, &self.outputs, &mut self.buffers)?;
-        let mut call = ufunc.with().device(device).fail_on_events(fail);
-        if report != FpEvents::NONE {
-            call = call.report_events(report, &mut self.events);
+        let mut call = ufunc.with().device(device).fail_on_fp_flags(fail);
+        if report != FpFlags::NONE {
+            call = call.report_fp_flags(report, &mut self.fp_flags);
         }
         if let Some(mask) = json.get("where") {
             call = call.where_(operand(mask, &mask_view, &mut self.buffers)?);
@@ -177,9 +177,9 @@ impl<'a> Case<'a> {
         let mut inputs = operands(json, "inputs", &self.inputs, &mut self.buffers)?;
         let outputs = outputs(json, ufunc, &self.outputs, &mut self.buffers)?;
         let input = inputs.pop().ok_or("no input")?;
-        let mut reduce = ufunc.reduce(input).device(device).fail_on_events(fail);
-        if report != FpEvents::NONE {
-            reduce = reduce.report_events(report, &mut self.events);
+        let mut reduce = ufunc.reduce(input).device(device).fail_on_fp_flags(fail);
+        if report != FpFlags::NONE {
+            reduce = reduce.report_fp_flags(report, &mut self.fp_flags);
         }
         if let Some(mask) = json.get("where") {
             reduce = reduce.where_(operand(mask, &mask_view, &mut self.buffers)?);
@@ -222,9 +222,9 @@ impl<'a> Case<'a> {
             Some(indices) => ufunc.reduceat(input, indices),
             None => ufunc.accumulate(input),
         };
-        let mut fold = fold.device(device).axis(axis).fail_on_events(fail);
-        if report != FpEvents::NONE {
-            fold = fold.report_events(report, &mut self.events);
+        let mut fold = fold.device(device).axis(axis).fail_on_fp_flags(fail);
+        if report != FpFlags::NONE {
+            fold = fold.report_fp_flags(report, &mut self.fp_flags);
         }
         if let Some(order) = order {
             fold = fold.order(order);
@@ -246,9 +246,9 @@ impl<'a> Case<'a> {
         drop(inputs.next());
         let array = self.inputs.first().and_then(Option::as_ref).ok_or("no array")?;
         let array = Output::from(array.tensor(&mut self.buffers)?);
-        let mut at = ufunc.at(array, indices).device(device).fail_on_events(fail);
-        if report != FpEvents::NONE {
-            at = at.report_events(report, &mut self.events);
+        let mut at = ufunc.at(array, indices).device(device).fail_on_fp_flags(fail);
+        if report != FpFlags::NONE {
+            at = at.report_fp_flags(report, &mut self.fp_flags);
         }
         if let Some(second) = inputs.next() {
             at = at.operand(second);

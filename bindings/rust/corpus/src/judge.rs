@@ -33,9 +33,9 @@ pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
             return if expect.is("written") { Ok(()) } else { others_kept(case, &[]) };
         }
     };
-    if let Some(events) = expect.get("events") {
-        if i64::from(case.events.0) != events.int()? {
-            return Err(format!("events {}, wanted {}", case.events.0, events.int()?));
+    if let Some(fp_flags) = expect.get("fp_flags") {
+        if i64::from(case.fp_flags.0) != fp_flags.int()? {
+            return Err(format!("fp_flags {}, wanted {}", case.fp_flags.0, fp_flags.int()?));
         }
     }
     let given = given_views(case, expect, arrays.len())?;

@@ -1294,7 +1294,7 @@ const _: () = {
 /// threads      0: the backend decides by the estimated cost of the call. Else the number of
 ///              threads, limited by the number of items and by the threads of the process (cpu).
 ///              Results are bit-identical for every value.
-/// fp_events    NULL, or the word into which the call ORs the floating-point flags that it found and
+/// fp_flags    NULL, or the word into which the call ORs the floating-point flags that it found and
 ///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
 ///              not computed; computing them costs a pass over operands and results. If the work is
 ///              queued (on a stream, or on operands in device memory also without one), the word is
@@ -1326,7 +1326,7 @@ pub struct guf_call_args {
     pub ndims: i32,
     pub host_policy: i32,
     pub threads: u32,
-    pub fp_events: *mut u32,
+    pub fp_flags: *mut u32,
     pub fp_report: u32,
     pub fp_fail: u32,
 }
@@ -1365,7 +1365,7 @@ const _: () = {
     assert!(offset_of!(guf_call_args, ndims) == 108);
     assert!(offset_of!(guf_call_args, host_policy) == 112);
     assert!(offset_of!(guf_call_args, threads) == 116);
-    assert!(offset_of!(guf_call_args, fp_events) == 120);
+    assert!(offset_of!(guf_call_args, fp_flags) == 120);
     assert!(offset_of!(guf_call_args, fp_report) == 128);
     assert!(offset_of!(guf_call_args, fp_fail) == 132);
 };
@@ -1430,9 +1430,9 @@ const _: () = {
 ///           `output`, which is then NULL.
 /// order     guf_order of an allocated output.
 /// threads   as in guf_call_args.
-/// fp_events, fp_report, fp_fail
+/// fp_flags, fp_report, fp_fail
 ///           as in guf_call_args, for every step of the reduction including the initial value;
-///           independent of the number of threads (docs/fp-events.md). Elements that a mask
+///           independent of the number of threads (docs/fp-flags.md). Elements that a mask
 ///           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
 ///           work is done: a given output is then written, and no output is returned otherwise.
 #[repr(C)]
@@ -1454,7 +1454,7 @@ pub struct guf_reduce_args {
     pub outputs: *mut guf_operand,
     pub noutputs: i32,
     pub reserved: u32,
-    pub fp_events: *mut u32,
+    pub fp_flags: *mut u32,
     pub fp_report: u32,
     pub fp_fail: u32,
 }
@@ -1488,7 +1488,7 @@ const _: () = {
     assert!(offset_of!(guf_reduce_args, outputs) == 80);
     assert!(offset_of!(guf_reduce_args, noutputs) == 88);
     assert!(offset_of!(guf_reduce_args, reserved) == 92);
-    assert!(offset_of!(guf_reduce_args, fp_events) == 96);
+    assert!(offset_of!(guf_reduce_args, fp_flags) == 96);
     assert!(offset_of!(guf_reduce_args, fp_report) == 104);
     assert!(offset_of!(guf_reduce_args, fp_fail) == 108);
 };
@@ -1512,7 +1512,7 @@ pub struct guf_accumulate_args {
     pub order: i32,
     pub threads: u32,
     pub reserved: u32,
-    pub fp_events: *mut u32,
+    pub fp_flags: *mut u32,
     pub fp_report: u32,
     pub fp_fail: u32,
 }
@@ -1542,7 +1542,7 @@ const _: () = {
     assert!(offset_of!(guf_accumulate_args, order) == 60);
     assert!(offset_of!(guf_accumulate_args, threads) == 64);
     assert!(offset_of!(guf_accumulate_args, reserved) == 68);
-    assert!(offset_of!(guf_accumulate_args, fp_events) == 72);
+    assert!(offset_of!(guf_accumulate_args, fp_flags) == 72);
     assert!(offset_of!(guf_accumulate_args, fp_report) == 80);
     assert!(offset_of!(guf_accumulate_args, fp_fail) == 84);
 };
@@ -1553,7 +1553,7 @@ const _: () = {
 ///           `nindices` axes; negative ones count from the end.
 /// operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
 ///           for a unary ufunc.
-/// fp_events, fp_report, fp_fail
+/// fp_flags, fp_report, fp_fail
 ///           as in guf_reduce_args, for every occurrence of an index.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1567,7 +1567,7 @@ pub struct guf_at_args {
     pub device: guf_device,
     pub nindices: i32,
     pub threads: u32,
-    pub fp_events: *mut u32,
+    pub fp_flags: *mut u32,
     pub fp_report: u32,
     pub fp_fail: u32,
 }
@@ -1594,7 +1594,7 @@ const _: () = {
     assert!(offset_of!(guf_at_args, device) == 40);
     assert!(offset_of!(guf_at_args, nindices) == 48);
     assert!(offset_of!(guf_at_args, threads) == 52);
-    assert!(offset_of!(guf_at_args, fp_events) == 56);
+    assert!(offset_of!(guf_at_args, fp_flags) == 56);
     assert!(offset_of!(guf_at_args, fp_report) == 64);
     assert!(offset_of!(guf_at_args, fp_fail) == 68);
 };
@@ -2966,7 +2966,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
     ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
     ///                                  noutputs is not the number of results; fp_report or fp_fail has
-    ///                                  unknown bits; fp_report is not 0 and fp_events is NULL
+    ///                                  unknown bits; fp_report is not 0 and fp_flags is NULL
     ///         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
     ///                                  several axes for a ufunc that is not reorderable; an empty
     ///                                  reduction, or a mask, without identity or initial value (NumPy's

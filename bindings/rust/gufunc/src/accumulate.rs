@@ -69,8 +69,8 @@ impl<'a> Accumulate<'a> {
         stream;
         threads;
         /// The flags of every step are reported.
-        report_events;
-        fail_on_events;
+        report_fp_flags;
+        fail_on_fp_flags;
     }
 
     fn entries(&self) -> &'static Entries<sys::guf_accumulate_args> {
@@ -92,7 +92,7 @@ impl<'a> Accumulate<'a> {
         if let Some(indices) = &self.indices {
             args.indices = frame.place(indices)?;
         }
-        args.fp_events = self.borrowed.place_of_events();
+        args.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

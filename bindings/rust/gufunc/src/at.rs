@@ -56,8 +56,8 @@ impl<'a> At<'a> {
         stream;
         threads;
         /// The flags of every application are reported, also for repeated indices.
-        report_events;
-        fail_on_events;
+        report_fp_flags;
+        fail_on_fp_flags;
     }
 
     /// Calls `run` with all arguments filled in.
@@ -72,7 +72,7 @@ impl<'a> At<'a> {
         if let Some(operand) = &self.operand {
             args.operand = frame.place(operand)?;
         }
-        args.fp_events = self.borrowed.place_of_events();
+        args.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

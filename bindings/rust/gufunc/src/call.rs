@@ -84,8 +84,8 @@ impl<'a> Call<'a> {
         device;
         stream;
         threads;
-        report_events;
-        fail_on_events;
+        report_fp_flags;
+        fail_on_fp_flags;
     }
 
     /// Sets the casting level of the call.
@@ -169,7 +169,7 @@ impl<'a> Call<'a> {
         if let Some(axis) = &self.axis {
             args.axis = axis;
         }
-        args.fp_events = self.borrowed.place_of_events();
+        args.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

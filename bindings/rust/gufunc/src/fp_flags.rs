@@ -8,17 +8,17 @@ use std::ops::{BitOr, BitOrAssign};
 /// on the values of operands and results, and are the same on every device.
 ///
 /// ```
-/// use gufunc::{ufunc, FpEvents};
-/// let mut found = FpEvents::NONE;
-/// ufunc("divide")?.with().report_events(FpEvents::ALL, &mut found).call((&[1.0], &[0.0]))?;
-/// assert_eq!(found, FpEvents::DIVIDE);
+/// use gufunc::{ufunc, FpFlags};
+/// let mut found = FpFlags::NONE;
+/// ufunc("divide")?.with().report_fp_flags(FpFlags::ALL, &mut found).call((&[1.0], &[0.0]))?;
+/// assert_eq!(found, FpFlags::DIVIDE);
 /// # Ok::<(), gufunc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub struct FpEvents(pub u32);
+pub struct FpFlags(pub u32);
 
-impl FpEvents {
+impl FpFlags {
     /// No flag.
     pub const NONE: Self = Self(0);
     /// An infinite result of finite operands at a pole: 1/0, log(0).
@@ -40,7 +40,7 @@ impl FpEvents {
     }
 }
 
-impl BitOr for FpEvents {
+impl BitOr for FpFlags {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -48,7 +48,7 @@ impl BitOr for FpEvents {
     }
 }
 
-impl BitOrAssign for FpEvents {
+impl BitOrAssign for FpFlags {
     fn bitor_assign(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -3,7 +3,7 @@
 
 use crate::frame::Frame;
 use crate::status::check;
-use crate::{DynArray, FpEvents, Output, Resolution, Result, Stream};
+use crate::{DynArray, FpFlags, Output, Resolution, Result, Stream};
 use gufunc_sys as sys;
 use std::ffi::c_char;
 
@@ -64,26 +64,26 @@ macro_rules! keywords {
             self
         }
     };
-    (@report_events $(#[$doc:meta])*) => {
+    (@report_fp_flags $(#[$doc:meta])*) => {
         /// Adds the floating-point flags of `report` that are raised to `found`, and waits for
         /// them.
         $(#[$doc])*
-        pub fn report_events(
+        pub fn report_fp_flags(
             mut self,
-            report: crate::FpEvents,
-            found: &'a mut crate::FpEvents,
+            report: crate::FpFlags,
+            found: &'a mut crate::FpFlags,
         ) -> Self {
             self.args.fp_report = report.0;
-            self.borrowed.events = Some(found);
+            self.borrowed.fp_flags = Some(found);
             self
         }
     };
-    (@fail_on_events) => {
+    (@fail_on_fp_flags) => {
         /// Makes these flags fail the call with
         /// [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT). The outputs are still
         /// written.
-        pub fn fail_on_events(mut self, events: crate::FpEvents) -> Self {
-            self.args.fp_fail = events.0;
+        pub fn fail_on_fp_flags(mut self, fp_flags: crate::FpFlags) -> Self {
+            self.args.fp_fail = fp_flags.0;
             self
         }
     };
@@ -95,13 +95,13 @@ pub(crate) use keywords;
 #[derive(Default)]
 pub(crate) struct Borrowed<'a> {
     pub(crate) stream: Option<&'a Stream>,
-    pub(crate) events: Option<&'a mut FpEvents>,
+    pub(crate) fp_flags: Option<&'a mut FpFlags>,
 }
 
 impl Borrowed<'_> {
     /// Returns the address to which C adds flags, or NULL if no flags are reported.
-    pub(crate) fn place_of_events(&mut self) -> *mut u32 {
-        self.events.as_mut().map_or(std::ptr::null_mut(), |events| &mut events.0)
+    pub(crate) fn fp_flags_pointer(&mut self) -> *mut u32 {
+        self.fp_flags.as_mut().map_or(std::ptr::null_mut(), |fp_flags| &mut fp_flags.0)
     }
 
     /// Completes a call, also one that failed: waits for work that still uses borrowed memory, and
@@ -114,10 +114,10 @@ impl Borrowed<'_> {
     ) -> Result<Vec<Option<DynArray>>> {
         let made = frame.allocated(outputs);
         let waited = match self.stream {
-            Some(stream) if frame.lends() || self.events.is_some() => stream.synchronize(),
+            Some(stream) if frame.lends() || self.fp_flags.is_some() => stream.synchronize(),
             // Calls on host memory are complete. On a device, flags are set when its work is
             // complete.
-            None if self.events.is_some() => frame.wait_for_devices(),
+            None if self.fp_flags.is_some() => frame.wait_for_devices(),
             _ => Ok(()),
         };
         done.and(waited).map(|()| made)

@@ -100,8 +100,8 @@ impl<'a> Reduce<'a> {
         stream;
         threads;
         /// The flags of every step of the reduction are reported.
-        report_events;
-        fail_on_events;
+        report_fp_flags;
+        fail_on_fp_flags;
     }
 
     /// Calls `run` with all arguments filled in. The frame outlives `run`.
@@ -129,7 +129,7 @@ impl<'a> Reduce<'a> {
             Axes::One(axis) => (args.axis, args.naxis) = (axis, 1),
             Axes::Listed(axes) => (args.axis, args.naxis) = (axes.as_ptr(), count(axes)),
         }
-        args.fp_events = self.borrowed.place_of_events();
+        args.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

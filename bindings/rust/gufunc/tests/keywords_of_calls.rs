@@ -2,7 +2,7 @@
 //! Calls with each keyword, and the fields of their errors.
 
 use gufunc::{
-    in_place, inout, scalar, ufunc, view, view_mut, weak, Array, Casting, Context, DType, FpEvents,
+    in_place, inout, scalar, ufunc, view, view_mut, weak, Array, Casting, Context, DType, FpFlags,
     HostPolicy, Operand, Order, Output, Result, Status, Stream,
 };
 
@@ -94,13 +94,14 @@ fn core_dimensions() -> Result<()> {
 }
 
 #[test]
-fn events() -> Result<()> {
-    let (divide, mut found) = (ufunc("divide")?, FpEvents::NONE);
+fn fp_flags() -> Result<()> {
+    let (divide, mut found) = (ufunc("divide")?, FpFlags::NONE);
     let inputs = || (&[1.0, 0.0], &[0.0, 0.0]);
-    divide.with().report_events(FpEvents::ALL, &mut found).call(inputs())?;
-    assert_eq!(found, FpEvents::DIVIDE | FpEvents::INVALID);
+    divide.with().report_fp_flags(FpFlags::ALL, &mut found).call(inputs())?;
+    assert_eq!(found, FpFlags::DIVIDE | FpFlags::INVALID);
     let mut quotient = [9f64; 2];
-    let failed = divide.with().fail_on_events(FpEvents::INVALID).call_into(inputs(), &mut quotient);
+    let failed =
+        divide.with().fail_on_fp_flags(FpFlags::INVALID).call_into(inputs(), &mut quotient);
     assert_eq!(failed.unwrap_err().status(), Status::FLOATING_POINT);
     assert!(quotient[0].is_infinite());
     Ok(())

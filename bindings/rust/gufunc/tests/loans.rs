@@ -5,7 +5,7 @@
 mod shared;
 
 use gufunc::{
-    scalar, ufunc, Array, DType, Device, DynArray, FpEvents, HostMemory, HostPolicy, Order, Result,
+    scalar, ufunc, Array, DType, Device, DynArray, FpFlags, HostMemory, HostPolicy, Order, Result,
     Scope, Status, Stream,
 };
 
@@ -13,36 +13,36 @@ use gufunc::{
 const SIZE: i64 = 1 << 20;
 
 #[test]
-fn events_are_there_when_the_call_returns() -> Result<()> {
+fn fp_flags_are_set_when_the_call_returns() -> Result<()> {
     let _turn = shared::turn();
     for device in shared::devices() {
         let (one, zero) = (Array::full(device, &[SIZE], 1.0)?, Array::full(device, &[SIZE], 0.0)?);
         let quotient = Array::<f64>::alloc(device, &[SIZE], Order::C)?;
         let stream = Stream::new(device)?;
         for queued in [false, true] {
-            let (divide, mut found) = (ufunc("divide")?, FpEvents::NONE);
-            let mut call = divide.with().report_events(FpEvents::ALL, &mut found);
+            let (divide, mut found) = (ufunc("divide")?, FpFlags::NONE);
+            let mut call = divide.with().report_fp_flags(FpFlags::ALL, &mut found);
             if queued {
                 call = call.stream(&stream);
             }
             call.call_into((&one, &zero), &quotient)?;
-            assert_eq!(found, FpEvents::DIVIDE);
+            assert_eq!(found, FpFlags::DIVIDE);
         }
-        let (multiply, mut found) = (ufunc("multiply")?, FpEvents::NONE);
+        let (multiply, mut found) = (ufunc("multiply")?, FpFlags::NONE);
         let huge = Array::full(device, &[SIZE], 1e300)?;
-        multiply.reduce(&huge).report_events(FpEvents::ALL, &mut found).call()?;
-        assert!(found.contains(FpEvents::OVERFLOW));
-        let mut found = FpEvents::NONE;
-        multiply.accumulate(&huge).report_events(FpEvents::ALL, &mut found).call()?;
-        assert!(found.contains(FpEvents::OVERFLOW));
-        let (add, mut found) = (ufunc("add")?, FpEvents::NONE);
+        multiply.reduce(&huge).report_fp_flags(FpFlags::ALL, &mut found).call()?;
+        assert!(found.contains(FpFlags::OVERFLOW));
+        let mut found = FpFlags::NONE;
+        multiply.accumulate(&huge).report_fp_flags(FpFlags::ALL, &mut found).call()?;
+        assert!(found.contains(FpFlags::OVERFLOW));
+        let (add, mut found) = (ufunc("add")?, FpFlags::NONE);
         let most = Array::full(device, &[1], f64::MAX)?;
         let index = Array::full(None, &[1000], 0i64)?;
         add.at(&most, &index)
             .operand(scalar(f64::MAX))
-            .report_events(FpEvents::ALL, &mut found)
+            .report_fp_flags(FpFlags::ALL, &mut found)
             .call()?;
-        assert!(found.contains(FpEvents::OVERFLOW));
+        assert!(found.contains(FpFlags::OVERFLOW));
     }
     Ok(())
 }
@@ -82,9 +82,9 @@ fn a_graph_has_no_slice() -> Result<()> {
         let call = add.with().stream(&stream).host_policy(HostPolicy::Copy);
         let refused = { call }.call_into((&x, &locked[..]), &x);
         assert_eq!(refused.unwrap_err().status(), Status::CAPTURE);
-        let mut found = FpEvents::NONE;
+        let mut found = FpFlags::NONE;
         let negative = ufunc("negative")?;
-        let call = negative.with().stream(&stream).report_events(FpEvents::ALL, &mut found);
+        let call = negative.with().stream(&stream).report_fp_flags(FpFlags::ALL, &mut found);
         { call }.call_into(&x, &x).unwrap_err();
         stream.end_capture()?.launch(&stream)?;
         stream.synchronize()?;
