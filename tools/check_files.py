@@ -1,41 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the size, width, names and first lines of files. Exceptions stand in docs/decisions."""
+"""Checks the size, width, names and first lines of files."""
 
 import collections
 import re
 
 import source_tree as tree
 
-MAX_LINES = 400
+MAX_LINES = 1200  # catches accidents; a file has one idea, whatever its length
 MAX_COLUMNS = 100
 MAX_PROSE = 120  # columns of text pages; table rows may be longer
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-# An exception is a table row in a decision: | `path` | reason |
-EXCEPTION = re.compile(r"^\| `([^`]+)` \| .{10,} \|$", re.MULTILINE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py", "lib.rs"}
 MEASURED = tree.CODE | tree.BINDINGS | {".py", ".cmake"}
 NEEDS_LICENCE = MEASURED | {".map"}
 
 
-def exceptions(root):
-    found = set()
-    for path in sorted((root / "docs/decisions").glob("*.md")):
-        found.update(EXCEPTION.findall(path.read_text()))
-    return found
-
-
-def examine(path, text, excepted):
+def examine(path, text):
     lines = text.splitlines()
-    if path.suffix in MEASURED and len(lines) > MAX_LINES and not excepted:
-        yield f"{path}: {len(lines)} lines, over {MAX_LINES} (docs/decisions may except it)"
+    if path.suffix in MEASURED and len(lines) > MAX_LINES:
+        yield f"{path}: {len(lines)} lines, over {MAX_LINES}"
     if path.suffix in NEEDS_LICENCE and LICENCE not in "".join(lines[:2]):
         yield f"{path}:1: does not start with its SPDX line"
     if text and not text.endswith("\n"):
         yield f"{path}: the last line has no end"
     for number, line in enumerate(lines, 1):
-        if path.suffix in MEASURED and len(line) > MAX_COLUMNS and not excepted:
+        if path.suffix in MEASURED and len(line) > MAX_COLUMNS:
             yield f"{path}:{number}: {len(line)} columns, over {MAX_COLUMNS}"
         if path.suffix == ".md" and len(line) > MAX_PROSE and not line.startswith("|"):
             yield f"{path}:{number}: {len(line)} columns, over {MAX_PROSE}"
@@ -47,22 +38,18 @@ def examine(path, text, excepted):
 
 def main():
     root = tree.parser(__doc__).parse_args().root
-    excepted = exceptions(root)
     findings, names, examined = [], collections.defaultdict(list), 0
     for path in tree.files(root, tree.TEXT):
         if path.suffix == ".txt" and path.name != "CMakeLists.txt":
             continue  # data
         examined += 1
         names[path.name].append(str(path))
-        findings += examine(path, (root / path).read_text(), str(path) in excepted)
+        findings += examine(path, (root / path).read_text())
     for name, paths in names.items():
         # A public header and a core component may share a name: <gufunc/array.h>, core/array.
         public = sum(path.startswith("abi/include/") for path in paths)
         if max(public, len(paths) - public) > 1 and name not in SAME_NAME_ALLOWED:
             findings.append(f"{name}: one name, several files: {', '.join(paths)}")
-    for path in sorted(excepted):
-        if not (root / path).is_file():
-            findings.append(f"docs/decisions: excepts {path}, which does not exist")
     tree.finish("files", findings, examined)
 
 

@@ -142,7 +142,7 @@ class Benchmarks:
                 continue
             above = self.found[name]['ns'] - bare['ns']
             self.bar(f'{name} over the driver', LAUNCH_BAR, above,
-                     f'{above:.0f} ns above {bare["ns"]:.0f}, wanted at most {LAUNCH_BAR}')
+                     f'{above:.0f} ns above {bare["ns"]:.0f}, expected at most {LAUNCH_BAR}')
 
     def copies(self, kind, wanted, size):
         copy = self.found.get(f'driver_copy/{size}')
@@ -154,7 +154,7 @@ class Benchmarks:
             return
         for name in names:
             ratio = self.found[name]['bytes_per_second'] / copy['bytes_per_second']
-            self.bar(name, wanted, ratio, f'{ratio:.3f} of the copy, wanted {wanted}')
+            self.bar(name, wanted, ratio, f'{ratio:.3f} of the copy, expected {wanted}')
 
     def peers(self):
         """Measures gufunc, CuPy, numba-cuda and PyTorch in one process."""

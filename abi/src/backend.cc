@@ -47,8 +47,8 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
     const auto all = plugin::backends();
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
-                        "no backend of that index; found %u, wanted less than %zu", index,
-                        all.size());
+                        "no backend of that index; expected less than %zu, got %u", all.size(),
+                        index);
     }
     // A backend that is unusable is described too, so the status of the probe is ignored.
     if (probe != 0) plugin::probe_backend(*all[index], nullptr);

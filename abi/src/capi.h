@@ -70,7 +70,7 @@ inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t 
       (strides != nullptr && order != GUF_ORDER_C)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       strides != nullptr ? "order is %d, but strides are given: it must be C"
-                                         : "order is %d, which is no guf_order",
+                                         : "order is %d, which is not a guf_order",
                       order);
   }
   return GUF_OK;

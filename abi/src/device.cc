@@ -63,7 +63,7 @@ guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_d
     GUF_TRY(capi::need(out_device, "out_device", error));
     if (native == 0) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "native is 0, wanted a context of the program's");
+                        "native: expected a context of the program, got 0");
     }
     backend::Device *device = nullptr;
     GUF_TRY(plugin::adopt_device(spec, native, &device, error));

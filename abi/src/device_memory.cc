@@ -54,7 +54,7 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
     GUF_TRY(capi::need(out_array, "out_array", error));
     if (memory < GUF_HOST_PINNED || memory > GUF_HOST_MANAGED) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "memory is %d, which is no guf_host_memory", memory);
+                        "memory is %d, which is not a guf_host_memory", memory);
     }
     GUF_TRY(capi::check_alloc(ndim, shape, strides, order, error));
     Device *where = nullptr;
@@ -73,7 +73,7 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
   if (size == 0) return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "size is 0");
   if (uint64_t end = 0; __builtin_add_overflow(address, size - 1, &end)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "size: found %llu bytes at 0x%llx, which is beyond the end of memory",
+                      "size: got %llu bytes at 0x%llx, which is beyond the end of memory",
                       static_cast<unsigned long long>(size),
                       static_cast<unsigned long long>(address));
   }
@@ -142,8 +142,8 @@ guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error 
                   [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
                     if (other->backend != found.backend) {
                       return base::fail(room, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
-                                        "peer: found %s, wanted a device of backend %s",
-                                        other->spec.c_str(), found.backend->name.c_str());
+                                        "peer: expected a device of backend %s, got %s",
+                                        found.backend->name.c_str(), other->spec.c_str());
                     }
                     return api.peer_enable(found.native, other->native, room);
                   });
@@ -161,7 +161,7 @@ guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t 
     } else {
       if (device == nullptr) {
         return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                          "device and stream are NULL: wanted one of them");
+                          "device and stream are NULL: expected one of them");
       }
       GUF_TRY(capi::need_device(device, "device", &found, error));
     }

@@ -25,7 +25,7 @@ uint64_t flags_of(const guf_dlpack_unversioned &) {
 guf_status check_version(const guf_dlpack &managed, guf_error *error) {
   if (managed.major == 1) return GUF_OK;
   return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                    "the tensor is of DLPack %u.%u, wanted 1.x", managed.major, managed.minor);
+                    "DLPack version: expected 1.x, got %u.%u", managed.major, managed.minor);
 }
 guf_status check_version(const guf_dlpack_unversioned &, guf_error *) {
   return GUF_OK;

@@ -15,7 +15,7 @@ using namespace gufunc;  // NOLINT(google-build-using-namespace): this file is a
 
 guf_status check_dtype(guf_dtype value, const char *parameter, guf_error *error) {
   if (dtype::valid(value)) return GUF_OK;
-  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "%s 0x%08x is no data type",
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "%s 0x%08x is not a data type",
                     parameter, value);
 }
 
@@ -104,10 +104,9 @@ guf_status guf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting, int
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_possible, "out_possible", error));
     if (casting < GUF_CASTING_DEFAULT || casting > GUF_CASTING_UNSAFE) {
-      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "casting must be one of 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'; "
-                        "found %d",
-                        casting);
+      return base::fail(
+          error, GUF_E_ARG, base::kNone, base::kNone,
+          "casting must be one of 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'; got %d", casting);
     }
     GUF_TRY(check_dtype(from, "from", error));
     GUF_TRY(check_dtype(to, "to", error));
@@ -133,12 +132,12 @@ guf_status guf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
     GUF_TRY(check_time(time, error));
     if (unit < GUF_UNIT_GENERIC || unit > GUF_UNIT_ATTOSECOND) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "unit is %d, which is no guf_time_unit", unit);
+                        "unit is %d, which is not a guf_time_unit", unit);
     }
     const uint32_t most = unit == GUF_UNIT_GENERIC ? 1U : uint32_t{GUF_MAX_UNIT_MULTIPLE};
     if (multiple == 0 || multiple > most) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "multiple: found %u, wanted 1 to %u", multiple, most);
+                        "multiple: expected 1 to %u, got %u", most, multiple);
     }
     *out_dtype = dtype::make_time(time, static_cast<uint32_t>(unit), multiple);
     return GUF_OK;

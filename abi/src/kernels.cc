@@ -24,8 +24,8 @@ guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name, u
     const std::span<const guf_module_kernel> kernels = backend::raw_kernels_of(found->table());
     if (index >= kernels.size()) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no raw kernel of that index; found %u, wanted less than %zu", index,
-                        kernels.size());
+                        "no raw kernel of that index; expected less than %zu, got %u",
+                        kernels.size(), index);
     }
     return capi::hand_out(kernels[index].name, name, capacity, error);
   });
@@ -81,8 +81,8 @@ guf_status guf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
     const std::span<const guf_module_parameter> parameters = found->parameters();
     if (index >= parameters.size()) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no parameter of that index; found %u, wanted less than %zu", index,
-                        parameters.size());
+                        "no parameter of that index; expected less than %zu, got %u",
+                        parameters.size(), index);
     }
     *out_parameter = parameters[index];
     return GUF_OK;
@@ -132,8 +132,8 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
     const size_t wanted = found->parameters().size();
     if (nargs < 0 || static_cast<size_t>(nargs) != wanted) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "kernel '%s:%s', nargs: found %d, wanted %zu", found->module_name(),
-                        found->row().name, nargs, wanted);
+                        "kernel '%s:%s', nargs: expected %zu, got %d", found->module_name(),
+                        found->row().name, wanted, nargs);
     }
     if (nargs > 0) GUF_TRY(capi::need(args, "args", error));
     GUF_TRY(capi::check_running(error));

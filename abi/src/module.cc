@@ -39,7 +39,7 @@ guf_status guf_module_load(guf_context context, const char *path, uint32_t flags
     GUF_TRY(capi::need(out_module, "out_module", error));
     if ((flags & ~uint32_t{GUF_MODULE_DATA_ONLY}) != 0) {
       return base::fail(error, GUF_E_ARG, 2, base::kNone,
-                        "unknown flags; found 0x%x, wanted guf_module_flag", flags);
+                        "unknown flags; expected guf_module_flag, got 0x%x", flags);
     }
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
@@ -98,16 +98,16 @@ guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
     const guf_module_v1 &table = found->table();
     if (index >= table.nfunctions) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no function of that index; found %u, wanted less than %u", index,
-                        table.nfunctions);
+                        "no function of that index; expected less than %u, got %u",
+                        table.nfunctions, index);
     }
     const char *const function = table.functions[index].name;
     const uint64_t needed = std::strlen(table.name) + 1 + std::strlen(function) + 1;
     if (capacity < needed) {
       return base::fail(error, GUF_E_BUFFER_TOO_SMALL, 2, base::kNone,
-                        "name is too small; found %llu bytes, wanted %llu",
-                        static_cast<unsigned long long>(capacity),
-                        static_cast<unsigned long long>(needed));
+                        "name is too small; expected %llu, got %llu bytes",
+                        static_cast<unsigned long long>(needed),
+                        static_cast<unsigned long long>(capacity));
     }
     std::snprintf(name, needed, "%s:%s", table.name, function);
     return GUF_OK;

@@ -27,7 +27,7 @@ constexpr Row kRows[] = {
     {GUF_E_PLAN_MISMATCH, "GUF_E_PLAN_MISMATCH",
      "the addresses break what the plan was made for (overlap, alignment)"},
     {GUF_E_DEVICE_MISMATCH, "GUF_E_DEVICE_MISMATCH",
-     "operands lie on devices that the call may not mix"},
+     "operands are on devices that the call may not mix"},
     {GUF_E_DTYPE, "GUF_E_DTYPE", "unknown dtype, or one that the function does not take"},
     {GUF_E_NO_LOOP, "GUF_E_NO_LOOP", "no loop of the ufunc takes these types"},
     {GUF_E_CASTING, "GUF_E_CASTING", "the casting rule forbids a needed cast"},

@@ -30,16 +30,16 @@ guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
   GUF_TRY(capi::need(desc.name, "desc->name", error));
   if (!op::is_plain_name(desc.name)) {
     return fail(error, GUF_E_ARG, kNone, kNone,
-                "'%.*s' is no name: wanted [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
+                "'%.*s' is not a name: expected [A-Za-z_][A-Za-z0-9_]* of at most %d characters",
                 base::utf8_prefix(desc.name, 70), desc.name, static_cast<int>(GUF_MAX_NAME));
   }
   if (desc.identity < GUF_IDENTITY_NONE || desc.identity > GUF_IDENTITY_MINUS_INF) {
-    return fail(error, GUF_E_ARG, kNone, kNone, "identity is %d, which is no guf_identity",
+    return fail(error, GUF_E_ARG, kNone, kNone, "identity is %d, which is not a guf_identity",
                 desc.identity);
   }
   if ((desc.flags & ~kFunctionFlags) != 0) {
     return fail(error, GUF_E_ARG, kNone, kNone,
-                "flags is 0x%x, which has bits that are no guf_function_flag", desc.flags);
+                "flags is 0x%x, which has bits that are not in guf_function_flag", desc.flags);
   }
   return GUF_OK;
 }
@@ -80,7 +80,7 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
   GUF_TRY(capi::need(types, "types", error));
   for (int32_t i = 0; i < ntypes; ++i) {
     if (dtype::valid(types[i])) continue;
-    return fail(error, GUF_E_DTYPE, i, kNone, "types[%d] 0x%08x is no data type", i, types[i]);
+    return fail(error, GUF_E_DTYPE, i, kNone, "types[%d] 0x%08x is not a data type", i, types[i]);
   }
   return GUF_OK;
 }
@@ -91,11 +91,12 @@ guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_erro
                                reinterpret_cast<void (*)(void)>(desc.status),
                                reinterpret_cast<void (*)(void)>(desc.error)};
   if (desc.kind < GUF_LOOP_NUMPY || desc.kind > GUF_LOOP_ERROR) {
-    return fail(error, GUF_E_ARG, kNone, kNone, "kind is %d, which is no guf_loop_kind", desc.kind);
+    return fail(error, GUF_E_ARG, kNone, kNone, "kind is %d, which is not a guf_loop_kind",
+                desc.kind);
   }
   if ((desc.flags & ~uint32_t{GUF_LOOP_ANY_THREAD}) != 0) {
     return fail(error, GUF_E_ARG, kNone, kNone,
-                "flags is 0x%x, which has bits that are no guf_loop_flag", desc.flags);
+                "flags is 0x%x, which has bits that are not in guf_loop_flag", desc.flags);
   }
   *out = own[desc.kind - GUF_LOOP_NUMPY];
   const auto set =
@@ -240,7 +241,7 @@ guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *de
     op::Ufunc *found = nullptr, *merge = nullptr, *finish = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     if (desc->flags != 0)
-      return fail(error, GUF_E_ARG, kNone, kNone, "desc->flags is 0x%x, wanted 0", desc->flags);
+      return fail(error, GUF_E_ARG, kNone, kNone, "desc->flags: expected 0, got 0x%x", desc->flags);
     GUF_TRY(capi::need(desc->merge, "desc->merge", error));
     GUF_TRY(base::find_object(desc->merge, "desc->merge", &merge, error));
     if (desc->finish != nullptr)

@@ -100,8 +100,7 @@ guf_status unpack_where(const guf_call_args &args, op::CallView *out, guf_error 
   if (out->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
   return base::fail(error, GUF_E_CASTING, index, kNone,
                     "Cannot cast array data to dtype('bool') according to the rule 'safe'; where: "
-                    "found a weak scalar, "
-                    "wanted bool");
+                    "expected bool, got a weak scalar");
 }
 
 }  // namespace
@@ -120,7 +119,7 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, i
       return unpack_tensor(in, index, stride_room, out, error);
     case GUF_OPERAND_SCALAR:
       if (!dtype::valid(in.dtype)) {
-        return base::fail(error, GUF_E_DTYPE, index, kNone, "argument %d: 0x%08x is no dtype",
+        return base::fail(error, GUF_E_DTYPE, index, kNone, "argument %d: 0x%08x is not a dtype",
                           index, static_cast<unsigned>(in.dtype));
       }
       if (dtype::is_record(in.dtype)) {

@@ -20,7 +20,8 @@ using validate::fail_value;
 
 guf_status check_dtype(guf_dtype dtype, guf_error *error) {
   if (dtype == 0 || dtype::valid(dtype)) return GUF_OK;
-  return base::fail(error, GUF_E_DTYPE, kNone, kNone, "args->dtype: 0x%08x is no data type", dtype);
+  return base::fail(error, GUF_E_DTYPE, kNone, kNone, "args->dtype: 0x%08x is not a data type",
+                    dtype);
 }
 
 guf_status check_order(int32_t order, guf_error *error) {
@@ -73,7 +74,7 @@ guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error 
   if (call->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
   return base::fail(error, GUF_E_CASTING, 3, kNone,
                     "Cannot cast array data to dtype('bool') according to the rule 'safe'; where: "
-                    "found a weak scalar, wanted bool");
+                    "expected bool, got a weak scalar");
 }
 
 guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
@@ -90,12 +91,12 @@ guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand 
   if (args.outputs == nullptr && args.noutputs != 0) return need(nullptr, "args->outputs", error);
   if (args.outputs != nullptr && args.output != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "args->output and args->outputs are both given, wanted one of them");
+                      "args->output and args->outputs are both given, expected one of them");
   }
   *out = args.outputs == nullptr ? args.output : args.outputs;
   const int32_t found = args.outputs == nullptr ? 1 : args.noutputs;
   if (found == count) return need(*out, "args->output", error);
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "results: found %d, wanted %d", found, count);
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "results: expected %d, got %d", count, found);
 }
 
 }  // namespace

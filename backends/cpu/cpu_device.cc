@@ -85,7 +85,7 @@ guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, gu
 guf_status device_open(int32_t index, uint64_t native, void **out_device,
                        guf_backend_device_info *out_info, guf_error *error) {
   if (index != 0) {
-    return fail(error, GUF_E_NO_DEVICE, kNone, kNone, "device index: found %d, wanted 0", index);
+    return fail(error, GUF_E_NO_DEVICE, kNone, kNone, "device index: expected 0, got %d", index);
   }
   if (native != 0) {
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu has no native device to adopt");
@@ -112,7 +112,7 @@ void device_close(void *) {}
 guf_status memory_alloc(void *, uint64_t size, int32_t kind, void *, uint64_t *out_address,
                         guf_error *error) {
   if (kind < GUF_MEMORY_DEVICE || kind > GUF_MEMORY_MANAGED) {
-    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "memory kind: found %d, wanted 0..3", kind);
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "memory kind: expected 0..3, got %d", kind);
   }
   void *memory = nullptr;
   if (size < kHugeFrom) {

@@ -88,8 +88,9 @@ guf_status module_load(void *device, const guf_module_image *image, void **out_m
                        guf_error *error) {
   if (image_score(device, image) == 0) {
     return fail(error, GUF_E_NO_IMAGE, kNone, kNone,
-                "image: found format %d for '%.40s', wanted host code up to %s", image->format,
-                image->target == nullptr ? "" : image->target, isa_target(isa_level()));
+                "image: expected host code up to %s, got format %d for '%.40s'",
+                isa_target(isa_level()), image->format,
+                image->target == nullptr ? "" : image->target);
   }
   *out_module = const_cast<void *>(static_cast<const void *>(image->entries));
   return GUF_OK;

@@ -72,7 +72,7 @@ int granted_isa_level(int machine, const char *wish) {
   if (wish == nullptr || *wish == '\0') return machine;
   const int level = parse_isa_level(wish);
   if (level < kLowestCompiledLevel) {
-    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; wanted one of %s, %s, %s",
+    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; expected one of %s, %s, %s",
              wish, isa_target(2), isa_target(3), isa_target(4));
     return machine;
   }

@@ -181,11 +181,11 @@ guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_er
   }
   if (launch->shared_bytes > kMostShared) {
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                "kernel '%.63s': found %u bytes of shared memory, the cpu gives a block %u",
-                launch->name, launch->shared_bytes, kMostShared);
+                "kernel '%.63s': shared memory of a block: expected at most %u bytes, got %u",
+                launch->name, kMostShared, launch->shared_bytes);
   }
   if (launch->argument_bytes > sizeof(guf_kernel_head) + GUF_MAX_KERNEL_BYTES) {
-    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "kernel '%.63s': found %u argument bytes",
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "kernel '%.63s': got %u argument bytes",
                 launch->name, launch->argument_bytes);
   }
   if (launch->stream == nullptr) return execute_kernel(*launch, error);

@@ -141,7 +141,7 @@ Granted granted_threads() {
     if (errno == 0 && *end == '\0' && count >= 1 && count <= static_cast<long>(kMaxThreads)) {
       return {static_cast<uint16_t>(count), GrantedBy::kUser};
     }
-    host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; wanted 1..%u", wish,
+    host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; expected 1..%u", wish,
              kMaxThreads);
   }
   char membership[kPathSize];

@@ -52,8 +52,7 @@ guf_status open_library(Api *out_api, guf_error *error) {
 #undef GUF_CUDA_FIND
   if (missing == nullptr) return GUF_OK;
   return gpu::fail(error, GUF_E_DRIVER_OLD,
-                   "libcuda.so.1 has no %s: found a driver before CUDA 11.0, wanted a later one",
-                   missing);
+                   "libcuda.so.1 has no %s: expected a driver of CUDA 11.0 or later", missing);
 }
 
 bool has_pools(const Api &api) {

@@ -18,7 +18,7 @@ guf_status find_pool(Device &device, int32_t kind, MemoryPool **out, guf_error *
   static constexpr Backing kBackings[] = {Backing::kDevice, Backing::kPinned, Backing::kMapped,
                                           Backing::kManaged};
   if (kind < GUF_MEMORY_DEVICE || kind > GUF_MEMORY_MANAGED) {
-    return fail(error, GUF_E_UNSUPPORTED, "memory kind: found %d, wanted 0..3", kind);
+    return fail(error, GUF_E_UNSUPPORTED, "memory kind: expected 0..3, got %d", kind);
   }
   *out = &device.pool(kBackings[kind]);
   return GUF_OK;
@@ -163,10 +163,10 @@ guf_status event_elapsed(void *from, void *to, double *out_milliseconds, guf_err
   auto &last = *static_cast<Event *>(to);
   Device &device = first.device();
   if (&device != &last.device()) {
-    return fail(error, GUF_E_DEVICE_MISMATCH, "events: found two devices, wanted one");
+    return fail(error, GUF_E_DEVICE_MISMATCH, "events: expected one device, got two");
   }
   if (!first.recorded() || !last.recorded()) {
-    return fail(error, GUF_E_ARG, "events: found one that was never recorded");
+    return fail(error, GUF_E_ARG, "events: got one that was never recorded");
   }
   ScopedContext scope(device);
   GUF_GPU_TRY(scope.begin(error));
@@ -193,8 +193,8 @@ constexpr guf_gpu_api kExtension = {
 
 guf_status check_version(const char *name, uint32_t found, uint32_t newest, guf_error *error) {
   if (found != 0 && found <= newest) return GUF_OK;
-  return fail(error, GUF_E_UNSUPPORTED, "extension %s: found version %u, wanted %u", name, found,
-              newest);
+  return fail(error, GUF_E_UNSUPPORTED, "extension %s: expected %u, got version %u", name, newest,
+              found);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
   }
   if (name == nullptr || std::strcmp(name, "gufunc.gpu") != 0) {
     return fail(error, GUF_E_UNSUPPORTED,
-                "extension: found '%.60s', wanted 'gufunc.gpu', 'gufunc.kernels' or 'gufunc.trace'",
+                "extension: expected 'gufunc.gpu', 'gufunc.kernels' or 'gufunc.trace', got '%.60s'",
                 name == nullptr ? "" : name);
   }
   GUF_GPU_TRY(check_version(name, version, GUF_GPU_EXTENSION_VERSION, error));

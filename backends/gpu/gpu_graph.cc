@@ -127,7 +127,7 @@ guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
 guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   if (mode < kCaptureGlobal || mode > kCaptureRelaxed) {
-    return fail(error, GUF_E_UNSUPPORTED, "capture mode: found %d, wanted 0..2", mode);
+    return fail(error, GUF_E_UNSUPPORTED, "capture mode: expected 0..2, got %d", mode);
   }
   ScopedContext scope(owner);
   GUF_GPU_TRY(scope.begin(error));
@@ -187,7 +187,7 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
   auto &model = *static_cast<Graph *>(newer);
   if (&kept == &model) return GUF_OK;
   if (&kept.device != &model.device) {
-    return fail(error, GUF_E_DEVICE_MISMATCH, "graphs: found two devices, wanted one");
+    return fail(error, GUF_E_DEVICE_MISMATCH, "graphs: expected one device, got two");
   }
   Device &device = kept.device;
   ScopedContext scope(device);

@@ -56,12 +56,12 @@ guf_status Module::load(Device &device, const guf_module_image &image, LoadMode 
                         guf_error *error) {
   const char *const target = target_of(image);
   if (image.codec != GUF_CODEC_NONE) {
-    return fail(error, GUF_E_UNSUPPORTED, "image %.40s: found codec %d, wanted plain bytes", target,
+    return fail(error, GUF_E_UNSUPPORTED, "image %.40s: expected plain bytes, got codec %d", target,
                 image.codec);
   }
   if (score_image(device, image) == 0) {
-    return fail(error, GUF_E_NO_IMAGE, "image: found format %d for '%.40s', wanted one for %s",
-                image.format, target, device.facts().target);
+    return fail(error, GUF_E_NO_IMAGE, "image: expected one for %s, got format %d for '%.40s'",
+                device.facts().target, image.format, target);
   }
   auto *module = create<Module>(device);
   if (module == nullptr) return fail_memory(error, "a module");
@@ -217,7 +217,7 @@ guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, g
 guf_status Module::kernel(const char *stem, Kernel **out, guf_error *error) {
   const size_t length = strnlen(stem, kLongestName);
   if (length > kLongestName - 16) {
-    return fail(error, GUF_E_UNSUPPORTED, "kernel name: found more than %zu bytes",
+    return fail(error, GUF_E_UNSUPPORTED, "kernel name: expected at most %zu bytes",
                 kLongestName - 16);
   }
   const RelaxedCapture relaxed(device_.driver());

@@ -27,7 +27,7 @@ guf_status backing_of(int32_t kind, Backing *out, guf_error *error) {
       *out = Backing::kManaged;
       return GUF_OK;
     default:
-      return fail(error, GUF_E_UNSUPPORTED, "memory kind: found %d, wanted 0..3", kind);
+      return fail(error, GUF_E_UNSUPPORTED, "memory kind: expected 0..3, got %d", kind);
   }
 }
 
@@ -113,7 +113,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
                 guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   if (kind < GUF_COPY_HOST_TO_DEVICE || kind > GUF_COPY_DEVICE_TO_DEVICE) {
-    return fail(error, GUF_E_UNSUPPORTED, "copy kind: found %d, wanted 0..2", kind);
+    return fail(error, GUF_E_UNSUPPORTED, "copy kind: expected 0..2, got %d", kind);
   }
   if (size == 0) return GUF_OK;
   const Direction direction = kind == GUF_COPY_HOST_TO_DEVICE   ? Direction::kToDevice
@@ -140,8 +140,8 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 uint32_t pattern_size, uint64_t count, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   if (pattern_size == 0 || pattern_size > kLargestPattern) {
-    return fail(error, GUF_E_UNSUPPORTED, "pattern size: found %u bytes, wanted 1..%u",
-                pattern_size, kLargestPattern);
+    return fail(error, GUF_E_UNSUPPORTED, "pattern size: expected 1..%u, got %u bytes",
+                kLargestPattern, pattern_size);
   }
   if (count == 0) return GUF_OK;
   ScopedContext scope(owner);

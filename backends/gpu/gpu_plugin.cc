@@ -73,7 +73,7 @@ guf_status check_index(int32_t index, guf_error *error) {
   if (ndevices < 0) return fail(error, GUF_E_NO_DRIVER, "the driver was not opened");
   const int32_t count = std::min(ndevices, kMostDevices);
   if (index >= 0 && index < count) return GUF_OK;
-  return fail(error, GUF_E_NO_DEVICE, "device index: found %d, wanted 0..%d", index, count - 1);
+  return fail(error, GUF_E_NO_DEVICE, "device index: expected 0..%d, got %d", count - 1, index);
 }
 
 // A device that cannot run even the plugin's own kernels is unusable. A plugin built without
@@ -93,7 +93,7 @@ guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *erro
     length += static_cast<size_t>(std::max(added, 0));
   }
   return fail(error, GUF_E_NO_IMAGE,
-              "device %s:%d, %.60s, is %.60s, and no kernel of the plugin runs there: found code "
+              "device %s:%d, %.60s, is %.60s, and no kernel of the plugin runs there: it has code "
               "for %s",
               vendor().name, index, facts.name, facts.target, targets);
 }

@@ -37,8 +37,8 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
   const uint32_t most = owner.facts().max_shared_bytes;
   if (__builtin_expect(launch->shared_bytes > most, 0)) {
     return fail(error, GUF_E_UNSUPPORTED,
-                "kernel '%.63s': found %u bytes of shared memory, the device gives a block %u",
-                launch->name, launch->shared_bytes, most);
+                "kernel '%.63s': shared memory of a block: expected at most %u bytes, got %u",
+                launch->name, most, launch->shared_bytes);
   }
   ScopedContext scope(owner);
   GUF_GPU_TRY(scope.begin(error));

@@ -12,7 +12,7 @@ namespace {
 guf_status check_same(const Device &a, const Device &b, guf_error *error) {
   if (&a == &b) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH,
-              "the event is of device %d and the stream of device %d: found two, wanted one",
+              "the event is of device %d and the stream of device %d: expected one device, got two",
               a.context().index, b.context().index);
 }
 
@@ -22,15 +22,15 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
   const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
   if (const ErrorInfo &info = device.driver().error_info(code); info.kind == ErrorKind::kGone) {
-    return fail_native(error, GUF_E_HANDLE, code,
-                       "native stream: found one of no living context, wanted one of device %d: "
-                       "%s (%d)",
-                       device.context().index, info.name, code);
+    return fail_native(
+        error, GUF_E_HANDLE, code,
+        "native stream: expected one of device %d, got one of a destroyed context: %s (%d)",
+        device.context().index, info.name, code);
   }
   GUF_GPU_TRY(device.check(code, "asking whose the stream is", error));
   if (belongs) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH,
-              "native stream: found one of another device, wanted one of %s:%d",
+              "native stream: expected one of %s:%d, got one of another device",
               device.vendor().name, device.context().index);
 }
 

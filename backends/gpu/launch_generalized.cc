@@ -174,9 +174,10 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
   const Mapping mapping = choose_mapping(block, shape, core, status, commands, rows);
   if (!commands.has(mapping.entry)) return fail_no_entry(error, "block");
   if (mapping.shared > commands.traits().max_shared_bytes) {
-    return fail(error, GUF_E_UNSUPPORTED,
-                "the function needs %u bytes of shared memory, the device gives a block %u",
-                mapping.shared, commands.traits().max_shared_bytes);
+    return fail(
+        error, GUF_E_UNSUPPORTED,
+        "the function needs %u bytes of shared memory, a block of the device has at most %u",
+        mapping.shared, commands.traits().max_shared_bytes);
   }
   return in_parts(shape, items_of_launch(mapping, commands), [&](const LaunchShape &part) {
     return queue_mapped(block, part, core, status, mapping, rows, commands, error);

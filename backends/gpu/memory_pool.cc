@@ -46,7 +46,8 @@ bool MemoryPool::over_limit(uint64_t bytes) const {
 guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_error *error) {
   const uint64_t rounded = size_of(bytes);
   if (rounded == 0) {
-    return fail(error, GUF_E_DEVICE_MEMORY, "allocating memory: found %llu bytes, wanted fewer",
+    return fail(error, GUF_E_DEVICE_MEMORY,
+                "allocating memory: %llu bytes exceed the address space",
                 static_cast<unsigned long long>(bytes));
   }
   bool captured = false;
@@ -101,9 +102,10 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
   }
   if (over_limit(bytes)) {
     return fail(error, follows_streams() ? GUF_E_DEVICE_MEMORY : GUF_E_NO_MEMORY,
-                "memory of the pool: found %llu bytes in use, wanted %llu more of a limit of %llu",
+                "memory of the pool: %llu bytes more than the %llu in use exceed the limit of %llu",
+                static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(counted_.live_bytes),
-                static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(limit_));
+                static_cast<unsigned long long>(limit_));
   }
   Block *const block = create<Block>();
   if (block == nullptr) return fail_memory(error, "a block of memory");
@@ -238,12 +240,14 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
     block = handed_out_.take(address);
     if (block != nullptr && block->bytes != size_of(bytes)) {
       handed_out_.add(block);
-      return fail(error, GUF_E_ARG, "freeing memory: found %llu bytes, allocated were others",
+      return fail(error, GUF_E_ARG,
+                  "freeing memory: the allocation has another size; got %llu bytes",
                   static_cast<unsigned long long>(bytes));
     }
   }
   if (block == nullptr) {
-    return fail(error, GUF_E_ARG, "freeing memory: found 0x%llx, an address of no allocation",
+    return fail(error, GUF_E_ARG,
+                "freeing memory: the address is not one of an allocation; got 0x%llx",
                 static_cast<unsigned long long>(address));
   }
   block->next = nullptr;

@@ -22,7 +22,7 @@ func Records[T any](a *AnyArray) ([]T, error) {
 	if described, err := info.DType.Info(); err != nil {
 		return nil, err
 	} else if described.Kind != 'V' && !dtypeOf(element).holds(info.DType) {
-		message := fmt.Sprintf("%v is no type of records", info.DType)
+		message := fmt.Sprintf("%v is not a type of records", info.DType)
 		return nil, &Error{ErrDType, message, -1, -1, 0}
 	}
 	if err := recordOf(reflect.TypeOf(element).Elem(), info.DType); err != nil {

@@ -83,7 +83,7 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
     const int64_t extent = shape[axis];
     if (extent < 0) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
-                        "negative dimensions are not allowed; axis %d: found %lld", axis,
+                        "negative dimensions are not allowed; axis %d: got %lld", axis,
                         static_cast<long long>(extent));
     }
     if (extent == 0) {

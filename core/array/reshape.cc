@@ -42,7 +42,7 @@ guf_status complete_shape(const Array &array, int32_t ndim, const int64_t *shape
   for (int32_t axis = 0; axis < ndim; ++axis) {
     if (shape[axis] < -1) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
-                        "negative dimensions are not allowed; axis %d: found %lld", axis,
+                        "negative dimensions are not allowed; axis %d: got %lld", axis,
                         static_cast<long long>(shape[axis]));
     }
     if (shape[axis] == -1) {
@@ -126,7 +126,7 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
                    base::Ref<Array> *out, guf_error *error) {
   if (order != GUF_ORDER_C && order != GUF_ORDER_F && order != GUF_ORDER_ANY) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "order must be C, F or any for reshaping; found %d", order);
+                      "order must be C, F or any for reshaping; got %d", order);
   }
   Dimensions to;
   GUF_TRY(complete_shape(array, ndim, shape, &to, error));

@@ -107,7 +107,7 @@ guf_status transpose(const Array &array, int32_t naxes, const int64_t *axes, bas
   } else {
     if (naxes != from.ndim) {
       return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
-                        "axes don't match array; found %d axes, wanted %d", naxes, from.ndim);
+                        "axes don't match array; expected %d, got %d axes", from.ndim, naxes);
     }
     AxisSet seen;
     GUF_TRY(mark_axes(naxes, axes, from.ndim, "repeated axis in transpose", &seen, error));
@@ -131,8 +131,8 @@ guf_status broadcast_to(const Array &array, int32_t ndim, const int64_t *shape,
   if (ndim < from.ndim) {
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "input operand has more dimensions than allowed by the axis remapping; "
-                      "found %d, wanted at most %d",
-                      from.ndim, ndim);
+                      "expected at most %d, got %d",
+                      ndim, from.ndim);
   }
   Dimensions to;
   for (int32_t axis = 0; axis < ndim; ++axis) {
@@ -169,10 +169,10 @@ guf_status squeeze(const Array &array, int32_t naxes, const int64_t *axes, base:
     if (!drop.test(static_cast<size_t>(axis))) {
       to.append(from.shape[axis], from.strides[axis]);
     } else if (from.shape[axis] != 1) {
-      return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
-                        "cannot select an axis to squeeze out which has size not equal to one; "
-                        "axis %d: found %lld",
-                        axis, static_cast<long long>(from.shape[axis]));
+      return base::fail(
+          error, GUF_E_SHAPE, base::kNone, axis,
+          "cannot select an axis to squeeze out which has size not equal to one; axis %d: got %lld",
+          axis, static_cast<long long>(from.shape[axis]));
     }
   }
   return make_view(array, to, from.address, false, out, error);
@@ -220,10 +220,10 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
     GUF_TRY(normalize_axis(axes[i], from.ndim, &axis, error));
     if (windows[i] < 1 || windows[i] > to.shape[axis]) {
       return base::fail(
-          error, GUF_E_SHAPE, base::kNone, axis, "%s; axis %d: found %lld, wanted 1 to %lld",
+          error, GUF_E_SHAPE, base::kNone, axis, "%s; axis %d: expected 1 to %lld, got %lld",
           windows[i] < 0 ? "`window_shape` cannot contain negative values"
                          : "window shape cannot be larger than input array shape",
-          axis, static_cast<long long>(windows[i]), static_cast<long long>(to.shape[axis]));
+          axis, static_cast<long long>(to.shape[axis]), static_cast<long long>(windows[i]));
     }
     to.shape[axis] -= windows[i] - 1;
     to.append(windows[i], from.strides[axis]);

@@ -51,7 +51,7 @@ class Checker : private TableReader {
 
   guf_status bad(const char *field, const char *wanted) {
     return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "malformed kernel table%s%.*s; %s: wanted %s", where_.empty() ? "" : " at ",
+                      "malformed kernel table%s%.*s; %s: expected %s", where_.empty() ? "" : " at ",
                       static_cast<int>(where_.size()), where_.data(), field, wanted);
   }
 
@@ -80,14 +80,14 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
   if (table->struct_size != sizeof(guf_module_v1) && table->struct_size != kTableWithoutRaw) {
     // GUF_E_STRUCT: the program passed a wrong table. GUF_E_BAD_FILE: the file is damaged.
     return base::fail(error_, rules_.regions.empty() ? GUF_E_STRUCT : GUF_E_BAD_FILE, base::kNone,
-                      base::kNone, "malformed kernel table; struct_size: found %u, wanted %zu",
-                      table->struct_size, sizeof(guf_module_v1));
+                      base::kNone, "malformed kernel table; struct_size: expected %zu, got %u",
+                      sizeof(guf_module_v1), table->struct_size);
   }
   if (table->kernel_abi != GUF_KERNEL_ABI) {
     return base::fail(
         error_, GUF_E_ABI, base::kNone, base::kNone,
-        "the kernels were made for another libgufunc; kernel ABI: found %u, wanted %d",
-        table->kernel_abi, GUF_KERNEL_ABI);
+        "the kernels were made for another libgufunc; kernel ABI: expected %d, got %u",
+        GUF_KERNEL_ABI, table->kernel_abi);
   }
   std::string_view name;
   if (!reads_text(table->name, GUF_MAX_NAME, &name) || !is_identifier(name)) {

@@ -13,8 +13,8 @@ namespace {
 
 guf_status bad_frame(const guf_module_image &image, const char *found, guf_error *error) {
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "image %s is damaged; its data: found %s, wanted a zstd frame of %llu bytes",
-                    image.target, found, static_cast<unsigned long long>(image.inflated_size));
+                    "image %s is damaged; its data: expected a zstd frame of %llu bytes, got %s",
+                    image.target, static_cast<unsigned long long>(image.inflated_size), found);
 }
 
 // The size in the frame header is checked first, so that nothing is written if it is wrong.
@@ -37,7 +37,7 @@ guf_status PlainImage::open(const guf_module_image &image, guf_error *error) {
   memory_.reset(new (std::nothrow) unsigned char[whole + 1]);
   if (memory_ == nullptr) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
-                      "no memory for image %s; wanted %llu bytes", image.target,
+                      "no memory for image %s, which needs %llu bytes", image.target,
                       static_cast<unsigned long long>(whole));
   }
   if (compressed) {

@@ -49,7 +49,7 @@ struct CheckedFile {
 };
 
 // Opens a file for reading. Does not block on a FIFO and does not open devices.
-// Errors  GUF_E_IO <= it cannot be opened, or is no regular file
+// Errors  GUF_E_IO <= it cannot be opened, or is not a regular file
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
 
 // The bytes of a file, mapped for reading.

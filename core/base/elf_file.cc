@@ -36,14 +36,14 @@ bool lies_inside(uint64_t offset, uint64_t size, uint64_t file_size) {
 
 guf_status bad_file(guf_error *error, const char *what, uint64_t found, uint64_t wanted) {
   return fail(error, GUF_E_BAD_FILE, kNone, kNone,
-              "not a loadable ELF file; %s: found %llu, wanted %llu", what,
-              static_cast<unsigned long long>(found), static_cast<unsigned long long>(wanted));
+              "not a loadable ELF file; %s: expected %llu, got %llu", what,
+              static_cast<unsigned long long>(wanted), static_cast<unsigned long long>(found));
 }
 
 guf_status check_header(const Elf64_Ehdr &header, uint64_t file_size, guf_error *error) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
     return fail(error, GUF_E_BAD_FILE, kNone, kNone,
-                "not an ELF file; the first bytes are no ELF magic");
+                "not an ELF file; the first bytes are not the ELF magic");
   }
   if (header.e_ident[EI_CLASS] != ELFCLASS64) {
     return bad_file(error, "class", header.e_ident[EI_CLASS], ELFCLASS64);
@@ -66,8 +66,8 @@ guf_status check_header(const Elf64_Ehdr &header, uint64_t file_size, guf_error 
   }
   if (header.e_phnum == 0 || header.e_phnum > ElfFile::kMaxSegments) {
     return fail(error, GUF_E_BAD_FILE, kNone, kNone,
-                "not a loadable ELF file; program headers: found %u, wanted 1 to %zu",
-                header.e_phnum, ElfFile::kMaxSegments);
+                "not a loadable ELF file; program headers: expected 1 to %zu, got %u",
+                ElfFile::kMaxSegments, header.e_phnum);
   }
   if (!lies_inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), file_size)) {
     return bad_file(error, "program headers lie outside the file, offset", header.e_phoff,

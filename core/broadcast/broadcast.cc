@@ -132,12 +132,12 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   }
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
   if (signature.generalized) add_requested(call, loop, ncore, &text);
-  return base::fail(
-      error, GUF_E_SHAPE, culprit, axis,
-      "operands could not be broadcast together with %s%s; argument %d, axis %d: found %lld, "
-      "wanted %lld",
-      signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ", text.c_str(),
-      culprit, axis, static_cast<long long>(found), static_cast<long long>(wanted));
+  return base::fail(error, GUF_E_SHAPE, culprit, axis,
+                    "operands could not be broadcast together with %s%s; argument %d, axis %d: "
+                    "expected %lld, got %lld",
+                    signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ",
+                    text.c_str(), culprit, axis, static_cast<long long>(wanted),
+                    static_cast<long long>(found));
 }
 
 // `axis` is kNone if the output lacks axes, because then no single axis is at fault.
@@ -154,15 +154,15 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
   if (axis == kNone) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
-                      "%s; argument %d: found %d dimensions, wanted %d", text.c_str(), operand,
-                      layout.ndim, ndim);
+                      "%s; argument %d: expected %d, got %d dimensions", text.c_str(), operand,
+                      ndim, layout.ndim);
   }
   const int64_t found = layout.shape[axis];
   const int64_t wanted = shape[ndim - layout.ndim + axis];
   if (loop.turned) axis = loop.order[operand][axis];
   return base::fail(error, GUF_E_SHAPE, operand, axis,
-                    "%s; argument %d, axis %d: found %lld, wanted %lld", text.c_str(), operand,
-                    axis, static_cast<long long>(found), static_cast<long long>(wanted));
+                    "%s; argument %d, axis %d: expected %lld, got %lld", text.c_str(), operand,
+                    axis, static_cast<long long>(wanted), static_cast<long long>(found));
 }
 
 // Broadcasts one operand with the common shape. Returns the axis that does not fit, or kNone.

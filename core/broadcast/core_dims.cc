@@ -32,9 +32,9 @@ guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, i
   return base::fail(
       error, GUF_E_SHAPE, operand, j,
       "%s: %s operand %d has a mismatch in its core dimension %d, with gufunc signature %s (size "
-      "%lld is different from %lld); argument %d, axis %d: found %lld, wanted %lld",
+      "%lld is different from %lld); argument %d, axis %d: expected %lld, got %lld",
       call.ufunc->name.c_str(), side_name(signature, operand), side_index(signature, operand), j,
-      signature.text.c_str(), f, w, operand, j, f, w);
+      signature.text.c_str(), f, w, operand, j, w, f);
 }
 
 // Marks one optional dimension of the operand as missing in all operands. Returns false if the
@@ -86,17 +86,18 @@ guf_status apply_dims(const op::CallView &call, LoopShape *loop, guf_error *erro
     while (dim < signature.dims.size() && signature.dims[dim].name != given.name) ++dim;
     if (dim == signature.dims.size()) {
       return base::fail(error, GUF_E_ARG, kNone, kNone,
-                        "%s: dims= names %.*s, which is no core dimension of %s",
+                        "%s: dims= names %.*s, which is not a core dimension of %s",
                         call.ufunc->name.c_str(), base::utf8_prefix(given.name, GUF_MAX_NAME),
                         given.name, signature.text.c_str());
     }
     int64_t &size = loop->core_size[dim];
     if (given.size < 0 || (size != kUnknown && size != given.size)) {
       return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                        "%s: dims= gives %.63s the size %lld; found %lld, wanted %s%lld",
+                        "%s: dims= gives %.63s the size %lld; expected %s%lld, got %lld",
                         call.ufunc->name.c_str(), given.name, static_cast<long long>(given.size),
-                        static_cast<long long>(given.size), size == kUnknown ? "at least " : "",
-                        static_cast<long long>(std::max<int64_t>(size, 0)));
+                        size == kUnknown ? "at least " : "",
+                        static_cast<long long>(std::max<int64_t>(size, 0)),
+                        static_cast<long long>(given.size));
     }
     size = given.size;
   }
@@ -108,12 +109,12 @@ guf_status set_by_rule(const op::CallView &call, const op::DimRule &rule, int64_
   int64_t &size = loop->core_size[rule.dim];
   if (size != kUnknown && size != value) {
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                      "%s: the rule %s gives %lld, but the core dimension %s has size %lld; found "
-                      "%lld, wanted %lld",
+                      "%s: the rule %s gives %lld, but the core dimension %s has size %lld; "
+                      "expected %lld, got %lld",
                       call.ufunc->name.c_str(), rule.text.c_str(), static_cast<long long>(value),
                       dim_of(call.ufunc->signature, rule.dim).name.c_str(),
-                      static_cast<long long>(size), static_cast<long long>(size),
-                      static_cast<long long>(value));
+                      static_cast<long long>(size), static_cast<long long>(value),
+                      static_cast<long long>(size));
   }
   size = value;
   return GUF_OK;
@@ -157,7 +158,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   said->message[sizeof said->message - 1] = '\0';
   if (status < 100 || status > 9999) {  // error classes have at most two digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
-                             "%s: the hook for core dimensions returned %d, which is no error",
+                             "%s: the hook for core dimensions returned %d, which is not an error",
                              name, status);
   }
   if (said->message[0] == '\0') {
@@ -186,13 +187,12 @@ guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error)
     int64_t &size = loop->core_size[dim];
     if (sizes[dim] == size) continue;
     if (size != kUnknown || sizes[dim] < 0) {
-      return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                        "%s: the hook for core dimensions gave %s the size %lld; found %lld, "
-                        "wanted %s%lld",
-                        ufunc.name.c_str(), ufunc.signature.dims[dim].name.c_str(),
-                        static_cast<long long>(sizes[dim]), static_cast<long long>(sizes[dim]),
-                        size == kUnknown ? "at least " : "",
-                        static_cast<long long>(std::max<int64_t>(size, 0)));
+      return base::fail(
+          error, GUF_E_SHAPE, kNone, kNone,
+          "%s: the hook for core dimensions gave %s the size %lld; expected %s%lld, got %lld",
+          ufunc.name.c_str(), ufunc.signature.dims[dim].name.c_str(),
+          static_cast<long long>(sizes[dim]), size == kUnknown ? "at least " : "",
+          static_cast<long long>(std::max<int64_t>(size, 0)), static_cast<long long>(sizes[dim]));
     }
     size = sizes[dim];
   }
@@ -227,11 +227,10 @@ guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error 
     if (ndim < loop->core_ndim[i]) {
       return base::fail(error, GUF_E_SHAPE, i, kNone,
                         "%s: %s operand %d does not have enough dimensions (has %d, gufunc core "
-                        "with signature %s "
-                        "requires %d); argument %d: found %d, wanted %d",
+                        "with signature %s requires %d); argument %d: expected %d, got %d",
                         call.ufunc->name.c_str(), side_name(signature, i), side_index(signature, i),
-                        ndim, signature.text.c_str(), loop->core_ndim[i], i, ndim,
-                        loop->core_ndim[i]);
+                        ndim, signature.text.c_str(), loop->core_ndim[i], i, loop->core_ndim[i],
+                        ndim);
     }
   }
   return GUF_OK;

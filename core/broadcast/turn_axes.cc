@@ -112,16 +112,16 @@ guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t
   const bool none_open =
       std::any_of(outputs, outputs + signature.nout, [](int32_t n) { return n; });
   if (left == 0 && (i == 0 || none_open)) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "axes should be a list with an entry for all %d inputs and outputs; entries "
-                      "for outputs can only be omitted if none of them has core axes.; naxes: "
-                      "found %d, wanted %d",
-                      call.noperands, call.args->naxes, wanted);
+    return base::fail(
+        error, GUF_E_ARG, kNone, kNone,
+        "axes should be a list with an entry for all %d inputs and outputs; entries for outputs "
+        "can only be omitted if none of them has core axes.; naxes: expected %d, got %d",
+        call.noperands, wanted, call.args->naxes);
   }
   return base::fail(error, GUF_E_ARG, i, kNone,
                     "%s: operand %d has %d core dimensions, but %d dimensions are specified by "
-                    "axes tuple.; naxes: found %d, wanted %d",
-                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, call.args->naxes, wanted);
+                    "axes tuple.; naxes: expected %d, got %d",
+                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, wanted, call.args->naxes);
 }
 
 // Checks the number of axes in axes=. `*out_outputs`: whether it includes the axes of the outputs.

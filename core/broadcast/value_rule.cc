@@ -95,7 +95,7 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
   }
   if (count(operand.layout) != 1) {
     return base::fail(error, GUF_E_VALUE, rule.operand, kNone,
-                      "%s: the rule %s needs one value; argument %d: found %llu values, wanted 1",
+                      "%s: the rule %s needs one value; argument %d: expected 1, got %llu values",
                       name, rule.text.c_str(), rule.operand,
                       static_cast<unsigned long long>(count(operand.layout)));
   }
@@ -113,10 +113,9 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
     if (!decode(operand.layout.dtype, bytes, &number)) number.whole = false;
   }
   if (!number.whole || number.is_negative) {
-    return base::fail(
-        error, GUF_E_VALUE, rule.operand, kNone,
-        "%s: the rule %s needs a size; argument %d: found a value that is no integer in 0..2**62",
-        name, rule.text.c_str(), rule.operand);
+    return base::fail(error, GUF_E_VALUE, rule.operand, kNone,
+                      "%s: the rule %s needs a size; argument %d: expected an integer in 0..2**62",
+                      name, rule.text.c_str(), rule.operand);
   }
   *out = number.value;
   return GUF_OK;

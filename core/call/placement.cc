@@ -25,17 +25,18 @@ struct Locations {
                                                       const Device *wanted, guf_error *error) {
   return base::fail(
       error, GUF_E_DEVICE_MISMATCH, operand, kNone,
-      "operands lie on devices that a call may not mix; argument %d: found %s, wanted %s", operand,
-      found == nullptr ? "host memory" : found->spec.c_str(),
-      wanted == nullptr ? "host memory" : wanted->spec.c_str());
+      "operands are on devices that a call may not mix; argument %d: expected %s, got %s", operand,
+      wanted == nullptr ? "host memory" : wanted->spec.c_str(),
+      found == nullptr ? "host memory" : found->spec.c_str());
 }
 
 // Operands and stream agree, but the requested device differs.
 [[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &wanted,
                                                    guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
-                    "device: found %s, wanted %s, where the %s", call.device->spec.c_str(),
-                    wanted.spec.c_str(), call.stream != nullptr ? "stream is" : "operands lie");
+                    "device: expected %s, where the %s, got %s", wanted.spec.c_str(),
+                    call.stream != nullptr ? "stream is" : "operands are",
+                    call.device->spec.c_str());
 }
 
 guf_status look_at(op::OperandView &operand, int32_t index, Locations *locations,

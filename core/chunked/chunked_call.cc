@@ -26,12 +26,12 @@ constexpr int32_t kDepth = 3, kMostDepth = 16;
 guf_status check_options(const guf_chunk_options &options, guf_error *error) {
   if (options.flags != 0 || options.reserved != 0) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "options->flags and options->reserved must be 0; found 0x%x and %u",
+                      "options->flags and options->reserved must be 0; got 0x%x and %u",
                       options.flags, options.reserved);
   }
   if (options.depth < 0 || options.depth > kMostDepth) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "depth: found %d, wanted 0 to %d",
-                      options.depth, kMostDepth);
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "depth: expected 0 to %d, got %d", kMostDepth,
+                      options.depth);
   }
   return GUF_OK;
 }
@@ -123,8 +123,8 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   const int64_t items = cut_.items();
   if (options_.first_item < 0 || options_.first_item > items) {
     done_ = 0;
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "first_item: found %lld, wanted 0 to %lld",
-                      static_cast<long long>(options_.first_item), static_cast<long long>(items));
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "first_item: expected 0 to %lld, got %lld",
+                      static_cast<long long>(items), static_cast<long long>(options_.first_item));
   }
   done_ = options_.first_item;
   if (loop_.items == 0) return GUF_OK;

@@ -60,10 +60,10 @@ guf_status check_layout(const char *name, uint32_t itemsize, uint32_t alignment,
   guf_dtype other = GUF_DTYPE_UNSPECIFIED;
   const size_t length = strnlen(name, kLongestName + 1);
   if (!is_name({name, length})) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "'%.*s' cannot name a record: wanted [A-Za-z_][A-Za-z0-9_.]*, at most %zu "
-                      "characters",
-                      base::utf8_prefix(name, length), name, kLongestName);
+    return base::fail(
+        error, GUF_E_ARG, base::kNone, base::kNone,
+        "'%.*s' cannot name a record: expected [A-Za-z_][A-Za-z0-9_.]*, at most %zu characters",
+        base::utf8_prefix(name, length), name, kLongestName);
   }
   if (parse(name, &other, nullptr) == GUF_OK && !is_record(other)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
@@ -71,14 +71,14 @@ guf_status check_layout(const char *name, uint32_t itemsize, uint32_t alignment,
   }
   if (!std::has_single_bit(alignment) || alignment > kLargestAlignment) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "record '%s': alignment: found %u, wanted 1, 2, 4, ... %u", name, alignment,
-                      kLargestAlignment);
+                      "record '%s': alignment: expected 1, 2, 4, ... %u, got %u", name,
+                      kLargestAlignment, alignment);
   }
   if (itemsize == 0 || itemsize > GUF_MAX_RECORD_ITEMSIZE || itemsize % alignment != 0) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "record '%s': itemsize: found %u, wanted a multiple of the alignment %u from "
-                      "1 to %d",
-                      name, itemsize, alignment, GUF_MAX_RECORD_ITEMSIZE);
+    return base::fail(
+        error, GUF_E_ARG, base::kNone, base::kNone,
+        "record '%s': itemsize: expected a multiple of the alignment %u from 1 to %d, got %u", name,
+        alignment, GUF_MAX_RECORD_ITEMSIZE, itemsize);
   }
   return GUF_OK;
 }

@@ -32,9 +32,9 @@ base::Text who(const module::RawKernel &kernel, int32_t index) {
 [[gnu::cold]] guf_status fail_limit(const module::RawKernel &kernel, const char *what, char axis,
                                     uint64_t found, uint64_t low, uint64_t high, guf_error *error) {
   return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "kernel '%s:%s', %s.%c: found %llu, wanted %llu to %llu", kernel.module_name(),
-                    kernel.row().name, what, axis, static_cast<unsigned long long>(found),
-                    static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
+                    "kernel '%s:%s', %s.%c: expected %llu to %llu, got %llu", kernel.module_name(),
+                    kernel.row().name, what, axis, static_cast<unsigned long long>(low),
+                    static_cast<unsigned long long>(high), static_cast<unsigned long long>(found));
 }
 
 // The limits are the same for all devices, so that a launch that works on one works on all.
@@ -59,9 +59,9 @@ guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call,
   const uint32_t most = kernel.row().max_threads;
   if (threads <= most) return GUF_OK;
   return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "kernel '%s:%s': found %llu threads in a block, wanted 1 to %u",
-                    kernel.module_name(), kernel.row().name,
-                    static_cast<unsigned long long>(threads), most);
+                    "kernel '%s:%s': expected 1 to %u, got %llu threads in a block",
+                    kernel.module_name(), kernel.row().name, most,
+                    static_cast<unsigned long long>(threads));
 }
 
 // If the plugin rejected the launch because of its shared memory, rewrites the error with the name
@@ -75,9 +75,9 @@ guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call,
   if (api.kernel_limits(device.native, request.kernel, &limits, nobody.get()) != GUF_OK) return;
   if (request.shared_bytes <= limits.max_shared_bytes) return;
   base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-             "kernel '%s:%s': found %u bytes of shared memory, %s gives a block %u",
-             kernel.module_name(), kernel.row().name, request.shared_bytes, device.spec.c_str(),
-             limits.max_shared_bytes);
+             "kernel '%s:%s': shared memory of a block on %s: expected at most %u bytes, got %u",
+             kernel.module_name(), kernel.row().name, device.spec.c_str(), limits.max_shared_bytes,
+             request.shared_bytes);
 }
 
 guf_status find_device(const KernelCall &call, Device **out, guf_error *error) {
@@ -114,8 +114,8 @@ guf_dtype without_unit(guf_dtype type) {
 guf_status check_dtype(const module::RawKernel &kernel, guf_dtype found, guf_dtype wanted,
                        int32_t index, guf_error *error) {
   if (__builtin_expect(without_unit(found) == wanted, 1)) return GUF_OK;
-  return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: found %s, wanted %s",
-                    who(kernel, index).c_str(), dtype::name(found), dtype::name(wanted));
+  return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: expected %s, got %s",
+                    who(kernel, index).c_str(), dtype::name(wanted), dtype::name(found));
 }
 
 [[gnu::cold]] guf_status fail_argument(const module::RawKernel &kernel, guf_status status,
@@ -127,39 +127,38 @@ guf_status check_array(const module::RawKernel &kernel, const guf_module_paramet
                        const OperandView &argument, const Device &device, int32_t index,
                        guf_error *error) {
   if ((argument.flags & op::kScalar) != 0) {
-    return fail_argument(kernel, GUF_E_ARG, index, "found a scalar, wanted an array", error);
+    return fail_argument(kernel, GUF_E_ARG, index, "expected an array, got a scalar", error);
   }
   GUF_TRY(check_dtype(kernel, argument.layout.dtype, parameter.dtype, index, error));
   if ((argument.flags & op::kSwapped) != 0) {
     return fail_argument(kernel, GUF_E_ARG, index,
-                         "found elements in the other byte order, which a kernel cannot read",
-                         error);
+                         "got elements in the other byte order, which a kernel cannot read", error);
   }
   const bool writes = (parameter.flags & GUF_PARAMETER_READ_ONLY) == 0;
   if (writes && (argument.flags & op::kReadOnly) != 0) {
     return fail_argument(kernel, GUF_E_READ_ONLY, index,
-                         "found a read-only array, and the kernel may write it", error);
+                         "got a read-only array, and the kernel may write it", error);
   }
   if (!reads(device, argument)) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, index, kNone,
-                      "%s: found memory of %s, which "
+                      "%s: got memory of %s, which "
                       "%s does not read",
                       who(kernel, index).c_str(),
                       argument.device == nullptr ? "the host" : argument.device->spec.c_str(),
                       device.spec.c_str());
   }
   if (!array::is_aligned(argument.layout)) {
-    return fail_argument(kernel, GUF_E_ARG, index, "found elements that are not aligned", error);
+    return fail_argument(kernel, GUF_E_ARG, index, "got elements that are not aligned", error);
   }
   if (parameter.kind == GUF_PARAMETER_POINTER) {
     if (array::is_contiguous(argument.layout, false)) return GUF_OK;
     return fail_argument(kernel, GUF_E_ARG, index,
-                         "found an array that is not C-contiguous, and the kernel takes a pointer",
+                         "got an array that is not C-contiguous, and the kernel takes a pointer",
                          error);
   }
   if (argument.layout.ndim == parameter.ndim) return GUF_OK;
-  return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: found %d dimensions, wanted %d",
-                    who(kernel, index).c_str(), argument.layout.ndim, parameter.ndim);
+  return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: expected %d, got %d dimensions",
+                    who(kernel, index).c_str(), parameter.ndim, argument.layout.ndim);
 }
 
 uint64_t *put_array(const guf_module_parameter &parameter, const OperandView &argument,
@@ -176,18 +175,17 @@ guf_status put_number(const module::RawKernel &kernel, const guf_module_paramete
                       OperandView *argument, int32_t index, uint64_t **inout_word,
                       guf_error *error) {
   if ((argument->flags & op::kScalar) == 0) {
-    return fail_argument(kernel, GUF_E_ARG, index, "found an array, wanted a scalar", error);
+    return fail_argument(kernel, GUF_E_ARG, index, "expected a scalar, got an array", error);
   }
   const uint32_t words = backend::parameter_words(parameter);
   const void *value = argument->value;
   if (resolve::is_weak(*argument)) {
     if (!resolve::takes(argument->kind, parameter.dtype)) {
-      return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: found %s, wanted %s",
-                        who(kernel, index).c_str(),
+      return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: expected %s, got %s",
+                        who(kernel, index).c_str(), dtype::name(parameter.dtype),
                         resolve::is_weak_int(*argument)            ? "an int"
                         : argument->kind == GUF_OPERAND_WEAK_FLOAT ? "a float"
-                                                                   : "a complex number",
-                        dtype::name(parameter.dtype));
+                                                                   : "a complex number");
     }
     GUF_TRY(resolve::convert(argument, index, parameter.dtype, error));
     value = argument->cast_value;
@@ -231,8 +229,8 @@ guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_
   Block block;
   GUF_TRY(pack_arguments(kernel, call, *device, block.word, error));
   if (call.shared_bytes > UINT32_MAX - row.shared_bytes) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "shared_bytes: found %u, wanted less",
-                      call.shared_bytes);
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "shared_bytes: expected at most %u, got %u",
+                      UINT32_MAX - row.shared_bytes, call.shared_bytes);
   }
   void *native = nullptr;
   const guf_kernels_api *api = nullptr;

@@ -25,7 +25,7 @@ using backend::Stream;
 guf_status check_order(int32_t order, int32_t lowest, int32_t highest, guf_error *error) {
   if (order >= lowest && order <= highest) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                    "order is %d, which is no guf_order that this function takes", order);
+                    "order is %d, which is not a guf_order that this function takes", order);
 }
 
 guf_status check_writable(const Array &array, guf_error *error) {
@@ -47,7 +47,7 @@ guf_status check_self_overlap(const Array &array, guf_error *error) {
 guf_status check_casting(guf_dtype from, guf_dtype to, int32_t casting, guf_error *error) {
   if (casting < GUF_CASTING_DEFAULT || casting > GUF_CASTING_UNSAFE) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "casting is %d, which is no guf_casting", casting);
+                      "casting is %d, which is not a guf_casting", casting);
   }
   const int32_t rule = casting == GUF_CASTING_DEFAULT ? GUF_CASTING_SAME_KIND : casting;
   if (dtype::can_cast(from, to, rule)) return dtype::check_cast(from, to, error);
@@ -135,7 +135,7 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
       break;
     default:
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "value->kind is %d, which is no scalar", operand.kind);
+                        "value->kind is %d, which is not a scalar", operand.kind);
   }
   if (operand.flags != 0 || operand.reserved != 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
@@ -251,8 +251,8 @@ guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Arr
   const Layout &from = array.layout();
   if (to.layout().dtype != from.dtype) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "the given array's dtype differs: found %s, wanted %s",
-                      dtype::name(to.layout().dtype), dtype::name(from.dtype));
+                      "the given array's dtype differs: expected %s, got %s",
+                      dtype::name(from.dtype), dtype::name(to.layout().dtype));
   }
   if (to.layout().ndim != from.ndim ||
       !std::equal(from.shape, from.shape + from.ndim, to.layout().shape)) {
@@ -261,15 +261,15 @@ guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Arr
     found.add_shape(to.layout().shape, to.layout().ndim);
     wanted.add_shape(from.shape, from.ndim);
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "the given array's shape differs: found %s, wanted %s", found.c_str(),
-                      wanted.c_str());
+                      "the given array's shape differs: expected %s, got %s", wanted.c_str(),
+                      found.c_str());
   }
   Device *lies_on = nullptr;
   GUF_TRY(device_of(to, &lies_on, error));
   if (lies_on != &device) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
-                      "the given array lies on another device: found %s, wanted %s",
-                      lies_on->spec.c_str(), device.spec.c_str());
+                      "the given array is on another device: expected %s, got %s",
+                      device.spec.c_str(), lies_on->spec.c_str());
   }
   GUF_TRY(check_writable(to, error));
   GUF_TRY(check_self_overlap(to, error));
@@ -281,9 +281,9 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   GUF_TRY(check_order(order, GUF_ORDER_C, GUF_ORDER_F, error));
   if (nbytes < array.nbytes()) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
-                      "the destination is too small; found %llu bytes, wanted %llu",
-                      static_cast<unsigned long long>(nbytes),
-                      static_cast<unsigned long long>(array.nbytes()));
+                      "the destination is too small; expected %llu, got %llu bytes",
+                      static_cast<unsigned long long>(array.nbytes()),
+                      static_cast<unsigned long long>(nbytes));
   }
   Device *device = nullptr;
   Device *cpu = nullptr;

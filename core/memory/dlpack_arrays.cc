@@ -117,7 +117,7 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
       return plugin::cpu_device(out, error);
     default:
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                        "managed->tensor.device_type is %d, wanted one of the cpu, CUDA or ROC",
+                        "managed->tensor.device_type: expected one of the cpu, CUDA or ROC, got %d",
                         where.type);
   }
 }
@@ -259,13 +259,13 @@ guf_status GivenTensor::measure(guf_error *error) {
 guf_status GivenTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
-    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: found %s",
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: got %s",
                       dtype::is_time(layout.dtype) ? "times" : "records",
                       dtype::name(layout.dtype));
   }
   if ((array_->flags() & GUF_ARRAY_SWAPPED) != 0) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "DLPack has no elements in the other byte order: found swapped %s",
+                      "DLPack has no elements in the other byte order: got swapped %s",
                       dtype::name(layout.dtype));
   }
   guf_dlpack_tensor &tensor = versioned_.tensor;

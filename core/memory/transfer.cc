@@ -237,7 +237,7 @@ guf_status check_stream(const Stream *stream, const Device &a, const Device &b, 
   const bool all_host = a.host_memory && b.host_memory;
   if ((own == &a || own == &b) && (all_host || !own->host_memory)) return GUF_OK;
   return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
-                    "the stream is of device %s; found arrays on %s and %s", own->spec.c_str(),
+                    "the stream is of device %s; got arrays on %s and %s", own->spec.c_str(),
                     a.spec.c_str(), b.spec.c_str());
 }
 

@@ -42,9 +42,9 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
   return base::fail(error, GUF_E_SHAPE, culprit, axis,
                     "operands could not be broadcast together with remapped shapes "
-                    "[original->remapped]: %s; argument %d, axis %d: found %lld, wanted %lld",
-                    text.c_str(), culprit, axis, static_cast<long long>(found),
-                    static_cast<long long>(wanted));
+                    "[original->remapped]: %s; argument %d, axis %d: expected %lld, got %lld",
+                    text.c_str(), culprit, axis, static_cast<long long>(wanted),
+                    static_cast<long long>(found));
 }
 
 guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_t place,
@@ -96,8 +96,8 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
   if (mask.ndim > input.ndim) {
     return base::fail(error, GUF_E_SHAPE, 3, kNone,
                       "input operand has more dimensions than allowed by the axis remapping; "
-                      "where: found %d, wanted at most %d",
-                      mask.ndim, input.ndim);
+                      "where: expected at most %d, got %d",
+                      input.ndim, mask.ndim);
   }
   for (int32_t own = 0; own < mask.ndim; ++own) {
     const int32_t k = own + input.ndim - mask.ndim;
@@ -159,7 +159,7 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
   }
   if (fits) return GUF_OK;
   base::Text shapes;
-  shapes.add("found ").add_shape(output.shape, output.ndim);
+  shapes.add("got ").add_shape(output.shape, output.ndim);
   shapes.add(", the input has ").add_shape(input.shape, input.ndim);
   shapes.add(" and %lld results along axis %d", static_cast<long long>(extent), axis);
   const bool accumulates = name[0] == 'a';

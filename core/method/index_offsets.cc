@@ -79,7 +79,7 @@ guf_status broadcast_indices(const AtView &view, IndexOffsets *offsets, guf_erro
   const int32_t total = offsets->ndim + view.array.layout.ndim - view.nindices;
   if (total <= GUF_MAX_NDIM) return GUF_OK;
   return base::fail(error, GUF_E_INDEX, kNone, kNone,
-                    "number of dimensions of the indexing result must be within [0, %d]: found %d",
+                    "number of dimensions of the indexing result must be within [0, %d]: got %d",
                     static_cast<int>(GUF_MAX_NDIM), total);
 }
 
@@ -89,7 +89,7 @@ guf_status prepare_index(AtView &view, Elements elements, int32_t k, guf_error *
   if (!dtype::is_integer(index.layout.dtype)) {
     return base::fail(error, GUF_E_INDEX, kFirstIndex + k, kNone,
                       "arrays used as indices must be of integer (or boolean) type; argument %d: "
-                      "found %s, wanted an integer type",
+                      "expected an integer type, got %s",
                       kFirstIndex + k, dtype::name(index.layout.dtype));
   }
   backend::Stream *const stream = elements == Elements::kRead ? view.call.stream : nullptr;
@@ -196,18 +196,18 @@ guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_er
   const array::Layout &operand = view.operand.layout;
   const array::Layout &array = view.array.layout;
   const int32_t total = offsets.ndim + array.ndim - view.nindices;
-  int64_t wanted[GUF_MAX_NDIM];
-  std::copy_n(offsets.shape, offsets.ndim, wanted);
-  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, wanted + offsets.ndim);
+  int64_t expected[GUF_MAX_NDIM];
+  std::copy_n(offsets.shape, offsets.ndim, expected);
+  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, expected + offsets.ndim);
   bool fits = operand.ndim <= total;
   for (int32_t axis = 0; fits && axis < operand.ndim; ++axis) {
     const int64_t extent = operand.shape[axis];
-    fits = extent == 1 || extent == wanted[total - operand.ndim + axis];
+    fits = extent == 1 || extent == expected[total - operand.ndim + axis];
   }
   if (fits) return GUF_OK;
   base::Text text;
-  text.add("found ").add_shape(operand.shape, operand.ndim);
-  text.add(", wanted ").add_shape(wanted, total);
+  text.add("expected ").add_shape(expected, total);
+  text.add(", got ").add_shape(operand.shape, operand.ndim);
   return base::fail(error, GUF_E_SHAPE, 1, kNone,
                     "array is not broadcastable to correct shape; argument 1: %s", text.c_str());
 }

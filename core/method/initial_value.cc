@@ -80,7 +80,7 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   if (dtype::is_datetime(type)) text = "Could not convert object to NumPy datetime";
   if (dtype::is_timedelta(type)) text = "Could not convert object to NumPy timedelta";
   return base::fail(error, dtype::is_complex(type) ? GUF_E_CASTING : GUF_E_VALUE, 4, kNone,
-                    "%s; initial: found %d dimensions, wanted 0", text, ndim);
+                    "%s; initial: expected 0, got %d dimensions", text, ndim);
 }
 
 guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {

@@ -20,8 +20,8 @@ guf_status check_result(const op::OperandView &result, int32_t index, guf_error 
   if (op::is_missing(result)) return GUF_OK;
   if ((result.flags & op::kScalar) != 0) {
     return base::fail(error, GUF_E_ARG, place, kNone,
-                      "return arrays must be of ArrayType; argument %d is written: found a scalar, "
-                      "wanted an array or a tensor",
+                      "return arrays must be of ArrayType; argument %d is written: expected an "
+                      "array or a tensor, got a scalar",
                       place);
   }
   if ((result.flags & op::kReadOnly) != 0) {
@@ -214,7 +214,7 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
   const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
   if (nkept > kMostKept) {
     return base::fail(error, GUF_E_SHAPE, kInput, kNone,
-                      "a reduction with a state keeps at most %d axes; found %d", kMostKept, nkept);
+                      "a reduction with a state keeps at most %d axes; got %d", kMostKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
   out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);

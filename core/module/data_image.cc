@@ -194,7 +194,7 @@ class DataImage final : public ModuleImage {
     const std::optional<uint64_t> place = find_table(copy_, dynamic);
     if (!place) {
       return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                        "%s is no module; it exports no %s", path, kTableSymbol);
+                        "%s is not a module; it exports no %s", path, kTableSymbol);
     }
     const auto *const table = reinterpret_cast<const guf_module_v1 *>(copy_.base() + *place);
     GUF_TRY(backend::check_table(table, {copy_.regions(), false}, error));

@@ -25,7 +25,7 @@ class MappedImage final : public ModuleImage {
     const auto *const table = static_cast<const guf_module_v1 *>(dlsym(library_, kTableSymbol));
     if (table == nullptr) {
       return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                        "%s is no module; it exports no %s", path, kTableSymbol);
+                        "%s is not a module; it exports no %s", path, kTableSymbol);
     }
     const std::vector<backend::Region> regions = find_regions(file);
     GUF_TRY(backend::check_table(table, {regions, true}, error));

@@ -54,8 +54,8 @@ guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
   }
   if (descriptor.size != sizeof(ModuleNote)) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "damaged gufunc module; size of the module note: found %llu, wanted %zu",
-                      static_cast<unsigned long long>(descriptor.size), sizeof(ModuleNote));
+                      "damaged gufunc module; size of the module note: expected %zu, got %llu",
+                      sizeof(ModuleNote), static_cast<unsigned long long>(descriptor.size));
   }
   std::memcpy(out_note, file.bytes().data() + descriptor.offset, sizeof(ModuleNote));
   *out_digest_offset = descriptor.offset + offsetof(ModuleNote, digest);

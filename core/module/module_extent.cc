@@ -51,8 +51,8 @@ guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *
   GUF_TRY(find_sections_end(path, file.bytes(), header, &end, error));
   if (file.bytes().size() == end) return GUF_OK;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "%s is damaged; its size in bytes: found %zu, wanted %llu", path,
-                    file.bytes().size(), static_cast<unsigned long long>(end));
+                    "%s is damaged; its size in bytes: expected %llu, got %zu", path,
+                    static_cast<unsigned long long>(end), file.bytes().size());
 }
 
 }  // namespace gufunc::module

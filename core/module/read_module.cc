@@ -70,9 +70,9 @@ guf_status check_before_copy(const char *path, const base::CheckedFile &file, gu
   GUF_TRY(check_notes(path, file, segments, error));
   if (file.size <= kMaxSize) return GUF_OK;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "%s is too large for a module; found %llu bytes, wanted at most %llu", path,
-                    static_cast<unsigned long long>(file.size),
-                    static_cast<unsigned long long>(kMaxSize));
+                    "%s is too large for a module; expected at most %llu, got %llu bytes", path,
+                    static_cast<unsigned long long>(kMaxSize),
+                    static_cast<unsigned long long>(file.size));
 }
 
 guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
@@ -114,8 +114,8 @@ guf_status check_digest(const char *path, ModuleFile *file, guf_error *error) {
   GUF_TRY(check_extent(path, file->elf, error));
   if (note.version != kNoteVersion || note.kernel_abi != GUF_KERNEL_ABI) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "%s was made for another libgufunc; note %u, kernel ABI: found %u, wanted %d",
-                      path, note.version, note.kernel_abi, GUF_KERNEL_ABI);
+                      "%s was made for another libgufunc; note %u, kernel ABI: expected %d, got %u",
+                      path, note.version, GUF_KERNEL_ABI, note.kernel_abi);
   }
   return GUF_OK;
 }

@@ -17,7 +17,7 @@ guf_status find_same(op::Context &context, const Module &module, base::Ref<Modul
   if (!module.is_same_as(*other)) {
     return base::fail(
         error, GUF_E_EXISTS, base::kNone, base::kNone,
-        "another module named '%s' is loaded already; found %s", module.table().name,
+        "another module named '%s' is loaded already: %s", module.table().name,
         other->path().empty() ? "one linked into the program" : other->path().c_str());
   }
   *out = base::Ref<Module>::share(other);

@@ -186,7 +186,7 @@ class RuleParser {
       if (dim.frozen < 0) names += (names.empty() ? "" : ", ") + dim.name;
     }
     const std::string text = "'" + std::string(word) +
-                             "' is no dimension of the signature, which has " +
+                             "' is not a dimension of the signature, which has " +
                              (names.empty() ? "none" : names);
     return scan_.fail_at(start, text.c_str());
   }
@@ -233,7 +233,7 @@ bool apply(Step::Op op, int64_t a, int64_t b, int64_t *out) {
                                                   const DimRule &rule, const int64_t *sizes,
                                                   const char *what, guf_error *error) {
   base::Text found;
-  const char *before = "; found ";
+  const char *before = "; got ";
   for (size_t k = 0; k < rule.program.size(); ++k) {
     const Step &step = rule.program[k];
     const auto names_it = [&](const Step &other) {

@@ -148,12 +148,12 @@ guf_status set_roles(const int32_t *roles, int32_t nroles, Signature *out, guf_e
   if (roles == nullptr && nroles == 0) return GUF_OK;
   if (roles == nullptr || nroles != noperands) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "roles: found %d, wanted one for each of the %d operands", nroles, noperands);
+                      "roles: expected one for each of the %d operands, got %d", noperands, nroles);
   }
   for (int32_t i = 0; i < noperands; ++i) {
     const int32_t role = roles[i];
     if (role < GUF_ROLE_IN || role > GUF_ROLE_INOUT) {
-      return base::fail(error, GUF_E_ARG, i, base::kNone, "role %d of operand %d is no guf_role",
+      return base::fail(error, GUF_E_ARG, i, base::kNone, "role %d of operand %d is not a guf_role",
                         role, i);
     }
     if (out->nout > 0 && i < out->nin && role != GUF_ROLE_IN) {
@@ -174,8 +174,8 @@ guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int
   if (nin < 0 || nout < 0 || nin > GUF_MAX_OPERANDS || nout > GUF_MAX_OPERANDS - nin ||
       nin + nout == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "nin is %d and nout is %d; wanted counts from 0, together 1 to %d", nin, nout,
-                      static_cast<int>(GUF_MAX_OPERANDS));
+                      "nin is %d and nout is %d; expected counts from 0, together 1 to %d", nin,
+                      nout, static_cast<int>(GUF_MAX_OPERANDS));
   }
   Signature made;
   made.nin = nin;

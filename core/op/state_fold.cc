@@ -12,7 +12,7 @@ namespace {
 guf_status fail_part(const char *part, const Signature &found, int32_t nin, const char *outputs,
                      guf_error *error) {
   return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                    "no reduction: %s must be elementwise, with %d inputs and %s outputs; found %d "
+                    "no reduction: %s must be elementwise, with %d inputs and %s outputs; got %d "
                     "inputs and %d outputs%s",
                     part, nin, outputs, found.nin, found.nout,
                     found.generalized ? ", and a signature" : "");

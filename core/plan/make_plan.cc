@@ -208,7 +208,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
     call.auto_placement = op::AutoPlacement::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "operands lie in host memory, which %s cannot read; a plan copies nothing: "
+                      "operands are in host memory, which %s cannot read; a plan copies nothing: "
                       "move them there first",
                       call.device->spec.c_str());
   }

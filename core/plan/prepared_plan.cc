@@ -49,7 +49,7 @@ guf_status PreparedPlan::check_addresses(const uint64_t *addresses, uint64_t wor
     if (workspace == 0 || workspace % kWorkspaceAlignment != 0) {
       return base::fail(
           error, GUF_E_ARG, kNone, kNone,
-          "the plan needs a workspace of %llu bytes, aligned to %d; found address 0x%llx",
+          "the plan needs a workspace of %llu bytes, aligned to %d; got address 0x%llx",
           static_cast<unsigned long long>(workspace_), static_cast<int>(kWorkspaceAlignment),
           static_cast<unsigned long long>(workspace));
     }
@@ -184,8 +184,8 @@ guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_bloc
 guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
                                 const uint64_t *addresses, uint64_t workspace, guf_error *error) {
   if (__builtin_expect(naddresses != naddresses_, 0)) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "addresses: found %d, wanted %d", naddresses,
-                      naddresses_);
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "addresses: expected %d, got %d", naddresses_,
+                      naddresses);
   }
   if (__builtin_expect(stream != nullptr && stream->device != device_, 0)) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,

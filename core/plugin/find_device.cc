@@ -42,7 +42,7 @@ guf_status no_such_backend(std::string_view name, guf_error *error) {
     if (record->state().status != GUF_OK) found.add(" (not usable)");
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
-                    "no backend named '%.*s'; found: %s%s", static_cast<int>(name.size()),
+                    "no backend named '%.*s'; available: %s%s", static_cast<int>(name.size()),
                     name.data(), found.c_str()[0] == '\0' ? "none" : found.c_str(),
                     base::missing_proc().c_str());
 }
@@ -80,7 +80,7 @@ guf_status check_context(backend::Device &device, uint64_t native, guf_error *er
                       "device %s has no context, and adopts none", device.spec.c_str());
   }
   return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
-                    "native: found 0x%llx, but device %s is open already, over the context 0x%llx",
+                    "native: got 0x%llx, but device %s is open already, over the context 0x%llx",
                     static_cast<unsigned long long>(native), device.spec.c_str(),
                     static_cast<unsigned long long>(context));
 }
@@ -115,7 +115,7 @@ guf_status find_device(const char *spec, backend::Device **out, guf_error *error
   Spec parsed;
   if (!parse_spec(text, &parsed)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "malformed device; found '%.*s', wanted auto, <backend> or <backend>:<index>",
+                      "malformed device; expected auto, <backend> or <backend>:<index>, got '%.*s'",
                       base::utf8_prefix(text, kQuoted), spec);
   }
   Record *const record = find_record(parsed.name);
@@ -128,7 +128,7 @@ guf_status adopt_device(const char *spec, uint64_t native, backend::Device **out
   Spec parsed;
   if (std::string_view(spec) == "auto" || !parse_spec(spec, &parsed)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "device to adopt: found '%.*s', wanted <backend> or <backend>:<index>",
+                      "device to adopt: expected <backend> or <backend>:<index>, got '%.*s'",
                       base::utf8_prefix(spec, kQuoted), spec);
   }
   Record *const record = find_record(parsed.name);

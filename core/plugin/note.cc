@@ -19,8 +19,8 @@ constexpr size_t kMaxNoteSize = 512;
 
 guf_status bad_note(std::string_view part, const char *wanted, guf_error *error) {
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "malformed backend note; found '%.*s', wanted %s",
-                    static_cast<int>(std::min<size_t>(part.size(), 100)), part.data(), wanted);
+                    "malformed backend note; expected %s, got '%.*s'", wanted,
+                    static_cast<int>(std::min<size_t>(part.size(), 100)), part.data());
 }
 
 bool parse_number(std::string_view text, uint32_t *out) {
@@ -86,8 +86,8 @@ bool machine_runs(std::string_view isa) {
 guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error *error) {
   if (text.empty() || text.size() > kMaxNoteSize || text.back() != '\0') {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "malformed backend note; size: found %zu, wanted 1 to %zu, ending in a NUL",
-                      text.size(), kMaxNoteSize);
+                      "malformed backend note; size: expected 1 to %zu, ending in a NUL, got %zu",
+                      kMaxNoteSize, text.size());
   }
   text.remove_suffix(1);
   const bool printable =
@@ -119,7 +119,7 @@ guf_status read_backend_note(const char *path, const base::CheckedFile &file, Ba
   base::FileRange range;
   if (!elf.find_note("gufunc", kBackendNoteType, &range)) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "%s is no gufunc backend; it has no backend note", path);
+                      "%s is not a gufunc backend; it has no backend note", path);
   }
   const auto text = mapped.bytes().subspan(range.offset, range.size);
   return parse_backend_note({reinterpret_cast<const char *>(text.data()), text.size()}, out, error);
@@ -128,13 +128,13 @@ guf_status read_backend_note(const char *path, const base::CheckedFile &file, Ba
 guf_status check_backend_note(const BackendNote &note, guf_error *error) {
   if (note.abi_low > GUF_BACKEND_ABI_MINOR) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "backend %s needs a newer libgufunc; plugin ABI: found %d.%d, wanted %d.%u",
-                      note.name.c_str(), GUF_BACKEND_ABI_MAJOR, GUF_BACKEND_ABI_MINOR,
-                      GUF_BACKEND_ABI_MAJOR, note.abi_low);
+                      "backend %s needs a newer libgufunc; plugin ABI: expected %d.%u, got %d.%d",
+                      note.name.c_str(), GUF_BACKEND_ABI_MAJOR, note.abi_low, GUF_BACKEND_ABI_MAJOR,
+                      GUF_BACKEND_ABI_MINOR);
   }
   if (!machine_runs(note.isa)) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "backend %s needs instructions that this machine lacks; wanted %s",
+                      "backend %s needs instructions that this machine lacks; expected %s",
                       note.name.c_str(), note.isa.c_str());
   }
   return GUF_OK;

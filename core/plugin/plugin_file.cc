@@ -207,7 +207,7 @@ class LinkingCheck {
     }
     if (!has_entry) {
       return base::fail(error_, GUF_E_ABI, base::kNone, base::kNone,
-                        "%s exports no %s; it is no plugin of ABI %d", path_, kPluginEntry,
+                        "%s exports no %s; it is not a plugin of ABI %d", path_, kPluginEntry,
                         GUF_BACKEND_ABI_MAJOR);
     }
     return other.empty() ? GUF_OK

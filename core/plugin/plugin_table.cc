@@ -80,8 +80,8 @@ struct TableRoom {
 guf_status contradicts(const BackendNote &note, const char *what, const char *found,
                        const char *wanted, guf_error *error) {
   return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                    "backend %s breaks the plugin contract; %s: found %s, wanted %s",
-                    note.name.c_str(), what, found, wanted);
+                    "backend %s breaks the plugin contract; %s: expected %s, got %s",
+                    note.name.c_str(), what, wanted, found);
 }
 
 guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t minor,
@@ -96,9 +96,9 @@ guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t 
     if (slot.offset + sizeof(void *) > api.struct_size) {
       return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
                         "backend %s breaks the plugin contract; its table ends before slot '%s': "
-                        "found %u bytes, wanted %zu",
-                        note.name.c_str(), slot.name, api.struct_size,
-                        offsetof(guf_backend_api, extension));
+                        "expected %zu, got %u bytes",
+                        note.name.c_str(), slot.name, offsetof(guf_backend_api, extension),
+                        api.struct_size);
     }
     const void *value = nullptr;
     std::memcpy(&value, reinterpret_cast<const char *>(&api) + slot.offset, sizeof value);
@@ -108,10 +108,10 @@ guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t 
     return contradicts(note, "name of the table", api.name, note.name.c_str(), error);
   }
   if (api.abi_minor < note.abi_low || api.abi_minor > minor) {
-    return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "backend %s breaks the plugin contract; minor of the table: found %u, wanted "
-                      "%u to %u",
-                      note.name.c_str(), api.abi_minor, note.abi_low, minor);
+    return base::fail(
+        error, GUF_E_ABI, base::kNone, base::kNone,
+        "backend %s breaks the plugin contract; minor of the table: expected %u to %u, got %u",
+        note.name.c_str(), note.abi_low, minor, api.abi_minor);
   }
   return GUF_OK;
 }
@@ -176,7 +176,7 @@ guf_status open_plugin(const base::CheckedFile &file, const char *path, const Ba
   void *const symbol = dlsym(library, kPluginEntry);
   if (symbol == nullptr) {
     return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                      "%s exports no %s; it is no plugin of ABI %d", path, kPluginEntry,
+                      "%s exports no %s; it is not a plugin of ABI %d", path, kPluginEntry,
                       GUF_BACKEND_ABI_MAJOR);
   }
   return open_table(reinterpret_cast<guf_backend_open_fn>(symbol), note, out, error);

@@ -301,7 +301,7 @@ guf_status open_device(Record &record, int32_t index, backend::Device **out, guf
 
 guf_status load_backend(const char *path, guf_error *error) {
   if (path == nullptr || path[0] != '/') {
-    return base::fail(error, GUF_E_ARG, 0, base::kNone, "path is NULL or not absolute; found %s",
+    return base::fail(error, GUF_E_ARG, 0, base::kNone, "path is NULL or not absolute; got %s",
                       path == nullptr ? "NULL" : path);
   }
   auto record = std::make_unique<Record>();

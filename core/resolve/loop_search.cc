@@ -215,14 +215,13 @@ bool compares_integers(const TypeQuery &query) {
 
 guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error) {
   if (type != 0 && !dtype::valid(type)) {
-    return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is no data type", type);
+    return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is not a data type", type);
   }
   if (!dtype::is_time(type) || type == dtype::time_class(type)) return GUF_OK;
   return base::fail(error, GUF_E_DTYPE, i, base::kNone,
-                    "The `dtype` and `signature` arguments to ufuncs only select the general "
-                    "DType and not details such as the byte order or time unit. You can avoid "
-                    "this error by using the scalar types `np.float64` or the dtype string "
-                    "notation.; found %s",
+                    "The `dtype` and `signature` arguments to ufuncs only select the general DType "
+                    "and not details such as the byte order or time unit. You can avoid this error "
+                    "by using the scalar types `np.float64` or the dtype string notation.; got %s",
                     dtype::name(type));
 }
 

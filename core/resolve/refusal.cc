@@ -82,11 +82,11 @@ const char *type_text(const TypeQuery &query, int32_t i) {
   }
 }
 
-// Appends the types of the inputs, which NumPy's messages omit: "; found float32 and int64".
+// Appends the types of the inputs, which NumPy's messages omit: "; got float32 and int64".
 void add_found(base::Text *text, const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   for (int32_t i = 0; i < nin; ++i)
-    text->add("%s%s", i == 0 ? "; found " : i + 1 < nin ? ", " : " and ", type_text(query, i));
+    text->add("%s%s", i == 0 ? "; got " : i + 1 < nin ? ", " : " and ", type_text(query, i));
 }
 
 // Appends as many of the loops as fit on a line, in the letters of gufcc.

@@ -54,7 +54,7 @@ guf_status TraceFile::open(const char *path, guf_error *error) {
   if (fstat(descriptor_, &about) != 0) return fail_system(error, path, errno);
   const bool ordinary = S_ISREG(about.st_mode);
   if (!ordinary && !S_ISCHR(about.st_mode)) {
-    return base::fail(error, GUF_E_IO, kNone, kNone, "%s is no ordinary file", path);
+    return base::fail(error, GUF_E_IO, kNone, kNone, "%s is not a regular file", path);
   }
   if (ordinary && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return base::fail(error, GUF_E_IO, kNone, kNone,

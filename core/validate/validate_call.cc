@@ -17,8 +17,8 @@ bool fits(int32_t value, int32_t last) {
 [[gnu::cold, gnu::noinline]] guf_status fail_count(const op::Ufunc &ufunc, const char *what,
                                                    int32_t found, int32_t wanted,
                                                    guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "%s() takes %d %s; %s: found %d, wanted %d",
-                    ufunc.name.c_str(), wanted, what, what, found, wanted);
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "%s() takes %d %s; %s: expected %d, got %d",
+                    ufunc.name.c_str(), wanted, what, what, wanted, found);
 }
 
 // Returns the number of operands that may have a separate output, in a signature without outputs.
@@ -57,8 +57,8 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
     return base::fail(error, GUF_E_ARG, kNone, kNone, "args->%s is NULL, and args->n%s is %d", name,
                       name, count);
   }
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->n%s: found %d, wanted 0..%d", name,
-                    count, most);
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->n%s: expected 0..%d, got %d", name, most,
+                    count);
 }
 
 // PERF. Checks the axes of a tensor in one pass: no extent is negative, the size does not overflow
@@ -157,7 +157,7 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
                         array::Layout *out, guf_error *error) {
   constexpr uint32_t kKnown = GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED;
   if (!dtype::valid(tensor.dtype)) {
-    return base::fail(error, GUF_E_DTYPE, operand, kNone, "argument %d: 0x%08x is no dtype",
+    return base::fail(error, GUF_E_DTYPE, operand, kNone, "argument %d: 0x%08x is not a dtype",
                       operand, static_cast<unsigned>(tensor.dtype));
   }
   if ((tensor.flags & ~kKnown) != 0) {
@@ -172,8 +172,8 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
   }
   if (!fits(tensor.ndim, GUF_MAX_NDIM)) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
-                      "argument %d: ndim: found %d, wanted 0..%d", operand, tensor.ndim,
-                      static_cast<int>(GUF_MAX_NDIM));
+                      "argument %d: ndim: expected 0..%d, got %d", operand,
+                      static_cast<int>(GUF_MAX_NDIM), tensor.ndim);
   }
   if (tensor.ndim > 0 && tensor.shape == nullptr) {
     return base::fail(error, GUF_E_ARG, operand, kNone, "argument %d: the tensor's shape is NULL",
@@ -208,9 +208,8 @@ guf_status check_operands(const op::CallView &call, guf_error *error) {
     if (!written || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
     if ((operand.flags & op::kScalar) != 0) {
       return base::fail(error, GUF_E_ARG, i, kNone,
-                        "return arrays must be of ArrayType; argument %d is written: found a "
-                        "scalar, wanted an array "
-                        "or a tensor",
+                        "return arrays must be of ArrayType; argument %d is written: expected an "
+                        "array or a tensor, got a scalar",
                         i);
     }
     if ((operand.flags & op::kReadOnly) != 0) {
@@ -228,7 +227,7 @@ guf_status check_operands(const op::CallView &call, guf_error *error) {
     dtype::spell(call.where.layout.dtype, (call.where.flags & op::kSwapped) != 0, &found);
     return base::fail(error, GUF_E_CASTING, call.noperands, kNone,
                       "Cannot cast %s from dtype('%s') to dtype('bool') according to the rule "
-                      "'safe'; where: found %s, wanted bool",
+                      "'safe'; where: expected bool, got %s",
                       call.where.layout.ndim == 0 ? "scalar" : "array data", found.c_str(),
                       found.c_str());
   }

@@ -54,13 +54,13 @@ class Both:
         found = np.asarray(found)
         assert letter_of(found.dtype) == letter_of(
             expected.dtype
-        ), f'{side}: dtype {found.dtype}, wanted {expected.dtype}'
+        ), f'{side}: dtype {found.dtype}, expected {expected.dtype}'
         assert (
             found.shape == expected.shape
-        ), f'{side}: shape {found.shape}, wanted {expected.shape}'
+        ), f'{side}: shape {found.shape}, expected {expected.shape}'
         assert same_bits(
             np.atleast_1d(found), np.atleast_1d(expected)
-        ).all(), f'{side}: {found!r}, wanted {expected!r}'
+        ).all(), f'{side}: {found!r}, expected {expected!r}'
         self.answers += 1
 
     def ours(self, name, inputs, outputs=None, **options):
@@ -125,7 +125,7 @@ class Both:
             numpy()
             raise AssertionError('NumPy: no error')
         except kind as error:
-            assert text in str(error), f'NumPy: "{error}", wanted "{text}"'
+            assert text in str(error), f'NumPy: "{error}", expected "{text}"'
             theirs = error
         try:
             ours()
@@ -154,11 +154,11 @@ class Both:
         seen = set()
         with np.errstate(all='call', call=lambda _, flag: seen.update(names_of(flag))):
             getattr(np, name)(*inputs)
-        assert seen == expected, f'NumPy: fp_flags {seen}, wanted {expected}'
+        assert seen == expected, f'NumPy: fp_flags {seen}, expected {expected}'
         outs = [None] * getattr(np, name).nout
         self.library.call(name, inputs, outs, report=ALL_FLAGS)
         found = names_of(self.library.fp_flags.value)
-        assert found == expected, f'library: fp_flags {found}, wanted {expected}'
+        assert expected {expected}, got == expected, f'library: fp_flags {found}'
         self.answers += 1
         if expected:
             self.fails(
@@ -174,9 +174,9 @@ class Both:
         (docs/numpy-compat.md)."""
         try:
             call()
-            raise AssertionError(f'library: no error, wanted {status}')
+            raise AssertionError(f'library: no error, expected {status}')
         except abi.GufuncError as error:
-            assert error.status == status, f'library: {error.status} "{error}", wanted {status}'
+            assert error.status == status, f'library: {error.status} "{error}", expected {status}'
         self.answers += 1
 
     @staticmethod

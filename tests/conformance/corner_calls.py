@@ -185,7 +185,7 @@ def layouts(both):
         for order in 'KCFA':
             wanted = np.add(*inputs, order=order)
             result = both.library.call('add', inputs, [None], order=order)[0]
-            assert result[2] == wanted.strides, f'{order}: {result[2]}, wanted {wanted.strides}'
+            assert result[2] == wanted.strides, f'{order}: {result[2]}, expected {wanted.strides}'
             both.same('library', result[1], wanted)
     both.gives('add', [np.float64(1), np.float64(2)], np.float64(3))
 

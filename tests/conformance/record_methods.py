@@ -292,9 +292,9 @@ def numpy_difference(rng, library):
     what = f'{name}.{method} of {x.shape}, {options}'
     if right is None or found is None:
         fine = right is None and found is None and text.find(refused.split(' <')[0]) >= 0
-        return None if fine else f'{what}: found {text!r}, wanted {refused!r}'
+        return None if fine else f'{what}: expected {refused!r}, got {text!r}'
     fine = same(found[1], bytes_of(np.asarray(right)))
-    return None if fine else f'{what}: found {found[1].shape}, wanted {np.shape(right)}'
+    return None if fine else f'{what}: expected {np.shape(right)}, got {found[1].shape}'
 
 
 def numpy_at_difference(rng, library):

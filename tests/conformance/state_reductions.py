@@ -177,7 +177,7 @@ def difference(library, rng, nprng):
         if library.device:
             for (own, _), (cpus, _) in zip(found, library.reduce_states(None, *asked)):
                 if not judge.same_bits(np.atleast_1d(own), np.atleast_1d(cpus)).all():
-                    return f'{what}: found {own.ravel()[:4]}, on the cpu {cpus.ravel()[:4]}'
+                    return f'{what}: got {own.ravel()[:4]}, on the cpu {cpus.ravel()[:4]}'
     except abi.GufuncError as error:
         fits = right is None and refusal(name) in str(error)
         return None if fits else f'{what}: {error}'
@@ -187,7 +187,7 @@ def difference(library, rng, nprng):
              if keepdims or k not in axes]
     for (own, strides), theirs in zip(found, right):
         if list(own.shape) != shape:
-            return f'{what}: found shape {own.shape}, wanted {shape}'
+            return f'{what}: expected {shape}, got shape {own.shape}'
         text = layout_difference(array, axis, keepdims, where, own, strides)
         if text:
             return f'{what}: {text}'
@@ -195,7 +195,7 @@ def difference(library, rng, nprng):
         exact = name != 'mean_variance'
         close = (np.array_equal if exact else np.allclose)(own, theirs, equal_nan=True)
         if not close:
-            return f'{what}: found {own.ravel()[:4]}, wanted {theirs.ravel()[:4]}'
+            return f'{what}: expected {theirs.ravel()[:4]}, got {own.ravel()[:4]}'
     return None
 
 
@@ -209,7 +209,7 @@ def layout_difference(array, axis, keepdims, where, own, strides):
     fits = own.size == 0 or all(
         found == step for found, step, n in zip(strides, wanted, own.shape) if n > 1
     )
-    return None if fits else f'found strides {strides}, wanted {wanted}'
+    return None if fits else f'expected {wanted}, got strides {strides}'
 
 
 def ldexp_difference(library, rng, nprng):
@@ -231,7 +231,7 @@ def ldexp_difference(library, rng, nprng):
             return None
         raise
     same = np.array_equal(found, right) and np.array_equal(np.signbit(found), np.signbit(right))
-    return None if same else f'ldexp {shape} {options}: found {found}, wanted {right}'
+    return None if same else f'ldexp {shape} {options}: expected {right}, got {found}'
 
 
 def main():

@@ -120,5 +120,5 @@ def tell(count, only, several=True, device=False, caller=True):
     if TALLY['without wide stores']:
         few = [k for k in few if k != 'around the caches']
     for kind in few:
-        print(f'too few cases: {TALLY[kind]} {kind}, wanted one of {FEWEST[kind]}')
+        print(f'too few cases: {TALLY[kind]} {kind}, expected one of {FEWEST[kind]}')
     return few

@@ -218,19 +218,19 @@ TEST_P(ChunkedStops, RefusedOptions) {
   };
   const guf_chunk_options good = options_;
   options_.flags = 1;
-  refused(GUF_E_ARG, "options->flags and options->reserved must be 0; found 0x1 and 0");
+  refused(GUF_E_ARG, "options->flags and options->reserved must be 0; got 0x1 and 0");
   options_ = good;
   options_.reserved = 2;
-  refused(GUF_E_ARG, "found 0x0 and 2");
+  refused(GUF_E_ARG, "got 0x0 and 2");
   for (const int32_t depth : {-1, 17}) {
     options_ = good;
     options_.depth = depth;
-    refused(GUF_E_ARG, "wanted 0 to 16");
+    refused(GUF_E_ARG, "expected 0 to 16");
   }
   for (const int64_t first : {int64_t{-1}, kItems + 1}) {
     options_ = good;
     options_.first_item = first;
-    refused(GUF_E_ARG, "wanted 0 to 90");
+    refused(GUF_E_ARG, "expected 0 to 90");
   }
   options_ = good;
   options_.struct_size = 3;

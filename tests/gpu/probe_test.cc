@@ -93,7 +93,7 @@ Settings simulated(const std::string &setting = "GUFUNC_SIM_DEVICES=1") {
 
 testing::AssertionResult says(const char *text, const std::string &wanted) {
   if (std::string(text).find(wanted) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "found '" << text << "', wanted '" << wanted << "'";
+  return testing::AssertionFailure() << "got '" << text << "', expected '" << wanted << "'";
 }
 
 // Expects no device and a reason with this function and code.
@@ -191,7 +191,7 @@ TEST(Probe, MissingFunctions) {
       ++needed;
       EXPECT_EQ(without.report.status, GUF_E_DRIVER_OLD);
       EXPECT_TRUE(says(without.report.message, function));
-      EXPECT_TRUE(says(without.report.message, "wanted"));
+      EXPECT_TRUE(says(without.report.message, "expected"));
     } else {
       ++optional;
       EXPECT_EQ(without.report.status, GUF_OK) << without.report.message;

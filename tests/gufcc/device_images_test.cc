@@ -320,7 +320,7 @@ TEST_F(DeviceImagesTest, DoNotWriteASidecarWhereNoFileCanBe) {
   const ProcessResult built =
       build(kTwoUnits, "x86-64-v2", {"--items-asan", path("folder").string()});
   EXPECT_EQ(built.status, 1);
-  EXPECT_THAT(built.output, HasSubstr("folder: it exists and is no regular file"));
+  EXPECT_THAT(built.output, HasSubstr("folder: it exists and is not a regular file"));
   EXPECT_FALSE(fs::exists(path("k.so")));
 }
 

@@ -30,21 +30,22 @@ TEST_F(Gufcc, AnErrorInTheFormulaPointsAtItsLine) {
 TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
   const char *rows[][2] = {
       {"GUF_UFUNC(two, \"fff->f\");",
-       ":8: error: two: found 2 parameters, loop 'fff->f' wants 3 (3 inputs)\n"},
+       ":8: error: two: expected 3 parameters for loop 'fff->f' (3 inputs), got 2\n"},
       {"GUF_UFUNC(two, \"f->f\");",
-       ":8: error: two: found 2 parameters, loop 'f->f' wants 1 (1 input)\n"},
+       ":8: error: two: expected 1 parameter for loop 'f->f' (1 input), got 2\n"},
       {"GUF_UFUNC(ns::one, \"dd->d\");",
-       ":8: error: ns::one: found 1 parameter, loop 'dd->d' wants 2 (2 inputs)\n"},
+       ":8: error: ns::one: expected 2 parameters for loop 'dd->d' (2 inputs), got 1\n"},
       {"GUF_UFUNC(outs, \"f->f\");",
-       ":8: error: outs: found 3 parameters, loop 'f->f' wants 1 (1 input)\n"},
+       ":8: error: outs: expected 1 parameter for loop 'f->f' (1 input), got 3\n"},
       {"GUF_UFUNC(two, \"ff->ff\");",
-       ":8: error: two: found 2 parameters, loop 'ff->ff' wants 4 (2 inputs, 2 outputs)\n"},
+       ":8: error: two: expected 4 parameters for loop 'ff->ff' (2 inputs, 2 outputs), got 2\n"},
       {"GUF_UFUNC(two, \"ff->f\", \"failure=text\");",
-       ":8: error: two: found 2 parameters, loop 'ff->f' wants 3 (2 inputs, bool &failed)\n"},
+       ":8: error: two: expected 3 parameters for loop 'ff->f' (2 inputs, bool &failed), got 2\n"},
       {"GUF_GUFUNC(core, \"(n),(n)->()\", \"ff->f\");",
-       ":8: error: core: found 2 parameters, loop 'ff->f' wants 3 (2 inputs, 1 output)\n"},
+       ":8: error: core: expected 3 parameters for loop 'ff->f' (2 inputs, 1 output), got 2\n"},
       {"GUF_GUFUNC(core, \"(n)->()\", \"f->f\", \"group\");",
-       ":8: error: core: found 2 parameters, loop 'f->f' wants 3 (a group, 1 input, 1 output)\n"},
+       ":8: error: core: expected 3 parameters for loop 'f->f' (a group, 1 input, 1 output), got "
+       "2\n"},
   };
   for (const auto &[registration, said] : rows) {
     const std::string text =
@@ -66,20 +67,20 @@ TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
 TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
   const char *rows[][2] = {
       {"GUF_UFUNC(nothing, \"f->f\");",
-       ":11: error: nothing: found a result of type 'void', loop 'f->f' wants one that converts to "
-       "float32\n"},
+       ":11: error: nothing: expected a result that converts to float32 for loop 'f->f', got one "
+       "of type 'void'\n"},
       {"GUF_UFUNC(pair<float>, \"f->f\");",
-       ":11: error: pair<float>: found a result of type 'ns::Pair<float, int>', loop 'f->f' wants "
-       "one that converts to float32\n"},
+       ":11: error: pair<float>: expected a result that converts to float32 for loop 'f->f', got "
+       "one of type 'ns::Pair<float, int>'\n"},
       {"GUF_UFUNC(deduced, \"f->f F->F\");",
-       ":11: error: deduced: found a result of type 'void', loop 'F->F' wants one that converts to "
-       "complex64\n"},
+       ":11: error: deduced: expected a result that converts to complex64 for loop 'F->F', got one "
+       "of type 'void'\n"},
       {"GUF_UFUNC(fails, \"f->e\", \"failure=text\");",
-       ":11: error: fails: found a result of type 'void', loop 'f->e' wants one that converts to "
-       "float16\n"},
+       ":11: error: fails: expected a result that converts to float16 for loop 'f->e', got one of "
+       "type 'void'\n"},
       {"GUF_UFUNC(time, \"m->q\");",
-       ":11: error: time: found a result of type 'guf::timedelta', loop 'm->q' wants one that "
-       "converts to int64\n"},
+       ":11: error: time: expected a result that converts to int64 for loop 'm->q', got one of "
+       "type 'guf::timedelta'\n"},
   };
   for (const auto &[registration, said] : rows) {
     const std::string text =
@@ -128,7 +129,7 @@ TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
       "GUF_DEVICE float wrong(float x) { return x.nothing; }\nGUF_UFUNC(wrong, \"f->f\");\n";
   const std::string output = failing(text);
   EXPECT_THAT(output, HasSubstr("'float' is not a structure or union"));
-  EXPECT_THAT(output, Not(HasSubstr("found a result")));
+  EXPECT_THAT(output, Not(HasSubstr("expected a result")));
 }
 
 TEST_F(Gufcc, WrongTypesPointAtTheRegistration) {

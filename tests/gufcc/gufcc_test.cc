@@ -255,9 +255,9 @@ TEST_F(Gufcc, Refusals) {
   const std::string source =
       write("k.guf.cpp", "#include <gufunc/kernel.hpp>\nGUF_UFUNC(f, \"f->f\");\n");
   EXPECT_THAT(run({source, "-o", path("x.so").string(), "--targets", "sm_9"}).output,
-              HasSubstr("'sm_9' is no target; valid are host all x86-64-v2"));
+              HasSubstr("'sm_9' is not a target; valid are host all x86-64-v2"));
   EXPECT_THAT(run({source, "-o", path("1x.so").string()}).output,
-              HasSubstr("'1x' is no module name"));
+              HasSubstr("'1x' is not a module name"));
   EXPECT_THAT(run({source}).output, HasSubstr("-o FILE"));
   EXPECT_THAT(run({"nothing.guf.cpp", "-o", "x.so"}).output,
               HasSubstr("cannot read the source nothing"));

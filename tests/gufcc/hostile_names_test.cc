@@ -68,7 +68,7 @@ TEST_F(HostileNames, MessagesNameFilesAsTyped) {
         "GUF_DEVICE float f(float x) { return x + FAR; }\nGUF_UFUNC(f, \"f->q\", \"bad\");\n");
   write("sub/own.h", "static_assert(sizeof(int) == 2, \"of its own\");\n");
   EXPECT_THAT(run_here("-I @inc -o x.so sub/k.guf.cpp").output,
-              testing::StartsWith("sub/k.guf.cpp:5: error: 'bad' is no option"));
+              testing::StartsWith("sub/k.guf.cpp:5: error: 'bad' is not an option"));
   write("sub/k.guf.cpp",
         "#include <gufunc/kernel.hpp>\n#include \"own.h\"\n#include <@far.h>\n"
         "GUF_DEVICE float f(float x) { return x + FAR + nothing; }\nGUF_UFUNC(f, \"f->f\");\n");

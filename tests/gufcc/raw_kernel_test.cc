@@ -81,18 +81,21 @@ TEST_F(Gufcc, OnlySourcesWithBarriersSynchronise) {
 TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
   const char *rows[][2] = {
       {"GUF_KERNEL(no_block);",
-       ":10: error: no_block: found another function than a kernel, wanted void (guf::block, "
-       "...)\n"},
+       ":10: error: no_block: expected void (guf::block, ...)\n, got another function than a "
+       "kernel"},
       {"GUF_KERNEL(result);",
-       ":10: error: result: found another function than a kernel, wanted void (guf::block, ...)\n"},
+       ":10: error: result: expected void (guf::block, ...)\n, got another function than a kernel"},
       {"GUF_KERNEL(record);",
-       ":10: error: record: parameter 2 behind the block is no number, no pointer to numbers and "
+       ":10: error: record: parameter 2 behind the block is not a number, no pointer to numbers "
+       "and "
        "no guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(pointers);",
-       ":10: error: pointers: parameter 1 behind the block is no number, no pointer to numbers and "
+       ":10: error: pointers: parameter 1 behind the block is not a number, no pointer to numbers "
+       "and "
        "no guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(deep);",
-       ":10: error: deep: parameter 1 behind the block is no number, no pointer to numbers and no "
+       ":10: error: deep: parameter 1 behind the block is not a number, no pointer to numbers and "
+       "no "
        "guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(large);",
        ":10: error: large: its arguments take more than 2048 bytes; pass arrays by pointer or "
@@ -134,7 +137,7 @@ TEST_F(Gufcc, WhatARawKernelCannotUseIsNamed) {
               HasSubstr("bad.guf.cpp:3: error: a registration stands outside of any namespace"));
   EXPECT_THAT(failing("#include <gufunc/raw_kernel.hpp>\n"
                       "GUF_DEVICE void k(guf::block) {}\nGUF_KERNEL(k, \"threads=5000\");\n"),
-              HasSubstr("bad.guf.cpp:3: error: threads: found '5000', wanted 1 to 1024"));
+              HasSubstr("bad.guf.cpp:3: error: threads: expected 1 to 1024, got '5000'"));
 }
 
 }  // namespace

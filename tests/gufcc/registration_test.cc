@@ -39,23 +39,23 @@ const Refused kRefused[] = {
     {"NoTypes", raw("ufunc", "f", {}), "GUF_UFUNC(f) lacks its types"},
     {"EmptyTypes", raw("ufunc", "f", {" "}), "has no types"},
     {"NoSignature", raw("gufunc", "f", {}), "GUF_GUFUNC(f) lacks its signature"},
-    {"UnknownLetter", raw("ufunc", "f", {"fz->f"}), "'z' is no type; valid are ? b B"},
+    {"UnknownLetter", raw("ufunc", "f", {"fz->f"}), "'z' is not a type; valid are ? b B"},
     {"NoOutput", raw("ufunc", "f", {"ff"}), "has inputs and one to three outputs"},
     {"FourOutputs", raw("ufunc", "f", {"f->ffff"}), "has inputs and one to three outputs"},
     {"NoInput", raw("ufunc", "f", {"->f"}), "has inputs and one to three outputs"},
     {"OtherCount", raw("ufunc", "f", {"ff->f f->f"}),
-     "found 1 inputs and 1 outputs, wanted 2 and 1"},
-    {"CountOfSignature", raw("gufunc", "f", {"(n),(n)->()", "f->f"}), "wanted 2 and 1"},
+     "expected 2 and 1, got 1 inputs and 1 outputs"},
+    {"CountOfSignature", raw("gufunc", "f", {"(n),(n)->()", "f->f"}), "expected 2 and 1"},
     {"TwiceTheSame", raw("ufunc", "f", {"f->f d->d f->f"}), "has the loop f->f already"},
     {"LIsQ", raw("ufunc", "f", {"l->l q->q"}), "has the loop q->q already"},
     {"UnknownOption", raw("ufunc", "f", {"f->f", "inplace"}),
-     "'inplace' is no option; valid are name="},
+     "'inplace' is not an option; valid are name="},
     {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "takes no value"},
-    {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "wanted none, reorderable, zero"},
-    {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "found 'quick', wanted fast or strict"},
+    {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "expected none, reorderable, zero"},
+    {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "expected fast or strict, got 'quick'"},
     {"LongDoc", raw("ufunc", "f", {"f->f", "doc=" + std::string(5000, 'x')}),
-     "doc: found 5000 characters, at most 4096"},
-    {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is no name"},
+     "doc: expected at most 4096 characters, got 5000"},
+    {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is not a name"},
     {"RuleOfUfunc", raw("ufunc", "f", {"f->f", "rule=n=3"}), "belong to GUF_GUFUNC"},
     {"MergeOfUfunc", raw("ufunc", "f", {"f->f", "merge=f"}), "the leaf must have the signature"},
     {"MergeUnknown", raw("gufunc", "f", {"(n)->()", "f->f", "merge=g"}),
@@ -67,18 +67,18 @@ const Refused kRefused[] = {
     {"MergeInoutLeaf", raw("gufunc", "f", {"(n)->()", "f->f", "merge=f", "roles=in,inout"}),
      "without sizes, rules or roles"},
     {"MergeItself", raw("gufunc", "f", {"(n)->()", "f->f", "merge=f"}),
-     "merge must be elementwise, with 2 inputs and 1 outputs; found 1 inputs and 1 outputs, and a "
+     "merge must be elementwise, with 2 inputs and 1 outputs; got 1 inputs and 1 outputs, and a "
      "signature"},
     {"FinishAlone", raw("gufunc", "f", {"(n)->()", "f->f", "finish=f"}), "finish= needs merge="},
     {"BadRole", raw("gufunc", "f", {"(n)", "f", "roles=rw"}),
-     "found 'rw', wanted in, out or inout"},
+     "expected in, out or inout, got 'rw'"},
     {"RoleCount", raw("gufunc", "f", {"(n)", "f", "roles=in,out"}),
-     "roles: found 2, wanted one for each of the 1 operands"},
+     "roles: expected one for each of the 1 operands, got 2"},
     {"NothingWritten", raw("gufunc", "f", {"(n)", "f"}), "say which operands it writes"},
     {"RolesOfInputs", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=out,out"}),
      "operand 0 is an input of a signature with outputs: its role must be in"},
     {"RoleOfOutput", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=in,in"}),
-     "operand 1 is an output: found in, wanted out or inout"},
+     "operand 1 is an output: expected out or inout, got in"},
     {"NoRoleWrites", raw("gufunc", "f", {"(n)", "f", "roles=in"}), "say which operands it writes"},
     {"TooManyOperands", raw("ufunc", "f", {std::string(32, 'f') + "->f"}), "together 1 to 32"},
     {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}),
@@ -89,8 +89,9 @@ const Refused kRefused[] = {
     {"SignatureTail", raw("gufunc", "f", {"(n)->()x", "f->f"}), "expect ',' at position 7"},
     {"SignatureMark", raw("gufunc", "f", {"(n)->(n|1)", "f->f"}), "|1 cannot be used in outputs"},
     {"RuleOfOtherDimension", rule("m=n+q"),
-     "rule: 'q' is no dimension of the signature, which has n, m at position 4 in \"m=n+q\""},
-    {"RuleForNoDimension", rule("zz=1"), "'zz' is no dimension of the signature, which has n, m"},
+     "rule: 'q' is not a dimension of the signature, which has n, m at position 4 in \"m=n+q\""},
+    {"RuleForNoDimension", rule("zz=1"),
+     "'zz' is not a dimension of the signature, which has n, m"},
     {"RuleWithoutValue", rule("m"), "expect '=' at position 1 in \"m\""},
     {"RuleOfOneSlash", rule("m=n/0"), "expect '//' at position 4"},
     {"RuleOfNoOperand", rule("m=value(5)"), "value() takes the number of an input"},
@@ -184,10 +185,10 @@ TEST(Registration, OptionsOfOneNameContradict) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         said_of_three("", "", flag, &(module = {})),
-        fmt::format("k.cpp:13: error: f: found {0}, wanted no {0} as at k.cpp:5{1}", quoted, end));
+        fmt::format("k.cpp:13: error: f: expected no {0} as at k.cpp:5{1}, got {0}", quoted, end));
     EXPECT_EQ(
         said_of_three(flag, flag, "", &(module = {})),
-        fmt::format("k.cpp:13: error: f: found no {0}, wanted {0} as at k.cpp:5{1}", quoted, end));
+        fmt::format("k.cpp:13: error: f: expected {0} as at k.cpp:5{1}, got no {0}", quoted, end));
   }
   const char *rows[][5] = {
       {"identity=zero", "identity=zero", "identity=one", "identity=one", "identity=zero"},
@@ -198,7 +199,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
   for (const auto &[first, second, third, found, wanted] : rows) {
     EXPECT_EQ(
         said_of_three(first, second, third, &(module = {})),
-        fmt::format("k.cpp:13: error: f: found {}, wanted {} as at k.cpp:5{}", found, wanted, end));
+        fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5{}, got {}", wanted, end, found));
   }
 }
 
@@ -231,7 +232,7 @@ TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
     EXPECT_EQ(said_of_three("", option("one"), "", &(module = {})), "");
     EXPECT_EQ(said_of_three(option("one"), "", option("one"), &(module = {})), "");
     EXPECT_EQ(said_of_three("", option("one"), option("two"), &(module = {})),
-              fmt::format("k.cpp:13: error: f: found {0}=two, wanted {0}=one as at k.cpp:9; "
+              fmt::format("k.cpp:13: error: f: expected {0}=one as at k.cpp:9, got {0}=two; "
                           "registrations of one name agree in it\n",
                           key));
   }
@@ -281,16 +282,17 @@ TEST(Registration, ReadsRawKernels) {
 
 TEST(Registration, RefusesWrongRawKernels) {
   const std::pair<std::vector<std::string>, const char *> rows[] = {
-      {{"threads=0"}, "k.cpp:5: error: threads: found '0', wanted 1 to 1024"},
-      {{"threads=2000"}, "threads: found '2000', wanted 1 to 1024"},
-      {{"threads=3x"}, "threads: found '3x'"},
-      {{"threads="}, "threads: found ''"},
-      {{"shared=-1"}, "shared: found '-1'"},
-      {{"shared=1000000"}, "shared: found '1000000', wanted 0 to 232448"},
-      {{"group"}, "'group' is no option of a kernel; valid are name= doc= fp= threads= shared="},
-      {{"rule=n=1"}, "'rule' is no option of a kernel"},
-      {{"fp=slow"}, "fp: found 'slow', wanted fast or strict"},
-      {{"name=a b"}, "'a b' is no name"},
+      {{"threads=0"}, "k.cpp:5: error: threads: expected 1 to 1024, got '0'"},
+      {{"threads=2000"}, "threads: expected 1 to 1024, got '2000'"},
+      {{"threads=3x"}, "threads: got '3x'"},
+      {{"threads="}, "threads: got ''"},
+      {{"shared=-1"}, "shared: got '-1'"},
+      {{"shared=1000000"}, "shared: expected 0 to 232448, got '1000000'"},
+      {{"group"},
+       "'group' is not an option of a kernel; valid are name= doc= fp= threads= shared="},
+      {{"rule=n=1"}, "'rule' is not an option of a kernel"},
+      {{"fp=slow"}, "fp: expected fast or strict, got 'slow'"},
+      {{"name=a b"}, "'a b' is not a name"},
   };
   for (const auto &[options, said] : rows) {
     Module module;

@@ -135,7 +135,7 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
        "arguments of " + std::to_string(kernel.kernarg_bytes) + " bytes, its block has " +
            std::to_string(known.argument_bytes));
   want(kernel.max_threads == known.max_threads, "blocks of " + std::to_string(kernel.max_threads) +
-                                                    ", wanted " +
+                                                    ", expected " +
                                                     std::to_string(known.max_threads));
   want(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
   want(!kernel.dynamic_stack, "a stack of open size");

@@ -31,7 +31,7 @@ def output(*command, **more):
 
 def expect(what, found, wanted):
     if found != wanted:
-        sys.exit(f"{what}: found {found!r}, wanted {wanted!r}")
+        sys.exit(f"{what}: expected {wanted!r}, got {found!r}")
     print(f"{what}: good")
 
 

@@ -131,7 +131,7 @@ TEST_P(NullChunks, StopAndGoOn) {
   EXPECT_THAT(out, ElementsAre(99, 4, 6, 8, 10, 12));
   options_.first_item = 7;
   EXPECT_EQ(add(view(a, {6}), view(a, {6}), view(out, {6}), 8), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("first_item: found 7, wanted 0 to 6"));
+  EXPECT_THAT(error_.message, HasSubstr("first_item: expected 0 to 6, got 7"));
 }
 
 TEST_P(NullChunks, RefuseWhatCannotBeCut) {

@@ -120,7 +120,7 @@ TEST_F(NullPlugin, SpecsThatAreNone) {
     EXPECT_EQ(find_device(spec, &found, &error_), GUF_E_ARG) << spec;
   }
   EXPECT_EQ(find_device("absent:0", &found, &error_), GUF_E_NO_BACKEND);
-  EXPECT_THAT(error_.message, HasSubstr("no backend named 'absent'; found: "));
+  EXPECT_THAT(error_.message, HasSubstr("no backend named 'absent'; available: "));
   EXPECT_THAT(error_.message, HasSubstr("null"));
 }
 

@@ -357,9 +357,9 @@ class CommandLine(unittest.TestCase):
         a, into = self.save('a.npy', np.ones(3)), self.save('into.npy', np.zeros(3))
         places = [('-o', self.here / 'o.npy'), ('--into', into), ('--inplace',)]
         for left, right in itertools.combinations(places, 2):
-            self.fails(2, 'wanted one of them', 'run', 'negative', a, *left, *right)
-        self.fails(2, 'wanted one of them', 'explain', 'negative', a, '--into', into, '--inplace')
-        self.fails(2, 'wanted one of them', 'run', 'negative', 'x', '--into', into, '--inplace')
+            self.fails(2, 'expected one of them', 'run', 'negative', a, *left, *right)
+        self.fails(2, 'expected one of them', 'explain', 'negative', a, '--into', into, '--inplace')
+        self.fails(2, 'expected one of them', 'run', 'negative', 'x', '--into', into, '--inplace')
         self.assertEqual(self.files(), ['a.npy', 'into.npy'])
         np.testing.assert_array_equal(np.load(into), np.zeros(3))
         np.testing.assert_array_equal(np.load(a), np.ones(3))

@@ -76,7 +76,7 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(4, "grid:grid has no core dimension 'k', expected one of n in ->(n)", 'run',
                    *grid[:3], '--dim', 'k=3')
         self.fails(2, '--inplace: the first input', 'run', *grid, '--inplace')
-        self.fails(4, 'inputs: found 0, wanted 2', 'run', 'add')
+        self.fails(4, 'inputs: expected 2, got 0', 'run', 'add')
 
     def test_axes_of_a_signature_with_blanks(self):
         values = np.arange(6.0).reshape(2, 3)
@@ -131,14 +131,14 @@ class CommandWords(command_fixture.CommandTest):
             self.ok('accumulate', 'add', self.here / 'f.npy', '--order', order, '-o', self.out)
             np.testing.assert_array_equal(np.load(self.out), np.add.accumulate(c))
             self.assertEqual(np.load(self.out).flags.f_contiguous, order != 'C')
-        self.fails(2, '--order X: wanted K, A, C or F', 'run', 'add', '1', '2', '--order', 'X')
-        self.fails(2, '--order k: wanted K, A, C or F', 'reduce', 'add', '1', '--order', 'k')
+        self.fails(2, '--order X: expected K, A, C or F', 'run', 'add', '1', '2', '--order', 'X')
+        self.fails(2, '--order k: expected K, A, C or F', 'reduce', 'add', '1', '--order', 'k')
 
     def test_bool_literals(self):
         for literal, wanted in {'?:True': 1, '?:1': 1, '?:False': 0, '?:0': 0}.items():
             self.assertEqual(self.ok('run', 'logical_not', literal), f'{not wanted}\n')
         for literal in ('?:2', '?:true', '?:', '?:-1', '?:0.5'):
-            self.fails(2, f"literal '{literal}': not a value of bool; wanted True, False, 1 or 0",
+            self.fails(2, f"literal '{literal}': not a value of bool; expected True, False, 1 or 0",
                        'run', 'logical_not', literal)
 
     def test_dates(self):
@@ -186,8 +186,8 @@ class CommandWords(command_fixture.CommandTest):
         ):
             self.fails(2, f"{command} has no option '{typed.split('=')[0]}'; " + near.format(meant),
                        command, 'add', typed)
-        self.fails(2, "no command 'frobnicate'; wanted devices, list", 'frobnicate')
-        self.fails(2, 'no command; wanted devices, list')
+        self.fails(2, "no command 'frobnicate'; expected devices, list", 'frobnicate')
+        self.fails(2, 'no command; expected devices, list')
         self.fails(2, "reduce has no option '--casting'", 'reduce', 'add', '1', '--casting', 'no')
         self.fails(2, "gufunc has no option '--frob'", '--frob', 'list')
         self.fails(2, "gufunc has no option '--json'; it goes behind 'list'", '--json', 'list')
@@ -204,11 +204,13 @@ class CommandWords(command_fixture.CommandTest):
             for value in ('x', '-1', '1.5', '99999999999x'):
                 self.fails(2, f'--threads {value}: expected a number', *command, '--threads', value)
         for value in ('x', '1.5', '99999999999999999999'):
-            self.fails(2, f'--axis {value}: wanted an axis', 'run', 'vecdot', a, a, '--axis', value)
-            self.fails(2, f'--axis {value}: wanted', 'accumulate', 'add', a, '--axis', value)
+            self.fails(2, f'--axis {value}: expected an axis', 'run', 'vecdot', a, a,
+                       '--axis', value)
+            self.fails(2, f'--axis {value}: expected', 'accumulate', 'add', a, '--axis', value)
         for value in ('n', 'n=', '=4', 'n=x', 'n=-4', 'n=1e3'):
-            self.fails(2, f'--dim {value}: wanted NAME=SIZE', 'run', 'vecdot', a, a, '--dim', value)
-        self.fails(2, '--axis 0,,1: wanted an axis, several', 'reduce', 'add', a, '--axis=0,,1')
+            self.fails(2, f'--dim {value}: expected NAME=SIZE', 'run', 'vecdot', a, a,
+                       '--dim', value)
+        self.fails(2, '--axis 0,,1: expected an axis, several', 'reduce', 'add', a, '--axis=0,,1')
         self.fails(2, 'reduceat takes one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
         self.fails(3, f'--module {a}: not an ELF file', 'list', '--module', a)
         self.fails(3, "'': cannot", 'run', 'add', a, '1', '-o', '')

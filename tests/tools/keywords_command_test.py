@@ -24,7 +24,7 @@ class Help(command_fixture.CommandTest):
         self.assertEqual(self.ok('-h'), overview)
         self.assertEqual(self.run_tool('help', 'run')[2], '')
         self.fails(2, "no command 'rum'; did you mean 'run'?", 'help', 'rum')
-        self.fails(2, 'help: found 2 words, wanted one command', 'help', 'run', 'add')
+        self.fails(2, 'help: expected one command, got 2 words', 'help', 'run', 'add')
 
     def test_names_the_new_options(self):
         for name, options in (
@@ -66,24 +66,24 @@ class Signature(command_fixture.CommandTest):
         self.assertRegex(told, r'loop \d+ DD->D,')
 
     def test_what_is_none(self):
-        wanted = 'wanted the types of the 2 inputs and 1 output of add'
+        wanted = 'expected the types of the 2 inputs and 1 output of add'
         for text, found in (
             ('dd->', '2 letters before and 0 behind ->'),
             ('->d', '0 letters before'),
             ('dd->dd', '2 behind ->'),
-            ('d', 'found 1 type,'),
-            ('d,d', 'found 2 types,'),
-            ('d,d,d,', 'found 4 types,'),
-            ('xx->x', "'x', which is no dtype"),
-            ('d,,d', "'', which is no dtype"),
-            ('d,none,d', "'none', which is no dtype"),
+            ('d', 'got 1 type'),
+            ('d,d', 'got 2 types'),
+            ('d,d,d,', 'got 4 types'),
+            ('xx->x', "'x', which is not a dtype"),
+            ('d,,d', "'', which is not a dtype"),
+            ('d,none,d', "'none', which is not a dtype"),
         ):
             for command in ('run', 'explain', 'outer'):
-                self.fails(2, f'--signature {text}: found', command, 'add', self.a, self.a,
+                self.fails(2, f'--signature {text}: expected', command, 'add', self.a, self.a,
                            '--signature', text)
             self.fails(2, found, 'run', 'add', self.a, self.a, '--signature', text)
             self.fails(2, wanted, 'run', 'add', self.a, self.a, '--signature', text)
-        self.fails(2, '--signature and --dtype: wanted one of them', 'run', 'add', self.a, self.a,
+        self.fails(2, '--signature and --dtype: expected one of them', 'run', 'add', self.a, self.a,
                    '--signature=dd->d', '--dtype=d')
         self.fails(4, 'No loop matching', 'run', 'add', self.a, self.a, '--signature=ff->d')
         self.fails(4, 'Cannot cast', 'run', 'add', self.a, self.a, '--signature=ii->i')
@@ -112,22 +112,22 @@ class Axes(command_fixture.CommandTest):
 
     def test_what_is_none(self):
         v = self.save('v.npy', np.ones((3, 4)))
-        spelling = 'wanted the axes of each operand, such as (0,1),(1,2),(0,1)'
+        spelling = 'expected the axes of each operand, such as (0,1),(1,2),(0,1)'
         for text in ('(0', '0,', 'x', '(0,x)', '(0 1)', '0 0', '(0),,(0)', '[0,0', '1.5,0', ','):
             self.fails(2, f'--axes {text}: {spelling}', 'run', 'vecdot', v, v, '--axes', text)
-        self.fails(2, 'found 2 for argument 1 of vecdot, wanted 1, its core dimensions in '
+        self.fails(2, 'expected 1 for argument 1 of vecdot, its core dimensions in '
                    '(n),(n)->()', 'run', 'vecdot', v, v, '--axes', '0,(0,1)')
-        self.fails(2, 'found 1 for argument 2 of vecdot, wanted 0', 'run', 'vecdot', v, v,
+        self.fails(2, 'expected 0 for argument 2 of vecdot', 'run', 'vecdot', v, v,
                    '--axes', '0,0,0')
-        self.fails(2, 'found 0 for argument 1 of vecdot, wanted 1', 'run', 'vecdot', v, v,
+        self.fails(2, 'expected 1 for argument 1 of vecdot', 'run', 'vecdot', v, v,
                    '--axes', '0,()')
         for text in ('0', '0,0,(),()', ' '):
-            self.fails(2, 'wanted an entry for each of the 3 operands of vecdot', 'run', 'vecdot',
+            self.fails(2, 'expected an entry for each of the 3 operands of vecdot', 'run', 'vecdot',
                        v, v, '--axes', text)
-        self.fails(2, 'wanted an entry for each of the 3', 'run', 'matmul', v, v, '--axes',
+        self.fails(2, 'expected an entry for each of the 3', 'run', 'matmul', v, v, '--axes',
                    '(0,1),(0,1)')
         self.fails(4, 'out of bounds', 'run', 'vecdot', v, v, '--axes', '5,0')
-        self.fails(2, '--axes and --axis: wanted one', 'run', 'vecdot', v, v, '--axes', '0,0',
+        self.fails(2, '--axes and --axis: expected one', 'run', 'vecdot', v, v, '--axes', '0,0',
                    '--axis', '0')
         self.fails(4, '--axes 0,0: add has no core dimensions', 'run', 'add', v, v, '--axes', '0,0')
 
@@ -194,7 +194,7 @@ class Events(command_fixture.CommandTest):
         for text in texts:
             found = '' if text == 'report,' else text
             for command in (('run', 'negative', '1'), ('reduce', 'add', '1', '--axis=none')):
-                self.fails(2, f"--fp-flags {text}: found '{found}', wanted ignore, report or fail",
+                self.fails(2, f"--fp-flags {text}: expected ignore, report or fail, got '{found}'",
                            *command, '--fp-flags', text)
 
 

@@ -90,7 +90,7 @@ class MethodCommand(command_fixture.CommandTest):
         self.fails(4, 'not reorderable', 'reduce', 'subtract', self.a, '--axis=none')
         self.fails(2, '--axis x', 'reduce', 'add', self.a, '--axis', 'x')
         for text in ('0,', '(0', '0)', '(0,1,)x', '(0,,1)', '(,)', '((0))', '(0 1)', '( )'):
-            self.fails(2, f'--axis {text}: wanted an axis, several', 'reduce', 'add', self.a,
+            self.fails(2, f'--axis {text}: expected an axis, several', 'reduce', 'add', self.a,
                        '--axis', text)
         self.fails(
             4, 'no identity', 'reduce', 'add', self.save('e.npy', np.ones(0)), '--initial=none'

@@ -50,8 +50,8 @@ class SeveralResults(command_fixture.CommandTest):
             for option in ('-o', '--into'):
                 for again in (x, f'{self.here}/./x.npy', self.here / 'folder/../x.npy',
                               self.here / 'link.npy', self.here / 'hard.npy'):
-                    self.fails(2, f'{option} {again}: the same file as {option} {x}, wanted one of '
-                               'its own per result', *call, option, x, option, again)
+                    self.fails(2, f'{option} {again}: the same file as {option} {x}, expected one '
+                               'of its own per result', *call, option, x, option, again)
             for again in (self.out, f'{self.here}/./o.npy', self.here / 'folder/../o.npy',
                           os.path.relpath(self.out)):
                 self.fails(2, f'-o {again}: the same file as -o', *call, '-o', self.out, '-o',

@@ -56,14 +56,14 @@ bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagno
   std::error_code failure;
   const uint64_t size = fs::file_size(path, failure);
   if (!failure && size > kMost) {
-    return diagnostics->error({}, "{} is too large for a source: found {} bytes, wanted at most {}",
+    return diagnostics->error({}, "{} is too large for a source: expected at most {}, got {} bytes",
                               typed, size, kMost);
   }
   std::string text;
   if (!read_file(path, &text, diagnostics)) return false;
   const size_t at = text.find('\0');
   if (at == std::string::npos) return true;
-  return diagnostics->error({}, "{} is no text: byte {} of it is 0", typed, at);
+  return diagnostics->error({}, "{} is not text: byte {} of it is 0", typed, at);
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ bool Build::choose_name() {
                     });
   fs::path place;  // checked before the long compilation
   if (good) return find_output(options_.output, &place, diagnostics_);
-  return diagnostics_->usage_error("'{}' is no module name: letters, digits and _; say --name NAME",
-                                   module_.name);
+  return diagnostics_->usage_error(
+      "'{}' is not a module name: letters, digits and _; say --name NAME", module_.name);
 }
 
 bool Build::scan_sources() {

@@ -21,9 +21,9 @@ namespace {
 
 // Extracts the user's message from a line with one of gufcc's own assertions; returns "" for other
 // lines. Examples of lines:
-// "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: found 1 parameter, ..."
+// "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: expected 2 parameters ..."
 // "k.guf.cpp:4:1: error: static assertion failed due to requirement 'guf_probe_result<S, float>':
-// gufcc: f: found a result of type '%TYPE%', ..."
+// gufcc: f: expected a result ..., got one of type '%TYPE%'"
 std::string call_complaint(const std::string &line) {
   const size_t assertion = line.find("static assertion failed"), mark = line.find(kCallMark);
   if (assertion == std::string::npos || mark == std::string::npos) return {};

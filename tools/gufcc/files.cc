@@ -88,7 +88,7 @@ bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics)
   }
   const fs::file_status found = fs::status(place, failure);
   if (fs::exists(found) && !fs::is_regular_file(found)) {
-    return diagnostics->error({}, "cannot write {}: it exists and is no regular file",
+    return diagnostics->error({}, "cannot write {}: it exists and is not a regular file",
                               typed.string());
   }
   *out = place;

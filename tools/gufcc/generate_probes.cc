@@ -102,10 +102,10 @@ std::string result_probe(const Loop &loop, const std::string &arguments) {
   const TypeLetter &output = *find_letter(loop.outputs[0]);
   return fmt::format(
       "# {} {}\nstatic_assert(guf_probe_type_converts<decltype(::{}({})), guf::value_t<{}>>, "
-      "\"{}{}: found a result of "
-      "type '{}', loop '{}->{}' wants one that converts to {}\");\n# 1 \"{}\"\n",
+      "\"{}{}: expected a result "
+      "that converts to {} for loop '{}->{}', got one of type '{}'\");\n# 1 \"{}\"\n",
       loop.place.line, quoted(loop.place.file), loop.callee, arguments, output.storage, kCallMark,
-      loop.callee, kResultType, loop.inputs, loop.outputs, output.name, kEntriesFile);
+      loop.callee, output.name, loop.inputs, loop.outputs, kResultType, kEntriesFile);
 }
 
 }  // namespace
@@ -127,12 +127,11 @@ std::string generate_call_probes(const std::string &source, const std::vector<Lo
     for (size_t count = 0; !types.empty() && count <= types.size() + kFurther; ++count) {
       if (count == types.size()) continue;
       text += fmt::format(
-          "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: found {}, loop '{}->{}' wants "
-          "{} ({})\");\n# 1 \"{}\"\n",
+          "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: expected {} for loop "
+          "'{}->{}' ({}), got {}\");\n# 1 \"{}\"\n",
           loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
-          references(types, count), kCallMark, loop->callee, counted(count, "parameter"),
-          loop->inputs, loop->outputs, types.size(), describe_parameters(*function, *loop),
-          kEntriesFile);
+          references(types, count), kCallMark, loop->callee, counted(types.size(), "parameter"),
+          loop->inputs, loop->outputs, describe_parameters(*function, *loop), count, kEntriesFile);
     }
     if (function->generalized() || loop->outputs.size() != 1) continue;
     std::vector<std::string> arguments;

@@ -203,7 +203,7 @@ class LoopRules {
                                may_cast ? "_or_cast" : "", kProbeName, number_, arguments,
                                may_cast ? fmt::format("{}{}_loop", kProbeName, number_)
                                         : fmt::format("guf::value_t<{}>", letter.storage)),
-                   fmt::format("found a result of type '{}', narrower than the {} of loop {}; "
+                   fmt::format("the result of type '{}' is narrower than the {} of loop {}; "
                                "return that, or make the function a template of its type",
                                kResultType, letter.name, loop_name()));
   }

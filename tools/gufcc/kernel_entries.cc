@@ -24,7 +24,7 @@ bool read_number(const Place &place, const std::string &key, const std::string &
   if (failure == std::errc() && end == value.data() + value.size() && *out >= low && *out <= high) {
     return true;
   }
-  return diagnostics->error(place, "{}: found '{}', wanted {} to {}", key, value, low, high);
+  return diagnostics->error(place, "{}: expected {} to {}, got '{}'", key, value, low, high);
 }
 
 bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
@@ -33,20 +33,20 @@ bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
   const std::string key = text.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
   if (equals == std::string::npos) {
-    return diagnostics->error(place, "'{}' is no option of a kernel; valid are {}", text,
+    return diagnostics->error(place, "'{}' is not an option of a kernel; valid are {}", text,
                               kKernelKeys);
   }
   if (key == "name") {
     kernel->name = value;
   } else if (key == "doc") {
     if (value.size() > kMostText) {
-      return diagnostics->error(place, "doc: found {} characters, at most {}", value.size(),
-                                kMostText);
+      return diagnostics->error(place, "doc: expected at most {} characters, got {}", kMostText,
+                                value.size());
     }
     kernel->doc = value;
   } else if (key == "fp") {
     if (value != "fast" && value != "strict") {
-      return diagnostics->error(place, "fp: found '{}', wanted fast or strict", value);
+      return diagnostics->error(place, "fp: expected fast or strict, got '{}'", value);
     }
     kernel->fast = value == "fast";
   } else if (key == "threads") {
@@ -54,7 +54,7 @@ bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
   } else if (key == "shared") {
     return read_number(place, key, value, 0, kMostShared, &kernel->shared_bytes, diagnostics);
   } else {
-    return diagnostics->error(place, "'{}' is no option of a kernel; valid are {}", key,
+    return diagnostics->error(place, "'{}' is not an option of a kernel; valid are {}", key,
                               kKernelKeys);
   }
   return true;
@@ -87,7 +87,7 @@ bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnos
     if (!read_option(raw.place, text, &kernel, diagnostics)) return false;
   }
   if (!is_identifier(kernel.name) || kernel.name.size() > 63) {
-    return diagnostics->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
+    return diagnostics->error(raw.place, "'{}' is not a name: letters, digits and _, at most 63",
                               kernel.name);
   }
   kernel.symbol = "guf_rk_" + kernel.name;
@@ -149,14 +149,15 @@ std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
                           kernel->callee, complaint);
     };
     probe(form + "::is_kernel",
-          "found another function than a kernel, wanted void (guf::block, ...)");
+          "expected void (guf::block, ...), got another function than a kernel");
     for (int i = 1; i <= kMostParameters; ++i) {
-      probe(fmt::format("{}::bad != {}", form, i),
-            fmt::format("parameter {} behind the block is no number, no pointer to numbers and no "
-                        "guf::view of at most 8 dimensions",
-                        i));
+      probe(
+          fmt::format("{}::bad != {}", form, i),
+          fmt::format("parameter {} behind the block is not a number, no pointer to numbers and no "
+                      "guf::view of at most 8 dimensions",
+                      i));
     }
-    probe(form + "::count <= guf::raw::kMostParameters", "found more than 32 parameters");
+    probe(form + "::count <= guf::raw::kMostParameters", "expected at most 32 parameters");
     probe(form + "::words * 8 <= guf::raw::kMostBytes",
           "its arguments take more than 2048 bytes; pass arrays by pointer or guf::view");
   }

@@ -32,7 +32,7 @@ std::string spelled(const char *key, const std::string &value) {
 bool refuse(const Function &added, const std::string &found, const std::string &wanted,
             const Place &other, Diagnostics *diagnostics) {
   return diagnostics->error(
-      added.place, "{}: found {}, wanted {} as at {}:{}; registrations of one name agree in it",
+      added.place, "{}: expected {} as at {}:{}, got {}; registrations of one name agree in it",
       added.name, found, wanted, other.file, other.line);
 }
 

@@ -106,7 +106,7 @@ class Builder {
       }
       if (nin != function->nin || nout != function->nout) {
         return diagnostics_->error(raw.place,
-                                   "types \"{}\": found {} inputs and {} outputs, wanted {} and {}",
+                                   "types \"{}\": expected {} and {}, got {} inputs and {} outputs",
                                    word, nin, nout, function->nin, function->nout);
       }
       loop.callee = raw.function;
@@ -127,7 +127,7 @@ class Builder {
   bool check_letters(const Place &place, const std::string &word, const std::string &letters) {
     for (const char letter : letters) {
       if (find_letter(letter) == nullptr) {
-        return diagnostics_->error(place, "types \"{}\": '{}' is no type; valid are {}", word,
+        return diagnostics_->error(place, "types \"{}\": '{}' is not a type; valid are {}", word,
                                    letter, valid_letters());
       }
     }
@@ -138,7 +138,7 @@ class Builder {
                      Function *function) {
     if (!options.name.empty()) function->name = options.name;
     if (!is_identifier(function->name) || function->name.size() > 63) {
-      return diagnostics_->error(raw.place, "'{}' is no name: letters, digits and _, at most 63",
+      return diagnostics_->error(raw.place, "'{}' is not a name: letters, digits and _, at most 63",
                                  function->name);
     }
     function->doc = {options.doc, raw.place};

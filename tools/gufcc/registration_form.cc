@@ -26,7 +26,7 @@ bool check_roles(const Place &place, const RegistrationOptions &options, const F
   for (size_t i = static_cast<size_t>(function.nin); i < options.roles.size(); ++i) {
     if (options.roles[i] == Role::kIn) {
       return diagnostics->error(place,
-                                "roles: operand {} is an output: found in, wanted out or inout", i);
+                                "roles: operand {} is an output: expected out or inout, got in", i);
     }
   }
   for (const Role role : function.roles) {

@@ -27,7 +27,7 @@ bool parse_roles(const Place &place, const std::string &value, std::vector<Role>
     } else if (word == "inout") {
       roles->push_back(Role::kInOut);
     } else {
-      return diagnostics->error(place, "roles: found '{}', wanted in, out or inout", word);
+      return diagnostics->error(place, "roles: expected in, out or inout, got '{}'", word);
     }
   }
   return true;
@@ -57,8 +57,8 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
 bool parse_valued(const Place &place, const std::string &key, const std::string &value,
                   RegistrationOptions *options, Diagnostics *diagnostics) {
   if ((key == "doc" || key == "failure") && value.size() > kMaxText) {
-    return diagnostics->error(place, "{}: found {} characters, at most {}", key, value.size(),
-                              kMaxText);
+    return diagnostics->error(place, "{}: expected at most {} characters, got {}", key, kMaxText,
+                              value.size());
   }
   if (key == "name") {
     options->name = value;
@@ -76,7 +76,7 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
     return parse_roles(place, value, &options->roles, diagnostics);
   } else if (key == "fp") {
     if (value != "fast" && value != "strict") {
-      return diagnostics->error(place, "fp: found '{}', wanted fast or strict", value);
+      return diagnostics->error(place, "fp: expected fast or strict, got '{}'", value);
     }
     options->fast = value == "fast";
   } else if (key == "identity") {
@@ -86,10 +86,10 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
         return true;
       }
     }
-    return diagnostics->error(place, "identity: found '{}', wanted {}", value,
+    return diagnostics->error(place, "identity: expected {}, got '{}'", value,
                               fmt::join(kIdentities, ", "));
   } else {
-    return diagnostics->error(place, "'{}' is no option;{} valid are {}", key, nearest_key(key),
+    return diagnostics->error(place, "'{}' is not an option;{} valid are {}", key, nearest_key(key),
                               kValidKeys);
   }
   return true;

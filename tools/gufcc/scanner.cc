@@ -98,7 +98,7 @@ class Scanner {
       if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f): reported later
       if (!is_string) {
         return diagnostics_->error(found.place,
-                                   "registration of {}: found '{}', wanted a string literal",
+                                   "registration of {}: expected a string literal, got '{}'",
                                    found.function, text);
       }
       found.arguments.push_back(std::move(text));

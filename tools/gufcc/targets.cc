@@ -109,7 +109,7 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
     if (!known) {
       std::string valid = "host all";
       for (const Target &target : all_targets()) valid += " " + target.name;
-      return diagnostics->usage_error("'{}' is no target; valid are {}", word, valid);
+      return diagnostics->usage_error("'{}' is not a target; valid are {}", word, valid);
     }
   }
   if (out->empty()) return diagnostics->usage_error("no target is left in '{}'", text);

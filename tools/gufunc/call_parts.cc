@@ -48,7 +48,7 @@ void usage(const std::string &message) {
 
 void want_one_place(bool output, bool into, bool inplace) {
   if (output + into + inplace > 1)
-    usage("-o, --into and --inplace say where the result goes: wanted one of them");
+    usage("-o, --into and --inplace say where the result goes: expected one of them");
 }
 
 void want_one_per_result(const std::string &name, size_t nresults, const char *option,
@@ -63,7 +63,7 @@ void want_different_files(const char *option, const std::vector<std::string> &pa
     if (paths[i] == kStandardStream) continue;  // standard output accepts several arrays in a row
     for (size_t j = 0; j < i; ++j) {
       if (!same_file(paths[j], paths[i])) continue;
-      usage(fmt::format("{} {}: the same file as {} {}, wanted one of its own per result", option,
+      usage(fmt::format("{} {}: the same file as {} {}, expected one of its own per result", option,
                         paths[i], option, paths[j]));
     }
   }
@@ -101,7 +101,7 @@ int32_t casting_of(const std::string &name) {
   for (int32_t i = 0; i < 6; ++i) {
     if (name == kNames[i]) return i;
   }
-  usage(fmt::format("--casting {}: wanted no, equiv, safe, same_kind or unsafe", name));
+  usage(fmt::format("--casting {}: expected no, equiv, safe, same_kind or unsafe", name));
 }
 
 int32_t order_of(const std::string &letter) {
@@ -110,14 +110,14 @@ int32_t order_of(const std::string &letter) {
   for (const auto &[name, order] : kOrders) {
     if (letter == name) return order;
   }
-  usage(fmt::format("--order {}: wanted K, A, C or F", letter));
+  usage(fmt::format("--order {}: expected K, A, C or F", letter));
 }
 
 int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted) {
   int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size())
-    usage(fmt::format("--axis {}: wanted {}", whole, wanted));
+    usage(fmt::format("--axis {}: expected {}", whole, wanted));
   return value;
 }
 

@@ -49,8 +49,8 @@ void FpFlags::set(const std::string &text, std::string_view part) {
   const uint32_t fp_flags = known ? fp_flags_of(key, &known) : 0;
   if (!known || (mode != "ignore" && mode != "report" && mode != "fail")) {
     usage(
-        fmt::format("--fp-flags {}: found '{}', wanted ignore, report or fail, for one flag as in "
-                    "over=fail; the flags are all, divide, over, under and invalid",
+        fmt::format("--fp-flags {}: expected ignore, report or fail, for one flag as in over=fail, "
+                    "got '{}'; the flags are all, divide, over, under and invalid",
                     text, part));
   }
   report_ = (report_ & ~fp_flags) | (mode == "report" ? fp_flags : 0);

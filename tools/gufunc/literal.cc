@@ -146,9 +146,9 @@ guf_operand parse_time(const std::string &text, std::string_view value,
 guf_operand parse_bool(const std::string &text, std::string_view value) {
   if (value == "True" || value == "1") return strong(GUF_BOOL, 1);
   if (value == "False" || value == "0") return strong(GUF_BOOL, 0);
-  throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of bool; wanted True, False, "
-                                          "1 or 0",
-                                          text));
+  throw Failure(
+      Exit::kUsage,
+      fmt::format("literal '{}': not a value of bool; expected True, False, 1 or 0", text));
 }
 
 guf_operand parse_strong(const std::string &text, size_t colon) {
@@ -175,7 +175,7 @@ guf_operand parse_strong(const std::string &text, size_t colon) {
   auto value = parse_int(number, &exact);
   if (!value) value = parse_float_or_complex(number);
   if (!value)
-    throw Failure(Exit::kUsage, fmt::format("literal '{}': '{}' is no number", text, number));
+    throw Failure(Exit::kUsage, fmt::format("literal '{}': '{}' is not a number", text, number));
   if (value->kind == GUF_OPERAND_WEAK_COMPLEX && info.kind != GUF_KIND_COMPLEX)
     throw Failure(Exit::kUsage, fmt::format("literal '{}': not a value of {}", text, info.name));
   return cast_by_library(info, *value);

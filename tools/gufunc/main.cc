@@ -121,7 +121,7 @@ void add_common(CLI::App &app, Common &common) {
 // Prints the --help text of the program, or of the named command.
 void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   if (words.size() > 1)
-    gufunc::cli::usage(fmt::format("help: found {} words, wanted one command", words.size()));
+    gufunc::cli::usage(fmt::format("help: expected one command, got {} words", words.size()));
   // App::help() would describe the chosen command, which is `help` itself.
   const auto print = [&](const CLI::App &told, const std::string &name) {
     fmt::print("{}", app.get_formatter()->make_help(&told, name, CLI::AppFormatMode::Normal));

@@ -166,11 +166,12 @@ guf_dtype described_dtype(const std::string &descr, bool raw_bf16, const std::st
     }
     return dtype;
   }
-  refuse(name,
-         fmt::format(
-             "descr '{}' is no dtype of this library (bool, i1..i8, u1..u8, f2, f4, f8, c8, c16, "
-             "M8[unit], m8[unit])",
-             shortened(descr)));
+  refuse(
+      name,
+      fmt::format(
+          "descr '{}' is not a dtype of this library (bool, i1..i8, u1..u8, f2, f4, f8, c8, c16, "
+          "M8[unit], m8[unit])",
+          shortened(descr)));
 }
 
 uint64_t bytes_of(guf_dtype dtype, const std::vector<int64_t> &shape, const std::string &name) {

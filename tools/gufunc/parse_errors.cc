@@ -60,9 +60,9 @@ void refuse_command(const CLI::App &app, const std::string &word) {
   const std::vector<std::string> names = names_of(app);
   const std::string nearest = did_you_mean(word, names);
   const std::string found = word.empty() ? "" : fmt::format(" '{}'", word);
-  usage(
-      fmt::format("no command{}{}", found,
-                  nearest.empty() ? fmt::format("; wanted {}", fmt::join(names, ", ")) : nearest));
+  usage(fmt::format(
+      "no command{}{}", found,
+      nearest.empty() ? fmt::format("; expected {}", fmt::join(names, ", ")) : nearest));
 }
 
 const CLI::App *chosen_command(const CLI::App &app, int argc, char **argv) {

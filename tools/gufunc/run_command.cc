@@ -139,7 +139,7 @@ class Run {
     if (!signature_.empty()) args_.signature = signature_.data();
     args_.nsignature = static_cast<int32_t>(signature_.size());
     if (!options_.axes.empty()) {
-      if (!options_.axis.empty()) usage("--axes and --axis: wanted one of them");
+      if (!options_.axis.empty()) usage("--axes and --axis: expected one of them");
       axes_ = axes_by_operand(options_.axes, info_);
       args_.naxes = static_cast<int32_t>(axes_.size());
       axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
@@ -169,7 +169,8 @@ class Run {
       if (literal && literal->kind == GUF_OPERAND_WEAK_INT)
         size = static_cast<int64_t>(literal->value[0]);
     }
-    if (size < 0) usage(fmt::format("--dim {}: wanted NAME=SIZE with a size of at least 0", text));
+    if (size < 0)
+      usage(fmt::format("--dim {}: expected NAME=SIZE with a size of at least 0", text));
     const std::string name = text.substr(0, equals);
     const std::vector<std::string> known = core_dimensions(info_.signature);
     if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {

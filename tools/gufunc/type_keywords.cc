@@ -19,10 +19,10 @@ constexpr std::string_view kArrow = "->";
 [[noreturn]] void refuse_signature(const std::string &text, const std::string &found,
                                    const guf_ufunc_info &info) {
   usage(
-      fmt::format("--signature {}: found {}, wanted the types of the {} input{} and {} output{} of "
-                  "{}, such as dd->d or f8,None,f8",
-                  text, found, info.nin, info.nin == 1 ? "" : "s", info.nout,
-                  info.nout == 1 ? "" : "s", info.name));
+      fmt::format("--signature {}: expected the types of the {} input{} and {} output{} of {}, "
+                  "such as dd->d or f8,None,f8, got {}",
+                  text, info.nin, info.nin == 1 ? "" : "s", info.nout, info.nout == 1 ? "" : "s",
+                  info.name, found));
 }
 
 guf_dtype type_of(const std::string &text, std::string_view name, const guf_ufunc_info &info) {
@@ -30,7 +30,7 @@ guf_dtype type_of(const std::string &text, std::string_view name, const guf_ufun
   if (name == "None") return dtype;
   Call call;
   if (guf_dtype_parse(std::string(name).c_str(), &dtype, call.error()) != GUF_OK)
-    refuse_signature(text, fmt::format("'{}', which is no dtype", name), info);
+    refuse_signature(text, fmt::format("'{}', which is not a dtype", name), info);
   return dtype;
 }
 
@@ -115,7 +115,7 @@ class AxesReader {
     return value;
   }
   [[noreturn]] void refuse() const {
-    usage(fmt::format("--axes {}: wanted the axes of each operand, such as (0,1),(1,2),(0,1)",
+    usage(fmt::format("--axes {}: expected the axes of each operand, such as (0,1),(1,2),(0,1)",
                       text_));
   }
 
@@ -145,7 +145,7 @@ std::vector<std::string> core_dimensions(const std::string &signature) {
 std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
                                      const guf_ufunc_info &info) {
   if (text.empty()) return {};
-  if (!dtype.empty()) usage("--signature and --dtype: wanted one of them");
+  if (!dtype.empty()) usage("--signature and --dtype: expected one of them");
   if (const size_t arrow = text.find(kArrow); arrow != text.npos)
     return letters_of(text, arrow, info);
   std::string_view rest = text;
@@ -171,17 +171,16 @@ std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_in
     const CoreCount count = counts[operand];
     const auto found = static_cast<int64_t>(own.size());
     if (found > count.most || found < count.least) {
-      usage(
-          fmt::format("--axes {}: found {} for argument {} of {}, wanted {}, its core dimensions "
-                      "in {}",
-                      text, found, operand, info.name, count.most, info.signature));
+      usage(fmt::format(
+          "--axes {}: expected {} for argument {} of {}, its core dimensions in {}, got {}", text,
+          count.most, operand, info.name, info.signature, found));
     }
     axes.insert(axes.end(), own.begin(), own.end());
   }
   const bool left_out = std::all_of(counts.begin() + static_cast<ptrdiff_t>(operand), counts.end(),
                                     [](CoreCount count) { return count.most == 0; });
   if (!reader.done() || !left_out || operand < static_cast<size_t>(info.nin)) {
-    usage(fmt::format("--axes {}: wanted an entry for each of the {} operands of {}, {}", text,
+    usage(fmt::format("--axes {}: expected an entry for each of the {} operands of {}, {}", text,
                       counts.size(), info.name, info.signature));
   }
   return axes;

@@ -63,7 +63,7 @@ end
 "Name of a dtype or element type, as NumPy has it: `\"float32\"`."
 function dtype_name(kind)
     name = LibGufunc.guf_dtype_name(dtype(kind))
-    name == C_NULL && throw(GufuncError(GUF_E_DTYPE, "$kind is no dtype"))
+    name == C_NULL && throw(GufuncError(GUF_E_DTYPE, "$kind is not a dtype"))
     return unsafe_string(name)
 end
 

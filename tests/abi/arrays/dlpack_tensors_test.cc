@@ -159,11 +159,11 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
     void (*damage)(Foreign &);
   };
   const Broken kBroken[] = {
-      {"2.0, wanted 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 2; }},
-      {"0.0, wanted 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 0; }},
-      {"found -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
-      {"found 65", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = 65; }},
-      {"found -2147483648", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
+      {"2.0, expected 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 2; }},
+      {"0.0, expected 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 0; }},
+      {"got -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
+      {"got 65", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = 65; }},
+      {"got -2147483648", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
       {"shape is NULL", GUF_E_ARG, [](Foreign &f) { f.tensor().shape = nullptr; }},
       {"negative", GUF_E_SHAPE, [](Foreign &f) { f.shape[1] = -3; }},
       {"too big", GUF_E_SHAPE, [](Foreign &f) { f.shape[0] = f.shape[1] = INT64_MAX / 2; }},
@@ -288,11 +288,11 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
   guf_dtype record = 0, time = 0;
   expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
-  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no records: found dlpack_record");
-  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no times: found datetime64[25s]");
+  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no records: got dlpack_record");
+  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no times: got datetime64[25s]");
   double room[8] = {};
   refuse_to_give(wrap(room, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
-                 "other byte order: found swapped float64");
+                 "other byte order: got swapped float64");
   refuse_to_give(wrap(room, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
                  "12 bytes, no multiple of the item size 8");
   // The stride of an axis of extent 1 is irrelevant.

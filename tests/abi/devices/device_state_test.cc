@@ -136,7 +136,7 @@ TEST_P(DeviceState, Peers) {
   const guf_array here = filled(there_, 10, 1), far = filled(second, 10, 2);
   EXPECT_EQ(call("add", {operand_of(here), operand_of(far)}, operand_of(here), nullptr),
             GUF_E_DEVICE_MISMATCH);
-  EXPECT_THAT(error_.message, HasSubstr("operands lie on devices that a call may not mix"));
+  EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
 }
 
 // A native stream, exported from the library and adopted again.
@@ -175,7 +175,7 @@ TEST_P(DeviceState, NativeStreamErrors) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   EXPECT_EQ(guf_stream_get_native(there_, stream_, nullptr, &error_), GUF_E_ARG);
   EXPECT_EQ(guf_stream_get_native(nullptr, nullptr, &native, &error_), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("wanted one of them"));
+  EXPECT_THAT(error_.message, HasSubstr("expected one of them"));
   EXPECT_EQ(guf_stream_get_native(no_device_, nullptr, &native, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_stream_get_native(there_, reinterpret_cast<guf_stream>(there_), &native, &error_),
             GUF_E_HANDLE);

@@ -122,7 +122,7 @@ TEST_P(HostMemory, AllocationErrors) {
   const int64_t overlapping[] = {0, 0};
   guf_array out = nullptr;
   EXPECT_EQ(alloc(there_, 0, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("memory is 0, which is no guf_host_memory"));
+  EXPECT_THAT(error_.message, HasSubstr("memory is 0, which is not a guf_host_memory"));
   EXPECT_EQ(alloc(there_, 4, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
   EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, nullptr), GUF_E_ARG);
   EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, nullptr, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
@@ -178,7 +178,7 @@ TEST_P(HostMemory, IsRegistered) {
     EXPECT_THAT(values(there), Each(3.0F));
   }
   EXPECT_EQ(guf_host_register(there_, UINT64_MAX - 4095, 4097, &error_), GUF_E_ARG);
-  EXPECT_THAT(error_.message, testing::StartsWith("size: found 4097 bytes at 0xfffffffffffff000"));
+  EXPECT_THAT(error_.message, testing::StartsWith("size: got 4097 bytes at 0xfffffffffffff000"));
   EXPECT_EQ(guf_host_unregister(there_, address, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_host_unregister(there_, address, &error_), on_cpu() ? GUF_OK : GUF_E_ARG)
       << error_.message;

@@ -90,7 +90,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(plan, nullptr);
   EXPECT_EQ(std::string(error_.message),
-            "operands lie in host memory, which " + backend_ +
+            "operands are in host memory, which " + backend_ +
                 ":0 cannot read; a plan copies nothing: move them there first");
 }
 
@@ -149,18 +149,18 @@ TEST_P(Placement, DeviceOperands) {
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
   EXPECT_EQ(error_.message,
-            "device: found " + backend_ + ":0, wanted " + backend_ + ":1, where the operands lie");
+            "device: expected " + backend_ + ":1, where the operands are, got " + backend_ + ":0");
   args_.device = cpu();
   args_.stream = stream(second_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
-  EXPECT_EQ(error_.message, "device: found cpu, wanted " + backend_ + ":1, where the stream is");
+  EXPECT_EQ(error_.message, "device: expected " + backend_ + ":1, where the stream is, got cpu");
   args_.device = nullptr;
   args_.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   args_.stream = nullptr;
   const guf_array y = filled(there_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
-  EXPECT_THAT(error_.message, HasSubstr("operands lie on devices that a call may not mix"));
+  EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
   args_.host_policy = GUF_HOST_COPY;  // applies to host memory only
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
 }

@@ -85,24 +85,23 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
     const char *text;
   };
   for (const Row &row : std::vector<Row>{
-           {{1, 1, 1}, {0, 1, 1}, "block.x: found 0, wanted 1 to 1024"},
-           {{1, 1, 1}, {1025, 1, 1}, "block.x: found 1025, wanted 1 to 1024"},
-           {{1, 1, 1}, {1, 1025, 1}, "block.y: found 1025, wanted 1 to 1024"},
-           {{1, 1, 1}, {1, 1, 65}, "block.z: found 65, wanted 1 to 64"},
-           {{1, 1, 1}, {32, 8, 8}, "found 2048 threads in a block, wanted 1 to 1024"},
-           {{0x80000000u, 1, 1}, {1, 1, 1}, "grid.x: found 2147483648, wanted 0 to 2147483647"},
-           {{1, 65536, 1}, {1, 1, 1}, "grid.y: found 65536, wanted 0 to 65535"},
-           {{1, 1, 65536}, {1, 1, 1}, "grid.z: found 65536, wanted 0 to 65535"},
-           {{16777216, 1, 1}, {256, 1, 1}, "grid * block.x: found 4294967296"}}) {
+           {{1, 1, 1}, {0, 1, 1}, "block.x: expected 1 to 1024, got 0"},
+           {{1, 1, 1}, {1025, 1, 1}, "block.x: expected 1 to 1024, got 1025"},
+           {{1, 1, 1}, {1, 1025, 1}, "block.y: expected 1 to 1024, got 1025"},
+           {{1, 1, 1}, {1, 1, 65}, "block.z: expected 1 to 64, got 65"},
+           {{1, 1, 1}, {32, 8, 8}, "expected 1 to 1024, got 2048 threads in a block"},
+           {{0x80000000u, 1, 1}, {1, 1, 1}, "grid.x: expected 0 to 2147483647, got 2147483648"},
+           {{1, 65536, 1}, {1, 1, 1}, "grid.y: expected 0 to 65535, got 65536"},
+           {{1, 1, 65536}, {1, 1, 1}, "grid.z: expected 0 to 65535, got 65536"},
+           {{16777216, 1, 1}, {256, 1, 1}, "grid * block.x: got 4294967296"}}) {
     expect(launch(scale, row.grid, row.block, arguments), GUF_E_ARG);
     EXPECT_THAT(error_.message, HasSubstr(row.text));
   }
   expect(launch(raise, {1, 1, 1}, {65, 1, 1}, {array(x), array(x), weak(3)}), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("found 65 threads in a block, wanted 1 to 64"));
+  EXPECT_THAT(error_.message, HasSubstr("expected 1 to 64, got 65 threads in a block"));
   expect(launch(scale, {1, 1, 1}, {1, 1, 1}, arguments, 1u << 20), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("found 1048576 bytes of shared memory"));
-  EXPECT_THAT(error_.message,
-              HasSubstr("kernel 'raw_kernels:scale': found 1048576 bytes of shared memory, "));
+  EXPECT_THAT(error_.message, HasSubstr("got 1048576"));
+  EXPECT_THAT(error_.message, HasSubstr("kernel 'raw_kernels:scale': shared memory of a block"));
   expect(launch(find("pieces"), {1, 1, 1}, {1, 1, 1},
                 {array(put(std::vector<int32_t>(4))), weak(1)}, UINT32_MAX),
          GUF_E_ARG);
@@ -141,25 +140,25 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
     const char *text;
   };
   std::vector<Row> rows = {
-      {scale, {weak(2)}, GUF_E_ARG, "nargs: found 1, wanted 2"},
-      {scale, {weak(2), array(x), array(x)}, GUF_E_ARG, "nargs: found 3, wanted 2"},
-      {scale, {array(x), array(x)}, GUF_E_ARG, "argument 0: found an array, wanted a scalar"},
-      {scale, {weak(2), weak(2)}, GUF_E_ARG, "argument 1: found a scalar, wanted an array"},
+      {scale, {weak(2)}, GUF_E_ARG, "nargs: expected 2, got 1"},
+      {scale, {weak(2), array(x), array(x)}, GUF_E_ARG, "nargs: expected 2, got 3"},
+      {scale, {array(x), array(x)}, GUF_E_ARG, "argument 0: expected a scalar, got an array"},
+      {scale, {weak(2), weak(2)}, GUF_E_ARG, "argument 1: expected an array, got a scalar"},
       {scale, {weak(2), nobody}, GUF_E_ARG, "argument 1: kind 0"},
-      {scale, {scalar(GUF_F64, 0), array(x)}, GUF_E_DTYPE, "argument 0: found float64, wanted"},
-      {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: found float64, wanted float32"},
-      {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: found 2 dimensions, wanted 1"},
-      {turn,
-       {array(stretched), array(stretched)},
-       GUF_E_READ_ONLY,
-       "argument 1: found a read-only"},
-      {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: found an array that is not"},
-      {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: found a float, wanted int64"},
-      {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: found elements that are not aligned"},
-      {scale, {weak(2), turned}, GUF_E_ARG, "argument 1: found elements in the other byte order"},
+      {scale,
+       {scalar(GUF_F64, 0), array(x)},
+       GUF_E_DTYPE,
+       "argument 0: expected float32, got float64"},
+      {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: expected float32, got float64"},
+      {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1, got 2 dimensions"},
+      {turn, {array(stretched), array(stretched)}, GUF_E_READ_ONLY, "argument 1: got a read-only"},
+      {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: got an array that is not"},
+      {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},
+      {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: got elements that are not aligned"},
+      {scale, {weak(2), turned}, GUF_E_ARG, "argument 1: got elements in the other byte order"},
   };
   if (!on_cpu()) {
-    rows.push_back({scale, {weak(2), host}, GUF_E_DEVICE_MISMATCH, "found memory of the host"});
+    rows.push_back({scale, {weak(2), host}, GUF_E_DEVICE_MISMATCH, "got memory of the host"});
   }
   for (const Row &row : rows) {
     expect(launch(row.kernel, {1, 1, 1}, {32, 1, 1}, row.arguments), row.status);
@@ -173,7 +172,7 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
   EXPECT_EQ(error_.argument, 2);
   many[1] = weak(1);
   expect(launch(find("numbers"), {1, 1, 1}, {1, 1, 1}, many), GUF_E_DTYPE);
-  EXPECT_THAT(error_.message, HasSubstr("argument 1: found an int, wanted bool"));
+  EXPECT_THAT(error_.message, HasSubstr("argument 1: expected bool, got an int"));
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3, 4, 5, 6));
   if (on_cpu()) run(scale, {1, 1, 1}, {32, 1, 1}, {weak(2), host});
   EXPECT_EQ(alone[2], on_cpu() ? 6.0f : 3.0f);

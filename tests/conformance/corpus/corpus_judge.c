@@ -102,7 +102,7 @@ int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_
           real_right(bits_at(found, f->size), bits_at(wanted, f->size), f, 0) &&
           real_right(bits_at(found + f->size, f->size), bits_at(wanted + f->size, f->size), f, 0);
     if (!right)
-      return fails(c, "element %llu: 0x%llx, wanted 0x%llx (%s, %lld ULP)", (unsigned long long)k,
+      return fails(c, "element %llu: 0x%llx, expected 0x%llx (%s, %lld ULP)", (unsigned long long)k,
                    (unsigned long long)bits_at(found, info.itemsize > 8 ? 8 : info.itemsize),
                    (unsigned long long)bits_at(wanted, info.itemsize > 8 ? 8 : info.itemsize),
                    info.name, (long long)ulp);
@@ -118,9 +118,9 @@ static int same_shape(corpus_case *c, const cJSON *result, guf_dtype dtype, int 
   const char *name = get(result, "dtype")->valuestring;
   int axis = 0;
   if (strcmp(guf_dtype_name(dtype), name))
-    return fails(c, "dtype %s, wanted %s", guf_dtype_name(dtype), name);
+    return fails(c, "dtype %s, expected %s", guf_dtype_name(dtype), name);
   if (cJSON_GetArraySize(wanted) != ndim)
-    return fails(c, "%d dimensions, wanted %d", ndim, cJSON_GetArraySize(wanted));
+    return fails(c, "%d dimensions, expected %d", ndim, cJSON_GetArraySize(wanted));
   cJSON_ArrayForEach(one, wanted) {
     if ((int64_t)one->valuedouble != shape[axis])
       return fails(c, "extent %lld of axis %d", (long long)shape[axis], axis);
@@ -236,9 +236,9 @@ static int refused(corpus_case *c, const guf_error *error, const cJSON *expect) 
   const cJSON *argument = get(expect, "argument"), *axis = get(expect, "axis");
   const cJSON *message = get(expect, "message");
   if (strcmp(error->message, message->valuestring))
-    return fails(c, "message \"%s\", wanted \"%s\"", error->message, message->valuestring);
+    return fails(c, "message \"%s\", expected \"%s\"", error->message, message->valuestring);
   if (error->argument != argument->valueint || error->axis != axis->valueint)
-    return fails(c, "argument %d, axis %d, wanted %d, %d", error->argument, error->axis,
+    return fails(c, "argument %d, axis %d, expected %d, %d", error->argument, error->axis,
                  argument->valueint, axis->valueint);
   return cJSON_IsTrue(get(expect, "written")) || others_kept(c, NULL, 0);
 }
@@ -250,11 +250,11 @@ int case_judge(corpus_case *c, guf_status status, const guf_error *error,
   const operand *written[GUF_MAX_OPERANDS];
   int count = 0;
   if (strcmp(guf_status_name(status), wanted->valuestring))
-    return fails(c, "%s \"%s\", wanted %s", guf_status_name(status), status ? error->message : "",
+    return fails(c, "%s \"%s\", expected %s", guf_status_name(status), status ? error->message : "",
                  wanted->valuestring);
   if (status != GUF_OK) return refused(c, error, expect);
   if (fp_flags && c->fp_flags != (uint32_t)fp_flags->valuedouble)
-    return fails(c, "fp_flags %u, wanted %u", c->fp_flags, (unsigned)fp_flags->valuedouble);
+    return fails(c, "fp_flags %u, expected %u", c->fp_flags, (unsigned)fp_flags->valuedouble);
   const cJSON *list = get(expect, "results"), *result;
   if (cJSON_GetArraySize(list) != (inouts ? cJSON_GetArraySize(inouts) : nresults))
     return fails(c, "%d results", nresults);

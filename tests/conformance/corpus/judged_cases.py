@@ -39,7 +39,7 @@ def not_judged(folder, printed):
         wanted = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
         if wanted not in lines:
             told = [line for line in lines if line.startswith(f'{group}: ')]
-            found.append(f'wanted "{wanted}", found "{told[0] if told else "nothing"}"')
+            found.append(f'expected "{wanted}", got "{told[0] if told else "nothing"}"')
     return found
 
 
@@ -50,7 +50,7 @@ def page_differs(page):
     for language in LANGUAGES:
         row = f'| {language} ' + f'| {count} ' * DEVICES + '|'
         if row not in text.splitlines():
-            wrong.append(f'wanted "{row}"')
+            wrong.append(f'expected "{row}"')
     return wrong
 
 

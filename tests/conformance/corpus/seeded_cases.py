@@ -221,7 +221,7 @@ def run(modules, runner, faulty):
     print(*missed, sep='\n', end='\n' if missed else '')
     good = not missed and lines[-1] == wanted and done.returncode == (1 if faulty else 0)
     wrong = [one for one in ids if (one in told) != faulty]
-    print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; wanted {wanted}')
+    print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; expected {wanted}')
     if wrong:
         print(f'{"not seen" if faulty else "failed"}: {", ".join(wrong)}')
     if not good:

@@ -128,7 +128,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   forget_images(table_);
   EXPECT_EQ(unloaded, 0) << "another module has the table";
   forget_images(table_);
-  EXPECT_EQ(unloaded, 2) << "what was refused is no module";
+  EXPECT_EQ(unloaded, 2) << "what was refused is not a module";
   share_images(table_);
 }
 

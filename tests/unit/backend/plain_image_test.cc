@@ -97,7 +97,7 @@ TEST_F(PlainImages, OfDamagedFramesAreRefused) {
   guf_module_image image = packed(0, 0);
   for (uint64_t size : {uint64_t{1}, uint64_t{5}, uint64_t{20}, frame_.size() - 1}) {
     image.size = size;
-    expect_refused(image, "found ");
+    expect_refused(image, "got ");
   }
   image = packed(0, 0);
   frame_[0] = 'x';
@@ -107,7 +107,7 @@ TEST_F(PlainImages, OfDamagedFramesAreRefused) {
 // A second frame would be written beyond the announced size.
 TEST_F(PlainImages, OfTwoFramesAreRefused) {
   frame_ += frame_;
-  expect_refused(packed(0, 0), "found ");
+  expect_refused(packed(0, 0), "got ");
 }
 
 // Corrupted input is either reported or harmless; the sanitizers check memory accesses.

@@ -72,7 +72,7 @@ TEST(Turned, TextsNameTheCallersAxes) {
   EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_SHAPE);
   EXPECT_STREQ(call.error.message,
                "non-broadcastable output operand with shape (3,1) doesn't match the broadcast "
-               "shape (4,3); argument 2, axis 1: found 1, wanted 4");
+               "shape (4,3); argument 2, axis 1: expected 4, got 1");
 }
 
 TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {

@@ -170,8 +170,8 @@ std::vector<double> four = {1, 2, 3, 4};
 
 const Refusal kRefusals[] = {
     {"Shapes", GUF_E_SHAPE,
-     "operands could not be broadcast together with shapes (3,) (4,) ; argument 1, axis 0: found "
-     "4, wanted 3",
+     "operands could not be broadcast together with shapes (3,) (4,) ; argument 1, axis 0: "
+     "expected 3, got 4",
      [](Call *call) { call->in(view(GUF_F64, three)).in(view(GUF_F64, four)).out_missing(); }},
     {"SmallOutput", GUF_E_SHAPE,
      "non-broadcastable output operand with shape (1,) doesn't match the broadcast shape (3,)",
@@ -199,7 +199,7 @@ const Refusal kRefusals[] = {
      }},
     {"MissingInput", GUF_E_ARG, "argument 0: kind 0 is GUF_OPERAND_NONE",
      [](Call *call) { call->in(guf_operand{}).in(view(GUF_F64, three)).out_missing(); }},
-    {"UnknownKind", GUF_E_ARG, "argument 0: kind 99 is no guf_operand_kind",
+    {"UnknownKind", GUF_E_ARG, "argument 0: kind 99 is not a guf_operand_kind",
      [](Call *call) {
        guf_operand odd = {};
        odd.kind = 99;
@@ -211,9 +211,9 @@ const Refusal kRefusals[] = {
        odd.reserved = 1;
        call->in(odd).in(view(GUF_F64, three)).out_missing();
      }},
-    {"TooFewInputs", GUF_E_ARG, "add() takes 2 inputs; inputs: found 1, wanted 2",
+    {"TooFewInputs", GUF_E_ARG, "add() takes 2 inputs; inputs: expected 2, got 1",
      [](Call *call) { call->in(view(GUF_F64, three)).out_missing(); }},
-    {"TooManyOutputs", GUF_E_ARG, "add() takes 1 outputs; outputs: found 2, wanted 1",
+    {"TooManyOutputs", GUF_E_ARG, "add() takes 1 outputs; outputs: expected 1, got 2",
      [](Call *call) {
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three)).out_missing().out_missing();
      }},
@@ -264,7 +264,7 @@ const Refusal kRefusals[] = {
      [](Call *call) {
        call->in({GUF_F64, three.data(), {3}, {}, 0x80}).in(view(GUF_F64, three)).out_missing();
      }},
-    {"TensorDtype", GUF_E_DTYPE, "argument 0: 0x00000007 is no dtype",
+    {"TensorDtype", GUF_E_DTYPE, "argument 0: 0x00000007 is not a dtype",
      [](Call *call) {
        call->in({7, three.data(), {3}, {}, 0}).in(view(GUF_F64, three)).out_missing();
      }},

@@ -31,8 +31,8 @@ guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
   const int64_t wanted = sizes[0] + sizes[1] - 1;
   if (sizes[2] == -1) sizes[2] = wanted;
   if (sizes[2] == wanted) return GUF_OK;
-  std::snprintf(error->message, sizeof error->message, "conv1d: p is %lld, wanted %lld",
-                static_cast<long long>(sizes[2]), static_cast<long long>(wanted));
+  std::snprintf(error->message, sizeof error->message, "conv1d: p: expected %lld, got %lld",
+                static_cast<long long>(wanted), static_cast<long long>(sizes[2]));
   return GUF_E_SHAPE;
 }
 
@@ -163,7 +163,7 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
   asked.args.dims = &wrong;
   asked.args.ndims = 1;
   EXPECT_EQ(guf_call(ufunc, &asked.args, &asked.error), GUF_E_SHAPE);
-  EXPECT_STREQ(asked.error.message, "conv1d: p is 9, wanted 4");
+  EXPECT_STREQ(asked.error.message, "conv1d: p: expected 4, got 9");
   EXPECT_EQ(log.destroyed, 0);
 }
 
@@ -183,11 +183,11 @@ TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
   const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
   const guf_status wanted[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
                                GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
-  const char *const texts[] = {"returned 7, which is no error",
-                               "gave m the size 4; found 4",
+  const char *const texts[] = {"returned 7, which is not an error",
+                               "gave m the size 4; got 4",
                                "gave p the size -5",
                                "refused the sizes",
-                               "returned 123456, which is no error",
+                               "returned 123456, which is not an error",
                                "has core dimension 0 unspecified"};
   for (kind = 0; kind < 6; ++kind) {
     Convolution call;

@@ -75,7 +75,7 @@ TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
   EXPECT_NE(test_host().log[0].find("x86-64-v3"), std::string::npos) << test_host().log[0];
   EXPECT_NE(test_host().log[1].find("'avx2'"), std::string::npos) << test_host().log[1];
   EXPECT_EQ(test_host().log[2],
-            "GUFUNC_CPU_ISA 'x86-64' is ignored; wanted one of x86-64-v2, x86-64-v3, x86-64-v4");
+            "GUFUNC_CPU_ISA 'x86-64' is ignored; expected one of x86-64-v2, x86-64-v3, x86-64-v4");
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST(StateReduce, RefusalsLeaveResultsAlone) {
   reduce.args.output = &reduce.output;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
   EXPECT_STREQ(reduce.error.message,
-               "args->output and args->outputs are both given, wanted one of them");
+               "args->output and args->outputs are both given, expected one of them");
   reduce.args.output = nullptr;
   reduce.args.initial = reduce.weak_int(1);
   EXPECT_EQ(reduce.run(), GUF_E_UNSUPPORTED);
@@ -230,7 +230,7 @@ TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
   reduce.axes({0});
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE);
-  EXPECT_STREQ(reduce.error.message, "a reduction with a state keeps at most 62 axes; found 63");
+  EXPECT_STREQ(reduce.error.message, "a reduction with a state keeps at most 62 axes; got 63");
   reduce.axes({0, 1});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(info_of(reduce.results[0]).ndim, 62);

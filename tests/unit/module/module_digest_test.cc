@@ -97,7 +97,7 @@ TEST(ModuleDigest, RefusesFilesThatAreNoModule) {
   EXPECT_THAT(error.message, ::testing::HasSubstr("no gufunc module note"));
   EXPECT_EQ(digest_of(ElfSample(kModuleNoteType, {1, 2}).bytes(), &digest, nullptr, &error),
             GUF_E_BAD_FILE);
-  EXPECT_THAT(error.message, ::testing::HasSubstr("found 2, wanted 40"));
+  EXPECT_THAT(error.message, ::testing::HasSubstr("expected 40, got 2"));
 }
 
 }  // namespace

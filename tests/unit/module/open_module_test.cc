@@ -279,15 +279,15 @@ TEST_F(OpenModule, NothingOfADamagedFileRuns) {
 
 TEST_F(OpenModule, WrongTablesAreRefused) {
   EXPECT_EQ(refusal("other_abi"), GUF_E_ABI);
-  EXPECT_THAT(error_.message, HasSubstr("kernel ABI: found 9, wanted 1"));
+  EXPECT_THAT(error_.message, HasSubstr("kernel ABI: expected 1, got 9"));
   EXPECT_EQ(refusal("no_table"), GUF_E_BAD_FILE);
   EXPECT_THAT(error_.message, HasSubstr("exports no gufunc_module_v1"));
   EXPECT_EQ(refusal("no_table", GUF_MODULE_DATA_ONLY), GUF_E_BAD_FILE);
   EXPECT_EQ(refusal("bad_name"), GUF_E_BAD_FILE);
-  EXPECT_THAT(error_.message, HasSubstr("name: wanted [A-Za-z_]"));
+  EXPECT_THAT(error_.message, HasSubstr("name: expected [A-Za-z_]"));
   EXPECT_EQ(refusal("bad_name", GUF_MODULE_DATA_ONLY), GUF_E_BAD_FILE);
   EXPECT_EQ(refusal("stray_entry"), GUF_E_BAD_FILE);
-  EXPECT_THAT(error_.message, HasSubstr("an entry: wanted a function of the module"));
+  EXPECT_THAT(error_.message, HasSubstr("an entry: expected a function of the module"));
 }
 
 TEST_F(OpenModule, FilesThatAreNone) {

@@ -92,7 +92,7 @@ TEST(DimRules, RefuseTexts) {
       {"(m)->(p)", "p", "expect '=' at position 1 in \"p\""},
       {"(m)->(p)", "p=", "expect an integer, a dimension name or '(' at position 2 in \"p=\""},
       {"(m)->(p)", "q=1",
-       "'q' is no dimension of the signature, which has m, p at position 0 in \"q=1\""},
+       "'q' is not a dimension of the signature, which has m, p at position 0 in \"q=1\""},
       {"(m)->(p)", "m=1",
        "the dimension is in an input, only outputs' take a rule at position 0 in "
        "\"m=1\""},

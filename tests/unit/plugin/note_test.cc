@@ -41,23 +41,23 @@ void PrintTo(const Row &row, std::ostream *out) {
 }
 
 const Row kRows[] = {
-    {"Empty", "", "found '', wanted key=value"},
-    {"NoValue", "name", "found 'name', wanted key=value"},
-    {"NoKey", "=null", "found '=null', wanted key=value"},
-    {"Missing", "name=null;abi=0-0;priority=1", "wanted name, abi, priority and isa"},
-    {"Twice", "name=null;name=null;abi=0-0;priority=1;isa=x86-64", "wanted each key once"},
-    {"UpperName", "name=Null;abi=0-0;priority=1;isa=x86-64", "wanted a name"},
-    {"PathName", "name=../x;abi=0-0;priority=1;isa=x86-64", "wanted a name"},
+    {"Empty", "", "expected key=value, got ''"},
+    {"NoValue", "name", "expected key=value, got 'name'"},
+    {"NoKey", "=null", "expected key=value, got '=null'"},
+    {"Missing", "name=null;abi=0-0;priority=1", "expected name, abi, priority and isa"},
+    {"Twice", "name=null;name=null;abi=0-0;priority=1;isa=x86-64", "expected each key once"},
+    {"UpperName", "name=Null;abi=0-0;priority=1;isa=x86-64", "expected a name"},
+    {"PathName", "name=../x;abi=0-0;priority=1;isa=x86-64", "expected a name"},
     {"LongName", "name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;abi=0-0;priority=1;isa=x86-64",
-     "wanted a name"},
-    {"OneAbi", "name=null;abi=0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
-    {"TurnedAbi", "name=null;abi=1-0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
-    {"SignedAbi", "name=null;abi=-1-0;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
-    {"HugeAbi", "name=null;abi=0-4294967296;priority=1;isa=x86-64", "wanted abi=LOWEST-HIGHEST"},
-    {"NoNumber", "name=null;abi=0-0;priority=1x;isa=x86-64", "wanted a number"},
-    {"NoIsa", "name=null;abi=0-0;priority=1;isa=", "wanted an ISA"},
+     "expected a name"},
+    {"OneAbi", "name=null;abi=0;priority=1;isa=x86-64", "expected abi=LOWEST-HIGHEST"},
+    {"TurnedAbi", "name=null;abi=1-0;priority=1;isa=x86-64", "expected abi=LOWEST-HIGHEST"},
+    {"SignedAbi", "name=null;abi=-1-0;priority=1;isa=x86-64", "expected abi=LOWEST-HIGHEST"},
+    {"HugeAbi", "name=null;abi=0-4294967296;priority=1;isa=x86-64", "expected abi=LOWEST-HIGHEST"},
+    {"NoNumber", "name=null;abi=0-0;priority=1x;isa=x86-64", "expected a number"},
+    {"NoIsa", "name=null;abi=0-0;priority=1;isa=", "expected an ISA"},
     {"Space", "name=null; abi=0-0;priority=1;isa=x86-64", "not printable"},
-    {"LastSemicolon", "name=null;abi=0-0;priority=1;isa=x86-64;", "found '', wanted key=value"},
+    {"LastSemicolon", "name=null;abi=0-0;priority=1;isa=x86-64;", "expected key=value, got ''"},
 };
 
 class MalformedNote : public ::testing::TestWithParam<Row> {};

@@ -133,7 +133,7 @@ TEST_F(Resolution, BFloat16StandsWhereFloat16Stands) {
     const std::string found = outcome(ufunc, swap(inputs), dtype == 'e' ? 'E' : dtype, casting);
     if (found != swap(wanted) && ++ndifferent < 20) {
       ADD_FAILURE() << ufunc << "(" << swap(inputs) << ") dtype " << dtype << " casting " << casting
-                    << ": found " << found << ", wanted " << swap(wanted);
+                    << ": found " << found << ", expected " << swap(wanted);
     }
   });
   EXPECT_EQ(ndifferent, 0U);

@@ -40,12 +40,12 @@ guf_operand operands[3] = {};
 const ArgsRow kArgsRows[] = {
     {"AsTheyAre", [](guf_call_args *) {}, nullptr},
     {"TooFewInputs", [](guf_call_args *a) { a->ninputs = 1; },
-     "add() takes 2 inputs; inputs: found 1, wanted 2"},
-    {"TooManyInputs", [](guf_call_args *a) { a->ninputs = 3; }, "found 3, wanted 2"},
-    {"NegativeInputs", [](guf_call_args *a) { a->ninputs = -1; }, "found -1, wanted 2"},
+     "add() takes 2 inputs; inputs: expected 2, got 1"},
+    {"TooManyInputs", [](guf_call_args *a) { a->ninputs = 3; }, "expected 2, got 3"},
+    {"NegativeInputs", [](guf_call_args *a) { a->ninputs = -1; }, "expected 2, got -1"},
     {"TooManyOutputs", [](guf_call_args *a) { a->noutputs = 2; },
-     "add() takes 1 outputs; outputs: found 2, wanted 1"},
-    {"NegativeOutputs", [](guf_call_args *a) { a->noutputs = -1; }, "found -1, wanted 1"},
+     "add() takes 1 outputs; outputs: expected 1, got 2"},
+    {"NegativeOutputs", [](guf_call_args *a) { a->noutputs = -1; }, "expected 1, got -1"},
     {"NoOutputs", [](guf_call_args *a) { a->noutputs = 0; }, nullptr},
     {"NoInputList", [](guf_call_args *a) { a->inputs = nullptr; }, "args->inputs is NULL"},
     {"NoOutputList", [](guf_call_args *a) { a->outputs = nullptr; }, "args->outputs is NULL"},
@@ -81,9 +81,9 @@ const ArgsRow kArgsRows[] = {
        a->nsignature = 2;
        a->signature = kTypes;
      },
-     "types in a signature: found 2, wanted 3"},
+     "types in a signature: expected 3, got 2"},
     {"EmptySignature", [](guf_call_args *a) { a->signature = kTypes; },
-     "types in a signature: found 0, wanted 3"},
+     "types in a signature: expected 3, got 0"},
     {"SignatureWithoutList", [](guf_call_args *a) { a->nsignature = 3; }, "args->nsignature"},
     {"NegativeSignature",
      [](guf_call_args *a) {
@@ -96,7 +96,7 @@ const ArgsRow kArgsRows[] = {
        a->nsignature = GUF_MAX_OPERANDS + 1;
        a->signature = kTypes;
      },
-     "args->nsignature: found 33, wanted 0..32"},
+     "args->nsignature: expected 0..32, got 33"},
     {"Axes",
      [](guf_call_args *a) {
        a->naxes = 1;
@@ -115,7 +115,7 @@ const ArgsRow kArgsRows[] = {
        a->naxes = GUF_MAX_OPERANDS * GUF_MAX_NDIM + 1;
        a->axes = kAxes;
      },
-     "args->naxes: found 2049, wanted 0..2048"},
+     "args->naxes: expected 0..2048, got 2049"},
     {"UnknownFlagToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
      "args->fp_report has"},
     {"UnknownFlagToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
@@ -139,7 +139,7 @@ const ArgsRow kArgsRows[] = {
        a->ndims = GUF_MAX_CORE_NAMES + 1;
        a->dims = kDims;
      },
-     "args->ndims: found 17, wanted 0..16"},
+     "args->ndims: expected 0..16, got 17"},
     {"DimWithoutName",
      [](guf_call_args *a) {
        a->ndims = 3;
@@ -192,7 +192,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   EXPECT_EQ(check_args(ufunc, good_args(2, 0), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 1), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 2), &error), GUF_E_ARG);
-  EXPECT_THAT(error.message, HasSubstr("sort() takes 1 outputs; outputs: found 2, wanted 1"));
+  EXPECT_THAT(error.message, HasSubstr("sort() takes 1 outputs; outputs: expected 1, got 2"));
 }
 
 // ---- operands
@@ -236,7 +236,8 @@ const OperandRow kOperandRows[] = {
      {},
      op::kScalar,
      GUF_E_ARG,
-     "return arrays must be of ArrayType; argument 2 is written: found a scalar"},
+     "return arrays must be of ArrayType; argument 2 is written: expected an array or a tensor, "
+     "got a scalar"},
     {"Stretched", 2, {3}, {0}, 0, GUF_E_OVERLAP, kShares},
     {"HalfAnElementApart", 2, {3}, {4}, 0, GUF_E_OVERLAP, kShares},
     {"SlidingWindow", 2, {3, 2}, {8, 8}, 0, GUF_E_OVERLAP, kShares},

@@ -40,7 +40,7 @@ void PrintTo(const TensorRow &row, std::ostream *out) {
 }
 
 constexpr char kTooBig[] = "array is too big";
-constexpr char kNegative[] = "negative dimensions are not allowed; axis 1: found -1";
+constexpr char kNegative[] = "negative dimensions are not allowed; axis 1: got -1";
 constexpr char kAddresses[] = "argument 4: the addresses of the tensor's elements overflow";
 
 const TensorRow kTensorRows[] = {
@@ -52,8 +52,8 @@ const TensorRow kTensorRows[] = {
     {"LastAddress", {1}, {}, static_cast<uint64_t>(kMost) - 8, GUF_OK},
     {"FirstAddress", {3}, {-8}, 16, GUF_OK},
 
-    {"NoDtype", {3}, {}, 8, GUF_E_DTYPE, "argument 4: 0x00000000 is no dtype", 0},
-    {"UnknownDtype", {3}, {}, 8, GUF_E_DTYPE, "argument 4: 0x7fffffff is no dtype", 0x7FFFFFFF},
+    {"NoDtype", {3}, {}, 8, GUF_E_DTYPE, "argument 4: 0x00000000 is not a dtype", 0},
+    {"UnknownDtype", {3}, {}, 8, GUF_E_DTYPE, "argument 4: 0x7fffffff is not a dtype", 0x7FFFFFFF},
     {"UnknownFlag",
      {3},
      {},
@@ -141,7 +141,7 @@ TEST(ValidateTensor, NumberOfDimensions) {
   EXPECT_EQ(check_tensor(tensor_of(GUF_MAX_NDIM, ones.data()), 0, room, &layout, &error), GUF_OK);
   for (const int32_t ndim : {-1, GUF_MAX_NDIM + 1, std::numeric_limits<int32_t>::max()}) {
     EXPECT_EQ(check_tensor(tensor_of(ndim, ones.data()), 2, room, &layout, &error), GUF_E_SHAPE);
-    EXPECT_EQ(error.message, "argument 2: ndim: found " + std::to_string(ndim) + ", wanted 0..64");
+    EXPECT_EQ(error.message, "argument 2: ndim: expected 0..64, got " + std::to_string(ndim));
     EXPECT_EQ(error.argument, 2);
   }
 }
