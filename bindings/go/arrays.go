@@ -79,7 +79,7 @@ func AllocAny(d Device, dtype DType, options *AllocOptions, shape ...int) (*AnyA
 		chosen.Order = COrder
 	}
 	if chosen.Strides != nil && len(chosen.Strides) != len(shape) {
-		return nil, &Error{ErrShape, "as many strides as extents are wanted", -1, -1, 0}
+		return nil, otherCount("Strides", len(chosen.Strides), len(shape))
 	}
 	made := new(AnyArray)
 	err := allocInto(made, d, dtype, &chosen, shape)

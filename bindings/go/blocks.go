@@ -70,11 +70,17 @@ func (b *block) numbers(values []int) *C.int64_t {
 	return &made[0]
 }
 
+// otherCount returns the error for a list of the wrong length.
+func otherCount(argument string, found, expected int) error {
+	message := fmt.Sprintf("%s: expected %d numbers, got %d", argument, expected, found)
+	return &Error{ErrShape, message, -1, -1, 0}
+}
+
 // fits returns an error if a number of an argument does not fit into C's int32_t.
 func fits(status Status, argument string, numbers ...int) error {
 	for _, number := range numbers {
 		if number != int(uint32(number)) {
-			message := fmt.Sprintf("%s: %d is not between 0 and %d", argument, number, math.MaxUint32)
+			message := fmt.Sprintf("%s: expected 0 to %d, got %d", argument, math.MaxUint32, number)
 			return &Error{status, message, -1, -1, 0}
 		}
 	}

@@ -70,7 +70,8 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 // ErrDType if the output has another dtype; it then closes an output that it allocated.
 func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[T], error) {
 	if u.results() != 1 {
-		return nil, &Error{ErrArg, "the ufunc has not exactly one output", -1, -1, 0}
+		message := fmt.Sprintf("outputs of the ufunc: expected 1, got %d", u.results())
+		return nil, &Error{ErrArg, message, -1, -1, 0}
 	}
 	made, err := u.Call(options, inputs...)
 	if err != nil {

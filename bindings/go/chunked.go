@@ -54,7 +54,7 @@ func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *C
 		}
 		b.c.items = 0
 		if depth := chunks.Depth; depth != int(int32(depth)) {
-			message := fmt.Sprintf("Depth: %d is not between 0 and 16", depth)
+			message := fmt.Sprintf("Depth: expected 0 to 16, got %d", depth)
 			return &Error{ErrArg, message, -1, -1, 0}
 		}
 		b.c.chunk = C.guf_chunk_options{struct_size: C.sizeof_guf_chunk_options,

@@ -124,17 +124,17 @@ func misdealt(name string, counts []int, axes [][]int, found int) error {
 		total += count
 	}
 	for i, list := range axes {
-		wanted := 0 // a list after the last operand must be empty
+		expected := 0 // a list after the last operand must be empty
 		if i < len(counts) {
-			wanted = counts[i]
+			expected = counts[i]
 		}
-		if len(list) == wanted {
+		if len(list) == expected {
 			continue
 		}
 		message := fmt.Sprintf("%s: operand %d has %d core dimensions, but %d dimensions are "+
-			"specified by axes tuple.", name, i, wanted, len(list))
+			"specified by axes tuple.", name, i, expected, len(list))
 		if found != total {
-			message += fmt.Sprintf("; naxes: found %d, wanted %d", found, total)
+			message += fmt.Sprintf("; naxes: expected %d, got %d", total, found)
 		}
 		return &Error{ErrArg, message, i, -1, 0}
 	}

@@ -27,10 +27,10 @@ func deleted(t *testing.T, d gufunc.Device, p tensors.Producer) int {
 	return p.Deleted()
 }
 
-func wantDeleted(t *testing.T, d gufunc.Device, p tensors.Producer, wanted int) {
+func wantDeleted(t *testing.T, d gufunc.Device, p tensors.Producer, expected int) {
 	t.Helper()
-	if got := deleted(t, d, p); got != wanted {
-		t.Fatalf("the deleter was called %d times, not %d", got, wanted)
+	if got := deleted(t, d, p); got != expected {
+		t.Fatalf("calls of the deleter: expected %d, got %d", expected, got)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestTensorsAreTakenOnce(t *testing.T) {
 		p := tensors.New(from, 1)
 		a := must(gufunc.FromDLPack(p.Managed(options.Unversioned), options))(t)
 		if a.Device() != d {
-			t.Fatalf("%v, wanted %v", a.Device(), d)
+			t.Fatalf("expected %v, got %v", d, a.Device())
 		}
 		typed := must(gufunc.As[float64](a))(t)
 		equal(t, must(typed.Values())(t), []float64{1, 2, 3, 4, 5, 6})

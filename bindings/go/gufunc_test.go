@@ -36,7 +36,7 @@ func check(t *testing.T, err error) {
 func wantStatus(t *testing.T, err error, status gufunc.Status) *gufunc.Error {
 	t.Helper()
 	if !errors.Is(err, status) {
-		t.Fatalf("wanted %v, got %v", status, err)
+		t.Fatalf("expected %v, got %v", status, err)
 	}
 	var failed *gufunc.Error
 	if !errors.As(err, &failed) {
@@ -48,7 +48,7 @@ func wantStatus(t *testing.T, err error, status gufunc.Status) *gufunc.Error {
 func equal[T comparable](t *testing.T, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Fatalf("got %v, wanted %v", got, want)
+		t.Fatalf("expected %v, got %v", want, got)
 	}
 }
 

@@ -87,13 +87,13 @@ func TestGeneralizedLoopsAndCoreDims(t *testing.T) {
 	equal(t, must(must(gufunc.Call[float64](u, nil, m))(t).Values())(t), []float64{6, 15})
 	columns := gufunc.CallOptions{Axes: [][]int{{0}, {}}}
 	equal(t, must(must(gufunc.Call[float64](u, &columns, m))(t).Values())(t), []float64{5, 7, 9})
-	for n, wanted := range map[int]struct {
+	for n, expected := range map[int]struct {
 		status gufunc.Status
 		text   string
 	}{5: {gufunc.ErrLoop, "five is refused"}, 6: {gufunc.ErrShape, "six is refused"},
 		7: {gufunc.ErrLoop, "panic: seven"}} {
 		_, err := u.Call(nil, must(gufunc.Alloc[float64](gufunc.Device{}, n))(t))
-		if failed := wantStatus(t, err, wanted.status); failed.Message != wanted.text {
+		if failed := wantStatus(t, err, expected.status); failed.Message != expected.text {
 			t.Fatal(failed)
 		}
 	}
@@ -120,7 +120,7 @@ func TestLoopsThatFail(t *testing.T) {
 	f8 := gufunc.Float64
 	whole := &gufunc.Error{Status: gufunc.ErrValue, Message: "whole", Argument: 1, Axis: 2,
 		NativeCode: 3}
-	for i, wanted := range []struct {
+	for i, expected := range []struct {
 		failure  error // nil: the loop panics
 		status   gufunc.Status
 		text     string
@@ -142,14 +142,14 @@ func TestLoopsThatFail(t *testing.T) {
 		name := fmt.Sprint("fails", i)
 		u := must(own.Create(gufunc.UfuncDesc{Name: name, NIn: 1, NOut: 1}))(t)
 		check(t, u.AddLoop([]gufunc.DType{f8, f8}, 0, func(*gufunc.LoopArgs) error {
-			if wanted.failure == nil {
+			if expected.failure == nil {
 				panic("in a loop")
 			}
-			return wanted.failure
+			return expected.failure
 		}))
 		_, err := u.Call(nil, gufunc.Scalar(1.0))
-		failed := wantStatus(t, err, wanted.status)
-		if failed.Message != wanted.text || failed.Argument != wanted.argument {
+		failed := wantStatus(t, err, expected.status)
+		if failed.Message != expected.text || failed.Argument != expected.argument {
 			t.Fatalf("%v of operand %d", failed, failed.Argument)
 		}
 	}

@@ -162,12 +162,12 @@ func (l *layout) differs(array *AnyArray, info *C.guf_array_info) string {
 	return ""
 }
 
-func same(numbers []C.int64_t, wanted []int) bool {
-	if len(numbers) != len(wanted) {
+func same(numbers []C.int64_t, expected []int) bool {
+	if len(numbers) != len(expected) {
 		return false
 	}
 	for i, number := range numbers {
-		if int(number) != wanted[i] {
+		if int(number) != expected[i] {
 			return false
 		}
 	}
@@ -183,9 +183,9 @@ func (p *prepared) workspace(room *AnyArray, info *C.guf_array_info) (C.uint64_t
 	if err := cArrayGetInfo(room.handle(), info); err != nil {
 		return 0, err
 	}
-	const wanted, refused = cGUF_ARRAY_C_CONTIGUOUS, cGUF_ARRAY_READ_ONLY
+	const required, refused = cGUF_ARRAY_C_CONTIGUOUS, cGUF_ARRAY_READ_ONLY
 	if info.nbytes < p.room || hosted(info.device) != p.device || info.flags&refused != 0 ||
-		info.flags&wanted == 0 {
+		info.flags&required == 0 {
 		message := fmt.Sprintf("the workspace is no array of %d contiguous bytes on %v", p.room,
 			Device{p.device})
 		return 0, &Error{ErrArg, message, -1, -1, 0}

@@ -18,7 +18,7 @@ func TestStreamsAndEvents(t *testing.T) {
 	for _, d := range devices(t) {
 		s := must(d.NewStream())(t)
 		if got := must(s.Device())(t); got != d {
-			t.Fatalf("%v, wanted %v", got, d)
+			t.Fatalf("expected %v, got %v", d, got)
 		}
 		a := must(must(gufunc.Of([]float32{1, 2, 3}))(t).ToDevice(d, s))(t)
 		e := must(d.NewEvent())(t)

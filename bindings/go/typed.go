@@ -47,7 +47,7 @@ func As[T Element](a *AnyArray) (*Array[T], error) {
 		if _, err := a.Info(); err != nil {
 			return nil, err
 		}
-		message := fmt.Sprintf("the elements are %v, not %v", found, DTypeOf[T]())
+		message := fmt.Sprintf("dtype of the array: expected %v, got %v", DTypeOf[T](), found)
 		return nil, &Error{ErrDType, message, -1, -1, 0}
 	}
 	return cast[T](a), nil

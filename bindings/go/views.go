@@ -114,7 +114,7 @@ func (a *AnyArray) ExpandDims(axes ...int) (*AnyArray, error) {
 func (a *AnyArray) SlidingWindowView(axes, windows []int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	if len(axes) != len(windows) {
-		return nil, &Error{ErrShape, "as many windows as axes are wanted", -1, -1, 0}
+		return nil, otherCount("windows", len(windows), len(axes))
 	}
 	var made C.guf_array
 	return viewOf(&made, cArraySlidingWindow(a.handle(), C.int32_t(len(axes)), int64s(axes),

@@ -58,7 +58,8 @@ func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 		size *= extent
 	}
 	if size != len(data) {
-		return nil, &Error{ErrShape, "the shape has not as many elements as the slice", -1, -1, 0}
+		message := fmt.Sprintf("Shape: expected %d elements, got %d", len(data), size)
+		return nil, &Error{ErrShape, message, -1, -1, 0}
 	}
 	r := new(released)
 	address := uintptr(0)
@@ -126,7 +127,7 @@ func OfAddress(address uintptr, m Memory, release func()) (*AnyArray, error) {
 func wrap(address uintptr, m *Memory, r *released) (*AnyArray, error) {
 	if m.Strides != nil && len(m.Strides) != len(m.Shape) {
 		r.pinner.Unpin()
-		return nil, &Error{ErrShape, "as many strides as extents are wanted", -1, -1, 0}
+		return nil, otherCount("Strides", len(m.Strides), len(m.Shape))
 	}
 	tensor := C.guf_tensor{struct_size: C.sizeof_guf_tensor, dtype: C.guf_dtype(m.DType),
 		ndim: C.int32_t(len(m.Shape)), address: C.uint64_t(address), device: m.Device.c}

@@ -37,7 +37,7 @@ static int gufpy_number(PyObject *object, const char *what, int64_t least, uint6
   if (number == NULL) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
-    return gufpy_refuse("%s: found %R, wanted an integer", what, object);
+    return gufpy_refuse("%s: expected an integer, got %R", what, object);
   }
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -49,8 +49,8 @@ static int gufpy_number(PyObject *object, const char *what, int64_t least, uint6
     PyErr_Clear();
   }
   if (!fits) {
-    gufpy_refuse("%s: found %R, wanted %lld to %llu", what, number, (long long)least,
-                 (unsigned long long)most);
+    gufpy_refuse("%s: expected %lld to %llu, got %R", what, (long long)least,
+                 (unsigned long long)most, number);
   }
   Py_DECREF(number);
   return fits ? 0 : -1;
@@ -60,11 +60,11 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
   Py_ssize_t length = 0;
   *out = NULL;
   if (object == Py_None) return 0;
-  if (!PyUnicode_Check(object)) return gufpy_refuse("%s: found %R, wanted a str", what, object);
+  if (!PyUnicode_Check(object)) return gufpy_refuse("%s: expected a str, got %R", what, object);
   *out = PyUnicode_AsUTF8AndSize(object, &length);
   if (*out == NULL) return -1;
   if (strlen(*out) == (size_t)length) return 0;
-  return gufpy_refuse("%s: found %R, wanted a str without NUL", what, object);
+  return gufpy_refuse("%s: expected a str without NUL, got %R", what, object);
 }
 %}
 

@@ -149,10 +149,10 @@ def main():
     page = options.root / PAGE
     text = page.read_text()
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    wanted = text[:begin] + '\n' + '\n'.join(lines) + '\n' + text[end:]
+    expected = text[:begin] + '\n' + '\n'.join(lines) + '\n' + text[end:]
     if options.write:
-        page.write_text(wanted)
-    elif wanted != text:
+        page.write_text(expected)
+    elif expected != text:
         findings.append(f'{PAGE} is not what the sources say: coverage.py --write')
     if missing and not options.allow_missing:
         findings += [f'{title} has no sources here (--allow-missing)' for title in missing]

@@ -78,9 +78,9 @@ def counting(model, told):
 def waiting(function, model, told):
     """Checks `blocking`: required if the comment lacks [no-block], else only `long` is allowed."""
     counts = re.search('_(retain|release)$', function.name)  # never blocks, see context.h
-    wanted = '1' if '[no-block]' not in told and not counts else None
+    expected = '1' if '[no-block]' not in told and not counts else None
     given = function.features.get('blocking')
-    if given != wanted and not (given == 'long' and wanted is None):
+    if given != expected and not (given == 'long' and expected is None):
         says = 'has' if '[no-block]' in told else 'has no'
         yield (f'{function.name}: abi:blocking is {given or "not there"}, '
                f'its comment {says} [no-block]')

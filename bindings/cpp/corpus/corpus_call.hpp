@@ -60,8 +60,8 @@ class Case {
  private:
   Placed placed(const Json &operand);
   std::vector<Placed> all_placed(const char *key);
-  std::string result(const Json &wanted, const Placed &given) const;
-  std::string result(const Json &wanted, const gufunc::Array &made) const;
+  std::string result(const Json &expected, const Placed &given) const;
+  std::string result(const Json &expected, const gufunc::Array &made) const;
   std::string others_kept(const std::vector<const Placed *> &written) const;
 };
 
@@ -69,7 +69,7 @@ class Case {
 std::vector<gufunc::Array> call(const Case &one, gufunc::Device device);
 
 // Returns which of the `count` elements, in C order, is wrong; "" if none is.
-std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, uint64_t count,
+std::string elements(const Json &expected, const Blob &blob, gufunc::DType dtype, uint64_t count,
                      const unsigned char *found);
 
 #endif  // GUFUNC_BINDINGS_CPP_CORPUS_CALL_HPP

@@ -25,8 +25,8 @@ struct Real {
     return static_cast<double>(read);
   }
   static bool nan(Bits x) { return (x & kMagnitude) > kInfinity; }
-  static bool same(const unsigned char *found, const unsigned char *wanted) {
-    const Bits a = bits(found), b = bits(wanted);
+  static bool same(const unsigned char *found, const unsigned char *expected) {
+    const Bits a = bits(found), b = bits(expected);
     return a == b || (nan(a) && nan(b));
   }
   // Position among the floats of the type in ascending order, so that a difference of ranks is a
@@ -35,23 +35,23 @@ struct Real {
     const auto size = static_cast<int64_t>(x & kMagnitude);
     return x == (x & kMagnitude) ? size : -size;
   }
-  static bool near(const unsigned char *found, const unsigned char *wanted, int64_t ulp) {
-    const Bits a = bits(found), b = bits(wanted);
-    if (ulp == 0 || nan(a) || nan(b)) return same(found, wanted);
+  static bool near(const unsigned char *found, const unsigned char *expected, int64_t ulp) {
+    const Bits a = bits(found), b = bits(expected);
+    if (ulp == 0 || nan(a) || nan(b)) return same(found, expected);
     const int64_t x = rank(a), y = rank(b);
     return x == y || (x < y ? static_cast<uint64_t>(y) - static_cast<uint64_t>(x)
                             : static_cast<uint64_t>(x) - static_cast<uint64_t>(y)) <=
                          static_cast<uint64_t>(ulp);
   }
   // Compares both parts of a complex number with a tolerance in ulp of the larger part.
-  static bool near_complex(const unsigned char *found, const unsigned char *wanted, int64_t ulp) {
+  static bool near_complex(const unsigned char *found, const unsigned char *expected, int64_t ulp) {
     const double largest =
-        std::max(std::abs(value(wanted)), std::abs(value(wanted + sizeof(Bits))));
+        std::max(std::abs(value(expected)), std::abs(value(expected + sizeof(Bits))));
     const double step =
         largest > 0 && std::isfinite(largest) ? std::ldexp(1, std::ilogb(largest) - Mantissa) : 0;
-    for (size_t k = 0; k < 2; ++k, found += sizeof(Bits), wanted += sizeof(Bits)) {
-      if (same(found, wanted)) continue;
-      const double difference = std::abs(value(found) - value(wanted));
+    for (size_t k = 0; k < 2; ++k, found += sizeof(Bits), expected += sizeof(Bits)) {
+      if (same(found, expected)) continue;
+      const double difference = std::abs(value(found) - value(expected));
       if (ulp == 0 || !(difference <= static_cast<double>(ulp) * step)) return false;
     }
     return true;
@@ -63,22 +63,22 @@ using F32 = Real<uint32_t, float, 23, 8>;
 using F64 = Real<uint64_t, double, 52, 11>;
 
 bool right(gufunc::DType dtype, uint32_t itemsize, const unsigned char *found,
-           const unsigned char *wanted, int64_t ulp) {
+           const unsigned char *expected, int64_t ulp) {
   switch (dtype.get()) {
     case GUF_F16:
-      return F16::near(found, wanted, ulp);
+      return F16::near(found, expected, ulp);
     case GUF_BF16:
-      return BF16::near(found, wanted, ulp);
+      return BF16::near(found, expected, ulp);
     case GUF_F32:
-      return F32::near(found, wanted, ulp);
+      return F32::near(found, expected, ulp);
     case GUF_F64:
-      return F64::near(found, wanted, ulp);
+      return F64::near(found, expected, ulp);
     case GUF_C64:
-      return F32::near_complex(found, wanted, ulp);
+      return F32::near_complex(found, expected, ulp);
     case GUF_C128:
-      return F64::near_complex(found, wanted, ulp);
+      return F64::near_complex(found, expected, ulp);
     default:
-      return std::memcmp(found, wanted, itemsize) == 0;
+      return std::memcmp(found, expected, itemsize) == 0;
   }
 }
 
@@ -102,23 +102,23 @@ void walk(const Placed &placed, Visit visit) {
   }
 }
 
-std::string shape_differs(const Json &wanted, gufunc::DType dtype, const gufunc::Ints &shape) {
-  if (wanted.at("dtype") != dtype.name()) return std::string("dtype ") + dtype.name();
-  if (wanted.at("shape") != Json(std::vector<int64_t>(shape.begin(), shape.end())))
+std::string shape_differs(const Json &expected, gufunc::DType dtype, const gufunc::Ints &shape) {
+  if (expected.at("dtype") != dtype.name()) return std::string("dtype ") + dtype.name();
+  if (expected.at("shape") != Json(std::vector<int64_t>(shape.begin(), shape.end())))
     return "shape " + Json(std::vector<int64_t>(shape.begin(), shape.end())).dump();
   return "";
 }
 
 }  // namespace
 
-std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, uint64_t count,
+std::string elements(const Json &expected, const Blob &blob, gufunc::DType dtype, uint64_t count,
                      const unsigned char *found) {
   const guf_dtype_info info = dtype.info();
-  const int64_t ulp = wanted.at("ulp");
-  if (wanted.at("nbytes") != count * info.itemsize) return "the result's number of bytes";
-  const unsigned char *right_ones = blob.at(wanted.at("at"), count * info.itemsize);
+  const int64_t ulp = expected.at("ulp");
+  if (expected.at("nbytes") != count * info.itemsize) return "the result's number of bytes";
+  const unsigned char *right_ones = blob.at(expected.at("at"), count * info.itemsize);
   const unsigned char *defined =
-      wanted.contains("defined") ? blob.at(wanted.at("defined"), count) : nullptr;
+      expected.contains("defined") ? blob.at(expected.at("defined"), count) : nullptr;
   for (uint64_t k = 0; k < count; ++k) {
     const uint64_t place = k * info.itemsize;
     if (defined != nullptr && defined[k] == 0) continue;
@@ -130,8 +130,8 @@ std::string elements(const Json &wanted, const Blob &blob, gufunc::DType dtype, 
 
 // ---- results
 
-std::string Case::result(const Json &wanted, const Placed &given) const {
-  std::string why = shape_differs(wanted, given.dtype, given.shape);
+std::string Case::result(const Json &expected, const Placed &given) const {
+  std::string why = shape_differs(expected, given.dtype, given.shape);
   if (!why.empty()) return why;
   const guf_dtype_info info = given.dtype.info();
   const size_t part = info.kind == GUF_KIND_COMPLEX ? info.itemsize / 2 : info.itemsize;
@@ -140,22 +140,22 @@ std::string Case::result(const Json &wanted, const Placed &given) const {
     for (size_t k = 0; k < info.itemsize; ++k)
       all.push_back(place[given.swapped ? k / part * part + part - 1 - k % part : k]);
   });
-  return elements(wanted, blob, given.dtype, all.size() / info.itemsize, all.data());
+  return elements(expected, blob, given.dtype, all.size() / info.itemsize, all.data());
 }
 
-std::string Case::result(const Json &wanted, const gufunc::Array &made) const {
+std::string Case::result(const Json &expected, const gufunc::Array &made) const {
   const gufunc::Ints shape = made.shape(), strides = made.strides();
-  std::string why = shape_differs(wanted, made.dtype(), shape);
+  std::string why = shape_differs(expected, made.dtype(), shape);
   if (!why.empty()) return why;
-  if (wanted.contains("strides") && made.size() != 0) {
+  if (expected.contains("strides") && made.size() != 0) {
     std::vector<int64_t> found;
     for (size_t axis = 0; axis < shape.size(); ++axis)
       if (shape[axis] > 1) found.push_back(strides[axis]);
-    if (wanted.at("strides") != Json(found)) return "strides " + Json(found).dump();
+    if (expected.at("strides") != Json(found)) return "strides " + Json(found).dump();
   }
   std::vector<unsigned char> all(made.nbytes() + 1);
   made.copy_to_host(all.data(), made.nbytes());
-  return elements(wanted, blob, made.dtype(), made.size(), all.data());
+  return elements(expected, blob, made.dtype(), made.size(), all.data());
 }
 
 // Checks that the buffers are unchanged outside the operands in `written`.
@@ -182,23 +182,24 @@ std::string Case::judge(const gufunc::Error &error) const {
   const Json &expect = json.at("expect");
   const std::string told = std::string(error.name()) + " \"" + error.what() + "\"";
   if (expect.at("status") != error.name())
-    return told + ", wanted " + expect.at("status").get<std::string>();
-  if (expect.at("message") != error.what()) return told + ", wanted " + expect.at("message").dump();
+    return "expected " + expect.at("status").get<std::string>() + ", got " + told;
+  if (expect.at("message") != error.what())
+    return "expected " + expect.at("message").dump() + ", got " + told;
   if (expect.at("argument") != error.argument() || expect.at("axis") != error.axis())
-    return "argument " + std::to_string(error.argument()) + ", axis " +
-           std::to_string(error.axis()) + ", wanted " + expect.dump();
+    return "expected " + expect.dump() + ", got argument " + std::to_string(error.argument()) +
+           ", axis " + std::to_string(error.axis());
   return expect.value("written", false) ? "" : others_kept({});
 }
 
 std::string Case::judge(const std::vector<gufunc::Array> &made) const {
   const Json &expect = json.at("expect");
   if (expect.at("status") != "GUF_OK")
-    return "GUF_OK, wanted " + expect.at("status").get<std::string>();
+    return "expected " + expect.at("status").get<std::string>() + ", got GUF_OK";
   if (expect.contains("events") && expect.at("events") != events)
     return "events " + std::to_string(events);
   std::vector<const Placed *> written;
   size_t fresh = 0, number = 0;
-  for (const Json &wanted : expect.at("results")) {
+  for (const Json &expected : expect.at("results")) {
     const Placed *given = nullptr;
     if (expect.contains("inouts"))
       given = &inputs.at(expect.at("inouts").at(number));
@@ -207,7 +208,8 @@ std::string Case::judge(const std::vector<gufunc::Array> &made) const {
     else if (!outputs.empty())
       given = &outputs.at(number);
     const bool lies_there = given != nullptr && given->operand.is_tensor();
-    const std::string why = lies_there ? result(wanted, *given) : result(wanted, made.at(fresh++));
+    const std::string why =
+        lies_there ? result(expected, *given) : result(expected, made.at(fresh++));
     if (!why.empty()) return why;
     if (lies_there) written.push_back(given);
     ++number;

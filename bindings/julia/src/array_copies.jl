@@ -152,7 +152,7 @@ function Base.copyto!(x::GufArray, A::Union{Array,GufArray})
 end
 
 equal_sizes(A, x) = size(A) == size(x) ||
-    throw(GufuncError(GUF_E_SHAPE, "an array of size $(size(A)) for $(size(x))"))
+    throw(GufuncError(GUF_E_SHAPE, "size of the array: expected $(size(x)), got $(size(A))"))
 
 """
     printed(x) -> String

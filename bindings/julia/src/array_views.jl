@@ -3,7 +3,7 @@
 
 # The library's axis for dimension d of n. The result is out of range if d is.
 library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
-library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "a dimension is an integer, not $(repr(d))"))
+library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "dimension: expected an integer, got $(repr(d))"))
 # A vector of axes. A single integer becomes a vector of one axis.
 library_axes(dims, n) = vec(Int64[library_axis(d, n) for d in dims])
 
@@ -154,7 +154,7 @@ function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     axes = reverse(library_axes(dims, ndims(x)))
     extents = reverse(vec(Int64[w for w in windows]))
     length(axes) == length(extents) ||
-        throw(GufuncError(GUF_E_ARG, "$(length(extents)) windows for $(length(axes)) dimensions"))
+        throw(GufuncError(GUF_E_ARG, "windows: expected $(length(axes)) numbers, got $(length(extents))"))
     return made_view() do out
         @check guf_array_sliding_window(x.handle, Int32(length(axes)), axes, extents, out) ndims(x)
     end

@@ -23,7 +23,7 @@ end
 # For an empty list the library would allocate the outputs and write them beyond the frame.
 @inline check_outputs(f::UFunc, outputs) = isempty(outputs) && f.nout > 0 && fail_no_outputs(f)
 @noinline fail_no_outputs(f) =
-    throw(GufuncError(GUF_E_ARG, "out: found no outputs, wanted the $(f.nout) of $(f.name)"))
+    throw(GufuncError(GUF_E_ARG, "out: expected the $(f.nout) of $(f.name), got no outputs"))
 
 # A Tensor over a Julia array without a reference to the array, which the caller preserves. The
 # Tensor is plain data and needs no heap allocation.

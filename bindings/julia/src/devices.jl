@@ -29,7 +29,7 @@ device_handle(::Nothing) = guf_device(C_NULL)
 device_handle(d::Device) = d.handle
 device_handle(spec::AbstractString) = device(spec).handle
 device_handle(x) =
-    throw(GufuncError(GUF_E_ARG, "a device is a Device or its name, not $(repr(x))"))
+    throw(GufuncError(GUF_E_ARG, "device: expected a Device or its name, got $(repr(x))"))
 
 """
     adopt_device(spec, native) -> Device

@@ -86,7 +86,7 @@ const CASTINGS = (default=GUF_CASTING_DEFAULT, no=GUF_CASTING_NO, equiv=GUF_CAST
                   unsafe=GUF_CASTING_UNSAFE)
 
 chosen(choices, name::Symbol, what) = haskey(choices, name) ? Int32(choices[name]) :
-    throw(GufuncError(GUF_E_ARG, "$what is one of $(join(keys(choices), ", ")), not $name"))
+    throw(GufuncError(GUF_E_ARG, "$what: expected one of $(join(keys(choices), ", ")), got $name"))
 chosen(choices, number::Integer, what) = Int32(number)
 
 """

@@ -129,8 +129,8 @@ as_results(result) = (result,)
 @inline counted(::Type{O}, results) where {O} =
     fieldcount(O) == 0 || length(results) == fieldcount(O) ? results :
     fail_results(length(results), fieldcount(O))
-@noinline fail_results(given, wanted) =
-    throw(GufuncError(GUF_E_LOOP, "the loop gave $given results, wanted $wanted"))
+@noinline fail_results(given, expected) =
+    throw(GufuncError(GUF_E_LOOP, "results of the loop: expected $expected, got $given"))
 
 function run_loop(l::HostLoop{I,O}, args, dims, steps) where {I,O}
     nin = fieldcount(I)

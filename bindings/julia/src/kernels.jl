@@ -64,7 +64,7 @@ end
 three(sizes, name) = three((sizes,), name)
 function three(sizes::Tuple, name)
     1 <= length(sizes) <= 3 || throw(GufuncError(GUF_E_ARG,
-        "$name: found $(repr(sizes)), wanted one to three numbers"))
+        "$name: expected one to three numbers, got $(repr(sizes))"))
     return UInt32[i <= length(sizes) ? whole(UInt32, sizes[i], name) : 1 for i in 1:3]
 end
 

@@ -33,7 +33,7 @@ function open_library()
         error("Gufunc: $(library_path()) is no libgufunc: it has no guf_version")
     found = decoded(ccall(version_of, UInt32, ()))
     found >= OLDEST ||
-        error("Gufunc: needs libgufunc $OLDEST or later, found $found at $(library_path())")
+        error("Gufunc: expected libgufunc $OLDEST or later, got $found at $(library_path())")
     for (name, address) in LibGufunc.functions
         address[] = Libdl.dlsym_e(library, name)
         address[] == C_NULL &&

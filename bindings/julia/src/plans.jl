@@ -108,7 +108,7 @@ end
 # The library receives addresses only, so that the layouts are compared here.
 function compare_layouts(plan, operands)
     length(operands) == length(plan.layouts) || throw(GufuncError(GUF_E_PLAN_MISMATCH,
-        "$(length(operands)) operands for a plan of $(length(plan.layouts))"))
+        "operands: expected $(length(plan.layouts)), got $(length(operands))"))
     for (i, x) in enumerate(operands)
         refuse_freed(x, i - 1)
         Layout(x) == plan.layouts[i] || throw(GufuncError(GUF_E_PLAN_MISMATCH,

@@ -47,17 +47,17 @@ end
 
 function keyword_value(name, @nospecialize(value))
     name in (:threads, :fp_report, :fp_fail) && return whole(UInt32, value, name)
-    wanted = name === :fp_flags && !(value isa Union{Nothing,Ref{UInt32}}) ? "a Ref{UInt32}" :
-             name === :signature && value isa Union{Number,AbstractString} ? "types" : ""
-    isempty(wanted) && return value
-    throw(GufuncError(GUF_E_ARG, "$name: found $(repr(value)), wanted $wanted"))
+    expected = name === :fp_flags && !(value isa Union{Nothing,Ref{UInt32}}) ? "a Ref{UInt32}" :
+               name === :signature && value isa Union{Number,AbstractString} ? "types" : ""
+    isempty(expected) && return value
+    throw(GufuncError(GUF_E_ARG, "$name: expected $expected, got $(repr(value))"))
 end
 
 # Converts an integer to the C type T. Throws if it is out of range.
 function whole(::Type{T}, @nospecialize(x), name) where {T<:Integer}
     x isa Integer && typemin(T) <= x <= typemax(T) && return T(x)
-    wanted = "an integer from $(typemin(T)) to $(typemax(T))"
-    throw(GufuncError(GUF_E_ARG, "$name: found $(repr(x)), wanted $wanted"))
+    expected = "an integer from $(typemin(T)) to $(typemax(T))"
+    throw(GufuncError(GUF_E_ARG, "$name: expected $expected, got $(repr(x))"))
 end
 
 # Sets the output of a request from the positional argument before the inputs.

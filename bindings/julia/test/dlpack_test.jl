@@ -66,10 +66,10 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
     tensor = unsafe_load(p).tensor
     @test unsafe_load.(tensor.shape, 1:2) == [2, 2] && unsafe_load.(tensor.strides, 1:2) == [3, 2]
     of === guf_dlpack && @test unsafe_load(p).flags == Gufunc.GUF_DLPACK_IS_COPIED
-    wanted = Array(part)
+    expected = Array(part)
     unsafe_free!(part)
     back = from_dlpack(Ptr{Cvoid}(p); versioned=of === guf_dlpack)
-    @test Array(back) == wanted && Gufunc.array_info(back).address == address
+    @test Array(back) == expected && Gufunc.array_info(back).address == address
     unsafe_free!(back)
 end
 

@@ -71,7 +71,7 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
 def _checked(name):
     """Checks the name of a module, which is also a file name."""
     if not isinstance(name, str) or not re.fullmatch(r"\w+", name, re.ASCII):
-        raise make_refusal(f"name: found {name!r}, wanted letters, digits and underscores")
+        raise make_refusal(f"name: expected letters, digits and underscores, got {name!r}")
     return name
 
 

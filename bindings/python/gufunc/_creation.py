@@ -81,7 +81,7 @@ def arange(*limits, dtype=None, device=None):
     """Evenly spaced numbers, as NumPy's arange: ``(stop)``, ``(start, stop)`` or
     ``(start, stop, step)``. The default dtype is int64 for integers, else float64."""
     if not 1 <= len(limits) <= 3:
-        raise make_refusal(f"arange takes 1 to 3 numbers, not {len(limits)}")
+        raise make_refusal(f"arange: expected 1 to 3 numbers, got {len(limits)}")
     numpy = sys.modules.get("numpy")
     if numpy is not None and any(isinstance(limit, numpy.generic) for limit in limits):
         return array(numpy.arange(*limits), dtype, device=device)

@@ -48,12 +48,12 @@ def copy_to_device(self, ary, stream=None):
     if source.device == self.device:
         lowlevel.guf_array_assign(self, source, _dtypes.CASTINGS["no"], stream)
     else:
-        for what, status, found, wanted in (
+        for what, status, found, expected in (
                 ("shape", lowlevel.GUF_E_SHAPE, source.shape, self.shape),
                 ("dtype", lowlevel.GUF_E_DTYPE, source.dtype, self.dtype)):
-            if found != wanted:
-                raise make_error(status, f"the given array's {what} differs: found {found}, "
-                                 f"wanted {wanted}")
+            if found != expected:
+                raise make_error(status, f"the given array's {what} differs: expected {expected}, "
+                                 f"got {found}")
         source.to_device(self.device, out=self, stream=stream)
 
 

@@ -27,10 +27,10 @@ def _stream_flag(device, stream):
     """The flag for a stream number that denotes a default stream, or None for a driver's handle."""
     if device.info.backend == "cuda":
         if stream == 0:
-            raise ValueError("stream=0 is ambiguous with CUDA: wanted 1, 2, a stream, or -1")
+            raise ValueError("stream=0 is ambiguous with CUDA: expected 1, 2, a stream, or -1")
         return {None: _LEGACY, 1: _LEGACY, 2: _PER_THREAD}.get(stream)
     if stream in (1, 2):
-        raise ValueError(f"stream={stream} means nothing with ROCm: wanted 0, a stream, or -1")
+        raise ValueError(f"stream={stream} means nothing with ROCm: expected 0, a stream, or -1")
     return {None: _LEGACY, 0: _LEGACY}.get(stream)
 
 

@@ -38,7 +38,7 @@ def several(value, what):
         return tuple(value)
     except TypeError:
         raise make_refusal(
-            f"{what}: found {value!r}, wanted an integer, or several of them") from None
+            f"{what}: expected an integer or several integers, got {value!r}") from None
 
 
 def place_of(shape, index):

@@ -47,7 +47,8 @@ class Launch:
     def __init__(self, kernel, configuration, device=None):
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
-            raise make_refusal("kernel[grid, block, stream, shared]: two to four parts")
+            raise make_refusal("kernel[grid, block, stream, shared]: expected two to four "
+                               f"parts, got {len(parts)}")
         grid, block, stream, shared = (*parts, None, 0)[:4] if len(parts) < 4 else parts
         self.kernel, self.device = kernel, device
         self.grid, self.block = three(grid, "grid"), three(block, "block")

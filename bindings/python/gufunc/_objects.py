@@ -20,7 +20,7 @@ def nanoseconds(timeout):
             return int(max(0, timeout * 1e9)) if timeout < _FOREVER / 1e9 else _FOREVER
     except TypeError:
         pass
-    raise make_refusal(f"timeout: found {timeout!r}, wanted seconds, or None")
+    raise make_refusal(f"timeout: expected a number of seconds or None, got {timeout!r}")
 
 
 def _done(status):
@@ -119,7 +119,7 @@ def as_device(device):
 
 def _wanted(device):
     if device is None:
-        raise make_refusal("a device is wanted, not None")
+        raise make_refusal("device: expected a Device or its name, got None")
     return as_device(device)
 
 

@@ -18,7 +18,7 @@ for _bits, _letters in ((8, "bB"), (16, "hH"), (32, "iI"), (64, "qQ")):
     for _sign, _letter in zip(("int", "uint"), _letters):
         _C_TYPES[f"{_sign}{_bits}_t"] = _C_TYPES[f"npy_{_sign}{_bits}"] = _letter
 _NUMBERS = frozenset(map(_dtypes.parse, "fdbBhHiIqQ"))
-_WANTED = ("a function of numbers takes 1 to 4 of one type, float32, float64 or an integer's, and "
+_EXPECTED = ("a function of numbers takes 1 to 4 of one type, float32, float64 or an integer's, and "
            "returns one")
 _SKIP = "__pyx_skip_dispatch"
 # Letters for C types that are not numbers.
@@ -52,7 +52,8 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     pointers = pointer if several else [pointer]
     spellings = list(types) if several and types is not None else [types] * len(pointers)
     if len(spellings) != len(pointers):
-        raise make_refusal("as many types as pointers are wanted")
+        raise make_refusal(f"types: expected {len(pointers)}, as many as pointers, "
+                           f"got {len(spellings)}")
     plain, user = loop_kind(fallible), size_of(user, "user", ADDRESS)
     loops = [_described(one, text, scalar) for one, text in zip(pointers, spellings)]
     if signature is None and nin is None:
@@ -75,9 +76,9 @@ def _codes(types, kind, count):
     """The dtype codes of a loop's types. `count` is their expected number, or 0 if unknown."""
     codes = _parsed(types)
     if count and len(codes) != count:
-        raise make_refusal(f"a loop of this ufunc has {count} types, not {len(codes)}: {types!r}")
+        raise make_refusal(f"types: expected {count} types, got {types!r}")
     if kind and not (2 <= len(codes) <= 5 and len(set(codes)) == 1 and codes[0] in _NUMBERS):
-        raise make_refusal(f"{_WANTED}: {types!r}")
+        raise make_refusal(f"{_EXPECTED}: {types!r}")
     return codes
 
 
@@ -90,12 +91,12 @@ def _described(pointer, types, scalar):
     elif scalar and kind is None:
         kind = "scalar"
     if kind and told == "":
-        raise make_refusal(f"the function is one of other than numbers: {_WANTED}")
+        raise make_refusal(f"the function is one of other than numbers: {_EXPECTED}")
     types = types or told
     if not types:
-        raise make_refusal("types are wanted: \"dd->d\"")
+        raise make_refusal("types: expected types such as 'dd->d', got none")
     if kind and told is not None and _parsed(types) != _parsed(told):
-        raise make_refusal(f"the function is one of {told}, not {types}")
+        raise make_refusal(f"types of the function: expected {told}, got {types}")
     return (address, owner), types, kind
 
 

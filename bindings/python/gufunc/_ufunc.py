@@ -165,7 +165,7 @@ class Ufunc(_gufunc.UfuncBase):
         codes = tuple(map(_dtypes.parse, types.replace("->", "") if isinstance(types, str)
                           else types))
         if len(codes) != self.nargs:
-            raise make_refusal(f"types: found {types!r}, wanted {self.nargs} of them")
+            raise make_refusal(f"types: expected {self.nargs} types, got {types!r}")
         return codes
 
     def add_module_loop(self, module, function, types):
@@ -193,7 +193,7 @@ def loop_kind(fallible):
     if fallible == "error":
         return "error"
     if fallible not in (True, False):
-        raise make_refusal(f"fallible is True, False or 'error', not {fallible!r}")
+        raise make_refusal(f"fallible: expected True, False or 'error', got {fallible!r}")
     return "status" if fallible else "numpy"
 
 
@@ -295,9 +295,9 @@ def size_of(number, what, most=_MOST):
     try:
         size = operator.index(number)
     except TypeError:
-        raise make_refusal(f"{what}: found {number!r}, wanted an integer") from None
+        raise make_refusal(f"{what}: expected an integer, got {number!r}") from None
     if not 0 <= size <= most:
-        raise make_refusal(f"{what}: found {size}, wanted 0 to {most}")
+        raise make_refusal(f"{what}: expected 0 to {most}, got {size}")
     return size
 
 
@@ -305,7 +305,7 @@ def three(size, what):
     """A grid or block as three numbers, x first. `size` is an integer or one to three integers."""
     sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
     if not 1 <= len(sizes) <= 3:
-        raise make_refusal(f"{what}: found {size!r}, wanted an integer, or one to three of them")
+        raise make_refusal(f"{what}: expected an integer or one to three integers, got {size!r}")
     return tuple(size_of(number, f"{what}.{axis}") for number, axis in zip((*sizes, 1, 1), "xyz"))
 
 

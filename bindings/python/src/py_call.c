@@ -98,7 +98,7 @@ static int set_arguments(gufpy_call *call) {
   }
   if (keywords->axis != NULL) {
     if (!PyIndex_Check(keywords->axis) || PyBool_Check(keywords->axis)) {
-      return gufpy_refuse("axis: found %R, wanted an integer", keywords->axis);
+      return gufpy_refuse("axis: expected an integer, got %R", keywords->axis);
     }
     call->one_axis = PyNumber_AsSsize_t(keywords->axis, PyExc_OverflowError);
     if (call->one_axis == -1 && PyErr_Occurred()) return -1;

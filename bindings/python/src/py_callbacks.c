@@ -82,7 +82,7 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     if (kind == GUF_LOOP_ERROR) memcpy(&desc.error, &address, sizeof address);
     desc.user = (void *)(uintptr_t)user;
   } else if (!PyCallable_Check(function)) {
-    gufpy_refuse("a loop is a callable or an address, not %R", function);
+    gufpy_refuse("loop: expected a callable or an address, got %R", function);
     return NULL;
   } else {
     python_loop *loop = PyMem_RawMalloc(sizeof *loop);
@@ -123,7 +123,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
   if (!failed && answer != Py_None) {
     const int count = gufpy_integers(answer, filled, GUF_MAX_CORE_NAMES, "sizes");
     if (count >= 0 && count != ndims) {
-      gufpy_refuse("core_dims gave %d sizes of %d", count, ndims);
+      gufpy_refuse("sizes from core_dims: expected %d, got %d", ndims, count);
     }
     failed = count != ndims;
     for (int32_t i = 0; !failed && i < ndims; ++i) sizes[i] = filled[i];
@@ -156,7 +156,7 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
     desc.roles = narrow;
   }
   if (hook != Py_None && !PyCallable_Check(hook)) {
-    gufpy_refuse("core_dims is a callable, not %R", hook);
+    gufpy_refuse("core_dims: expected a callable, got %R", hook);
     return NULL;
   }
   if (hook != Py_None) {

@@ -245,7 +245,7 @@ int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle) {
     return 0;
   }
   const PyTypeObject *type = gufpy.classes[kind];
-  return gufpy_refuse("%s expected, not %s", type == NULL ? "a handle" : type->tp_name,
+  return gufpy_refuse("expected %s, got %s", type == NULL ? "a handle" : type->tp_name,
                       Py_TYPE(object)->tp_name);
 }
 
@@ -264,10 +264,10 @@ void gufpy_release_object(void *user, uint64_t address) {
 }
 
 /* Replaces a TypeError of Python by the exception of gufpy_refuse, which is also a TypeError. */
-static int refuse_type(const char *what, PyObject *found, const char *wanted) {
+static int refuse_type(const char *what, PyObject *found, const char *expected) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
   PyErr_Clear();
-  return gufpy_refuse("%s: found %R, wanted %s", what, found, wanted);
+  return gufpy_refuse("%s: expected %s, got %R", what, expected, found);
 }
 
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what) {
@@ -276,11 +276,11 @@ int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *w
     return out[0] == -1 && PyErr_Occurred() ? -1 : 1;
   }
   PyObject *items = PySequence_Fast(sequence, what);
-  if (items == NULL) return refuse_type(what, sequence, "an integer, or several of them");
+  if (items == NULL) return refuse_type(what, sequence, "an integer or several integers");
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
   int result = (int)count;
   if (count > capacity) {
-    result = gufpy_refuse("%s: more than %d", what, capacity);
+    result = gufpy_refuse("%s: expected at most %d numbers, got %zd", what, capacity, count);
   }
   for (int i = 0; result >= 0 && i < result; ++i) {
     PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(items, i));
@@ -298,7 +298,7 @@ int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *axis = tuple ? PyTuple_GET_ITEM(axes, i) : axes;
     if (PyBool_Check(axis) || PyList_Check(axis)) {
-      return gufpy_refuse("%s: an integer is required, got %R", what, axis);
+      return gufpy_refuse("%s: expected an integer, got %R", what, axis);
     }
   }
   return gufpy_integers(axes, out, capacity, what);

@@ -216,7 +216,7 @@ static int read_dims(gufpy_keywords *keywords, PyObject *value) {
       return -1;
     }
     if (!PyUnicode_Check(name) || !PyIndex_Check(size)) {
-      return gufpy_refuse("dims: found %R: %R, wanted a str and an integer", name, size);
+      return gufpy_refuse("dims: expected a str and an integer, got %R: %R", name, size);
     }
     guf_dim *dim = &keywords->dims[keywords->ndims++];
     dim->name = PyUnicode_AsUTF8(name);
@@ -290,10 +290,10 @@ static int read_threads(gufpy_keywords *keywords, PyObject *value) {
   if (threads == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
-    return gufpy_refuse("threads: found %R, wanted an integer", value);
+    return gufpy_refuse("threads: expected an integer, got %R", value);
   }
   if (threads < 0 || (size_t)threads > UINT32_MAX) {
-    return gufpy_refuse("threads: found %R, wanted 0 to %u", value, UINT32_MAX);
+    return gufpy_refuse("threads: expected 0 to %u, got %R", UINT32_MAX, value);
   }
   keywords->threads = (uint32_t)threads;
   return 0;

@@ -64,10 +64,10 @@ class Given {
   DlpackTensor unversioned(const Array &array) const {
     return DlpackTensor(&(new Producer<guf_dlpack_unversioned>(array, deleted_))->managed);
   }
-  // Returns how many tensors were deleted. Waits until `wanted` were deleted, because a device
+  // Returns how many tensors were deleted. Waits until `expected` were deleted, because a device
   // reports completion late.
-  int deleted(int wanted = 0) const {
-    for (int k = 0; k < 5000 && *deleted_ < wanted; ++k) {
+  int deleted(int expected = 0) const {
+    for (int k = 0; k < 5000 && *deleted_ < expected; ++k) {
       gufunc::poll();
       std::this_thread::sleep_for(std::chrono::milliseconds(k == 0 ? 0 : 1));
     }

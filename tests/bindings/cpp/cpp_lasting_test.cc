@@ -64,14 +64,14 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
       const std::vector<double> a(static_cast<size_t>(thread) + 2);
       for (int k = 0; k < kCalls; ++k) {
         const std::vector<double> b(static_cast<size_t>(k % 50) + 100);
-        const std::string wanted = "operands could not be broadcast together with shapes (" +
-                                   std::to_string(a.size()) + ",) (" + std::to_string(b.size()) +
-                                   ",) ";
+        const std::string expected = "operands could not be broadcast together with shapes (" +
+                                     std::to_string(a.size()) + ",) (" + std::to_string(b.size()) +
+                                     ",) ";
         try {
           add({a, b});
         } catch (const gufunc::Error &error) {
           ++told;
-          if (error.status() != GUF_E_SHAPE || std::string(error.what()).rfind(wanted, 0) != 0)
+          if (error.status() != GUF_E_SHAPE || std::string(error.what()).rfind(expected, 0) != 0)
             ++wrong;
         }
       }

@@ -73,7 +73,7 @@ TEST(CppOperands, CopiesGoIntoElementsOfTheirType) {
     FAIL() << "bits of float32 were taken for numbers";
   } catch (const gufunc::Error &error) {
     EXPECT_EQ(error.status(), GUF_E_DTYPE);
-    EXPECT_STREQ(error.what(), "the array is of float32, not of int32");
+    EXPECT_STREQ(error.what(), "dtype of the array: expected int32, got float32");
   }
   EXPECT_EQ(wide, Values(2, -1));
   std::vector<uint8_t> bytes(8);

@@ -14,24 +14,26 @@ struct Found
     strides::Vector{Int}
 end
 
-function judge_result(found::Found, wanted, data)
-    T = Gufunc.element_type(wanted["dtype"])
-    demand(found.type === T, "type $(found.type), wanted $T")
-    demand(found.shape == wanted["shape"], "shape $(found.shape), wanted $(wanted["shape"])")
-    bytes = data[wanted["at"]+1:wanted["at"]+wanted["nbytes"]]
+function judge_result(found::Found, expected, data)
+    T = Gufunc.element_type(expected["dtype"])
+    demand(found.type === T, "type: expected $T, got $(found.type)")
+    demand(found.shape == expected["shape"],
+           "shape: expected $(expected["shape"]), got $(found.shape)")
+    bytes = data[expected["at"]+1:expected["at"]+expected["nbytes"]]
     demand(length(bytes) == length(found.bytes), "$(length(found.bytes)) bytes")
-    mask = haskey(wanted, "defined") ?
-           data[wanted["defined"]+1:wanted["defined"]+length(bytes)÷sizeof(T)] .!= 0 :
+    mask = haskey(expected, "defined") ?
+           data[expected["defined"]+1:expected["defined"]+length(bytes)÷sizeof(T)] .!= 0 :
            trues(length(bytes) ÷ sizeof(T))
     have, want = reinterpret(T, found.bytes), reinterpret(T, bytes)
     for i in eachindex(mask)
         mask[i] || continue
-        demand(equal(have[i], want[i], wanted["ulp"]), "element $i: $(have[i]), wanted $(want[i])")
+        demand(equal(have[i], want[i], expected["ulp"]),
+               "element $i: expected $(want[i]), got $(have[i])")
     end
-    haskey(wanted, "strides") || return
+    haskey(expected, "strides") || return
     long = [s for (s, extent) in zip(found.strides, found.shape) if extent > 1]
-    demand(isempty(bytes) || long == wanted["strides"],
-           "strides $long, wanted $(wanted["strides"])")
+    demand(isempty(bytes) || long == expected["strides"],
+           "strides: expected $(expected["strides"]), got $long")
 end
 
 bits_of(x::T) where {T} = reinterpret(UInt8, [x])

@@ -269,19 +269,19 @@ function judge(c::Case, f, results, places, core)
             get(c.spec, "outputs", fill(nothing, length(results)))
     specs = haskey(expect, "inouts") && !isempty(written_specs(c)) ? written_specs(c) : specs
     demand(length(specs) == length(expect["results"]), "$(length(specs)) results")
-    for (i, wanted) in enumerate(expect["results"])
+    for (i, expected) in enumerate(expect["results"])
         result = i <= length(results) ? results[i] : nothing
-        judge_result(found(result, specs[i], c, places, get(core, i, 0)), wanted, c.spec["data"])
+        judge_result(found(result, specs[i], c, places, get(core, i, 0)), expected, c.spec["data"])
     end
     haskey(expect, "fp_flags") && demand(c.fp_flags[] == expect["fp_flags"],
-                                       "fp_flags $(c.fp_flags[]), wanted $(expect["fp_flags"])")
+                                       "fp_flags: expected $(expect["fp_flags"]), got $(c.fp_flags[])")
     return filter(s -> s !== nothing, specs)
 end
 
 # The message with "[original->remapped]" lists core dimensions in memory order, which differs
 # between Julia and NumPy. It is compared regardless of the order.
-same_but_core_order(text, wanted) = contains(wanted, "[original->remapped]") &&
-                                    sort(collect(text)) == sort(collect(wanted))
+same_but_core_order(text, expected) = contains(expected, "[original->remapped]") &&
+                                      sort(collect(text)) == sort(collect(expected))
 
 # The Julia dimension for NumPy's axis of a failure, for operands that `places` mapped.
 function failed_dimension(c::Case, expect, text)
@@ -306,18 +306,18 @@ end
 
 function judge_failure(c::Case, e, expect, memory, before)
     status = Gufunc.status_name(e.status)
-    demand(status == expect["status"], "$status: $(e.message); wanted $(expect["status"])")
+    demand(status == expect["status"], "expected $(expect["status"]), got $status: $(e.message)")
     # A message about an axis out of bounds needs no dimension; failed_dimension reads the dimension
     # from it. Any other message needs the dimension that failed_dimension returns.
     message(dimension) = status == "GUF_E_AXIS" ?
                          Gufunc.in_dimensions(expect["message"], expect["axis"], dimension) :
                          expect["message"]
     axis = failed_dimension(c, expect, message(-1))
-    wanted = message(axis)
-    demand(e.message == wanted || same_but_core_order(e.message, wanted),
-           "\"$(e.message)\", wanted \"$wanted\"")
+    expected = message(axis)
+    demand(e.message == expected || same_but_core_order(e.message, expected),
+           "expected \"$expected\", got \"$(e.message)\"")
     demand((e.argument, e.axis) == (expect["argument"], axis),
-           "argument $(e.argument), axis $(e.axis), wanted $(expect["argument"]), $axis")
+           "argument, axis: expected $(expect["argument"]), $axis, got $(e.argument), $(e.axis)")
     get(expect, "written", false) || judge_buffers(memory, before, [])
 end
 
@@ -332,7 +332,7 @@ function run_case(spec, device)
         f = UFunc(spec["ufunc"])
         Gufunc.find!(f)
         results, places, core = METHODS[spec["method"]](c, f)
-        demand(expect["status"] == "GUF_OK", "succeeded, wanted $(expect["status"])")
+        demand(expect["status"] == "GUF_OK", "expected $(expect["status"]), got GUF_OK")
         written = judge(c, f, results, places, core)
     catch e
         e isa GufuncError || rethrow()

@@ -6,11 +6,11 @@ failed = 0
 examples = sort(filter(endswith(".jl"), readdir(folder)))
 for example in examples
     path = joinpath(folder, example)
-    wanted = replace(path, r"\.jl$" => ".out")
+    expected = replace(path, r"\.jl$" => ".out")
     printed = read(`$(Base.julia_cmd()) --startup-file=no $path $(ENV["GUFUNC_TEST_MODULES"])`,
                    String)
-    "--write" in ARGS && write(wanted, printed)
-    if printed != read(wanted, String)
+    "--write" in ARGS && write(expected, printed)
+    if printed != read(expected, String)
         println("$example printed\n$printed")
         global failed += 1
     end

@@ -68,7 +68,7 @@ const KINDS = (made, parts, lent, shared, tensor)
     return early, all(x -> abs(x - 20) < 1e-9, out)
 end
 
-all_are(values, wanted) = (empty!(FILLERS); all(isequal(wanted), values))
+all_are(values, expected) = (empty!(FILLERS); all(isequal(expected), values))
 
 function kept_alive()
     s = Stream()
@@ -77,8 +77,8 @@ function kept_alive()
         push!(results, two(kind, kind) => 3, five(kind, lent) => 15, two(made, kind) => 3)
         push!(results, (synchronize(s); queued(kind, s)) => 3)
         synchronize(s)
-        for (i, (values, wanted)) in enumerate(results)
-            all_are(values, wanted) || (println("$kind, result $i: $(values[end])"); return false)
+        for (i, (values, expected)) in enumerate(results)
+            all_are(values, expected) || (println("$kind, result $i: $(values[end])"); return false)
         end
     end
     for free in (true, false)

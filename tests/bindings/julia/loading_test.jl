@@ -19,10 +19,10 @@ function library(name, source)
     return path
 end
 
-function expect(library, wanted...)
+function expect(library, expected...)
     code, told = message(library)
-    for text in wanted
-        code != 0 && occursin(text, told) || error("wanted \"$text\", exit $code: $told")
+    for text in expected
+        code != 0 && occursin(text, told) || error("expected \"$text\", exit $code: $told")
     end
 end
 
@@ -32,7 +32,7 @@ expect("/nowhere/libgufunc.so",
        "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
 expect(library("other", "int other;"), "is no libgufunc")
 expect(library("old", "unsigned guf_version(void) { return 9; }"),
-       "needs libgufunc 0.1.0 or later, found 0.0.9")
+       "expected libgufunc 0.1.0 or later, got 0.0.9")
 expect(library("lacking", "unsigned guf_version(void) { return 1u << 12; }"),
        "is too old: it lacks guf_status_name")
 println("loading: 5 cases")

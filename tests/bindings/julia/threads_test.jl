@@ -13,14 +13,14 @@ function wrong_messages(calls)
     wrong = zeros(Int, TASKS)
     on_all_threads() do t
         a, b, out = zeros(t + 1), zeros(t + 20), zeros(2)
-        wanted = "shapes ($(t + 1),) ($(t + 20),)"
+        expected = "shapes ($(t + 1),) ($(t + 20),)"
         for _ in 1:calls÷TASKS
             try
                 call!(add, out, a, b)
                 wrong[t] += 1 # the call must not succeed
             catch e
                 e isa GufuncError && e.status == Gufunc.GUF_E_SHAPE &&
-                    occursin(wanted, e.message) || (wrong[t] += 1)
+                    occursin(expected, e.message) || (wrong[t] += 1)
             end
         end
     end

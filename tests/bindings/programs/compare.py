@@ -80,15 +80,15 @@ def array(folder, name):
 
 
 def difference(name, dtype, shape, theirs, ours):
-    wanted, why = array(theirs, name)
+    expected, why = array(theirs, name)
     found, other = array(ours, name)
     if why or other:
         return why or other
-    for side, one in (('the reference', wanted), ('ours', found)):
+    for side, one in (('the reference', expected), ('ours', found)):
         if one.dtype.str != dtype or one.shape != shape:
             return f'{name}: {side} is {one.dtype.str} {one.shape}, not {dtype} {shape}'
-    if wanted.tobytes() != found.tobytes():
-        places = np.flatnonzero(wanted.view(np.uint8).ravel() != found.view(np.uint8).ravel())
+    if expected.tobytes() != found.tobytes():
+        places = np.flatnonzero(expected.view(np.uint8).ravel() != found.view(np.uint8).ravel())
         return f'{name}: {places.size} bytes differ, the first is {places[0]}'
     return None
 

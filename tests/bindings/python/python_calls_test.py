@@ -8,10 +8,10 @@ import gufunc
 import numpy as np
 
 
-def same(found, wanted):
-    assert type(found) is type(wanted), (type(found), type(wanted))
-    assert found.dtype == wanted.dtype, (found.dtype, wanted.dtype)
-    np.testing.assert_array_equal(found, wanted)
+def same(found, expected):
+    assert type(found) is type(expected), (type(found), type(expected))
+    assert found.dtype == expected.dtype, (found.dtype, expected.dtype)
+    np.testing.assert_array_equal(found, expected)
 
 
 class Calls(unittest.TestCase):
@@ -96,10 +96,10 @@ class Calls(unittest.TestCase):
             np.testing.assert_array_equal(one, two, repr(indices))
         for indices in (None, True, False, ..., (), (None, None), (True, None), (..., None)):
             for make in (gufunc.array, np.array):
-                made, wanted = make(5.0), np.array(5.0)
+                made, expected = make(5.0), np.array(5.0)
                 gufunc.add.at(made, indices, 3)
-                np.add.at(wanted, indices, 3)
-                self.assertEqual(made.item(), wanted.item(), repr(indices))
+                np.add.at(expected, indices, 3)
+                self.assertEqual(made.item(), expected.item(), repr(indices))
         same(one, two)
 
     def test_errors_are_numpys(self):
@@ -111,13 +111,13 @@ class Calls(unittest.TestCase):
                      lambda m: m.add(x, 1, x, out=x), lambda m: m.add(x, 1, out=3),
                      lambda m: m.minimum.reduce(x[:0]), lambda m: m.add.at(x, [9], 1),
                      lambda m: m.add(np.zeros(2, np.int8), 300), lambda m: m.add.accumulate(1.0)):
-            with self.assertRaises(Exception) as wanted:
+            with self.assertRaises(Exception) as expected:
                 call(np)
             with self.assertRaises(Exception) as found:
                 call(gufunc)
-            base = next(c for c in type(wanted.exception).__mro__ if c.__module__ != "numpy._core."
-                        "_exceptions")
-            self.assertIsInstance(found.exception, base, str(wanted.exception))
+            base = next(c for c in type(expected.exception).__mro__
+                        if c.__module__ != "numpy._core._exceptions")
+            self.assertIsInstance(found.exception, base, str(expected.exception))
 
     def test_error_record(self):
         with self.assertRaises(gufunc.ShapeError) as caught:

@@ -149,15 +149,15 @@ def run_case(case, data, device):
         _gufunc._set_fp_flags(*before)
         gufunc.errstate.call = handler
     if status != expect["status"]:
-        return f"{status} {told}, wanted {expect['status']}"
+        return f"expected {expect['status']}, got {status} {told}"
     if status != "GUF_OK":
-        wanted = {key: expect[key] for key in told}
-        if told != wanted and not IN_NUMPYS_WORDS.match(wanted["message"]):
-            return f"{told}, wanted {wanted}"
+        expected = {key: expect[key] for key in told}
+        if told != expected and not IN_NUMPYS_WORDS.match(expected["message"]):
+            return f"expected {expected}, got {told}"
         return judge.untouched(there) if not expect.get("written") else None
     fp_flags = sum(met)
     if fp_flags != expect.get("fp_flags", 0):
-        return f"fp_flags {fp_flags}, wanted {expect.get('fp_flags', 0)}"
+        return f"fp_flags: expected {expect.get('fp_flags', 0)}, got {fp_flags}"
     return judge.results(there, results, data)
 
 

@@ -39,10 +39,10 @@ def _ranks(bits, name):
     return np.where(bits >> bits.dtype.type(8 * bits.itemsize - 1) == 0, magnitude, -magnitude)
 
 
-def _real(found, wanted, name, ulp):
+def _real(found, expected, name, ulp):
     """Which elements are right. Both arguments are bytes."""
     form = FORMS[name]
-    one, two = np.frombuffer(found, form), np.frombuffer(wanted, form)
+    one, two = np.frombuffer(found, form), np.frombuffer(expected, form)
     rest = form(2**(8 * one.itemsize - 1) - 1)
     nans = ((one & rest) > NANS[name], (two & rest) > NANS[name])
     if ulp == 0:
@@ -51,12 +51,12 @@ def _real(found, wanted, name, ulp):
     return (nans[0] & nans[1]) | (~nans[0] & ~nans[1] & near.astype(bool))
 
 
-def _complex(found, wanted, name, ulp):
+def _complex(found, expected, name, ulp):
     part = PARTS[name]
     if ulp == 0:
-        return _real(found, wanted, part, 0).reshape(-1, 2).all(axis=1)
+        return _real(found, expected, part, 0).reshape(-1, 2).all(axis=1)
     one = np.frombuffer(found, part).astype(float).reshape(-1, 2)
-    two = np.frombuffer(wanted, part).astype(float).reshape(-1, 2)
+    two = np.frombuffer(expected, part).astype(float).reshape(-1, 2)
     eps = 2.0**-23 if part == "float32" else 2.0**-52
     right = np.empty(len(one), bool)
     for i, (f, w) in enumerate(zip(one, two)):
@@ -68,37 +68,37 @@ def _complex(found, wanted, name, ulp):
     return right
 
 
-def _elements(found, wanted, name, ulp, count):
+def _elements(found, expected, name, ulp, count):
     if not count:
         return np.ones(0, bool)
     if name in FORMS:
-        return _real(found, wanted, name, ulp)
+        return _real(found, expected, name, ulp)
     if name in PARTS:
-        return _complex(found, wanted, name, ulp)
+        return _complex(found, expected, name, ulp)
     if ulp:
         raise ValueError(f"ulp of {name}")
     one = np.frombuffer(found, np.uint8).reshape(count, -1)
-    return (one == np.frombuffer(wanted, np.uint8).reshape(count, -1)).all(axis=1)
+    return (one == np.frombuffer(expected, np.uint8).reshape(count, -1)).all(axis=1)
 
 
-def _one(result, wanted, data):
-    unknown = set(wanted) - RESULT_KEYS
+def _one(result, expected, data):
+    unknown = set(expected) - RESULT_KEYS
     if unknown:
         return f"unknown keys {unknown}"
     found, name, shape, strides = _bytes(result)
-    if (name, shape) != (wanted["dtype"], tuple(wanted["shape"])):
-        return f"{name} {shape}, wanted {wanted['dtype']} {wanted['shape']}"
-    if "strides" in wanted and 0 not in shape:
+    if (name, shape) != (expected["dtype"], tuple(expected["shape"])):
+        return f"expected {expected['dtype']} {expected['shape']}, got {name} {shape}"
+    if "strides" in expected and 0 not in shape:
         longer = [stride for extent, stride in zip(shape, strides) if extent > 1]
-        if longer != wanted["strides"]:
-            return f"strides {longer}, wanted {wanted['strides']}"
-    bytes_wanted = data[wanted["at"]:wanted["at"] + wanted["nbytes"]].tobytes()
-    if len(found) != len(bytes_wanted):
-        return f"{len(found)} bytes, wanted {len(bytes_wanted)}"
+        if longer != expected["strides"]:
+            return f"strides: expected {expected['strides']}, got {longer}"
+    bytes_expected = data[expected["at"]:expected["at"] + expected["nbytes"]].tobytes()
+    if len(found) != len(bytes_expected):
+        return f"expected {len(bytes_expected)} bytes, got {len(found)}"
     count = math.prod(shape)
-    right = _elements(found, bytes_wanted, name, wanted["ulp"], count)
-    if "defined" in wanted:
-        right = right | (data[wanted["defined"]:wanted["defined"] + count] == 0)
+    right = _elements(found, bytes_expected, name, expected["ulp"], count)
+    if "defined" in expected:
+        right = right | (data[expected["defined"]:expected["defined"] + count] == 0)
     if not right.all():
         return f"element {int(np.argmin(right))} of {result!r}"
     return None
@@ -133,9 +133,9 @@ def results(there, found, data):
     if unknown:
         return f"unknown keys {unknown}"
     if len(found) != len(expect["results"]):
-        return f"{len(found)} results, wanted {len(expect['results'])}"
-    for i, (result, wanted) in enumerate(zip(found, expect["results"])):
-        why = _one(result, wanted, data)
+        return f"expected {len(expect['results'])} results, got {len(found)}"
+    for i, (result, expected) in enumerate(zip(found, expect["results"])):
+        why = _one(result, expected, data)
         if why is not None:
             return f"result {i}: {why}"
     outputs = [there.array(spec) for spec in there.case.get("outputs", []) if spec is not None]

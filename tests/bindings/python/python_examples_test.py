@@ -48,8 +48,8 @@ class Examples(unittest.TestCase):
             result = run("-", text=block)
             self.assertEqual(result.returncode, 0, result.stderr)
             printed = " ".join(result.stdout.split())
-            for wanted in re.findall(r"# prints (.*)$", block, re.MULTILINE):
-                self.assertIn(wanted, printed)
+            for expected in re.findall(r"# prints (.*)$", block, re.MULTILINE):
+                self.assertIn(expected, printed)
 
 
 if __name__ == "__main__":

@@ -104,9 +104,9 @@ class Habits(unittest.TestCase):
         def check(ours, theirs):
             if theirs.dtype.kind in "iuf":
                 with np.errstate(all="ignore"):
-                    for found, wanted in zip(divmod(ours, 2) + divmod(7, ours),
+                    for found, expected in zip(divmod(ours, 2) + divmod(7, ours),
                                              divmod(theirs, 2) + divmod(7, theirs)):
-                        self.assert_same(found, wanted)
+                        self.assert_same(found, expected)
             for value in (3, 2.5, 100, None, "x"):
                 self.assertIs(value in ours, value in theirs)
 
@@ -120,12 +120,12 @@ class Habits(unittest.TestCase):
                     continue  # real sums of complex numbers do not warn here
                 with warnings.catch_warnings(record=True) as met, np.errstate(all="ignore"):
                     warnings.simplefilter("always")
-                    wanted = outcome(lambda: np.asarray(theirs.mean(**keywords)))
+                    expected = outcome(lambda: np.asarray(theirs.mean(**keywords)))
                     told = [str(warning.message) for warning in met]
                     del met[:]
                     found = outcome(lambda: ours.mean(**keywords))
                     self.assertEqual([str(warning.message) for warning in met], told)
-                self.assert_same(found, wanted)
+                self.assert_same(found, expected)
 
         self.each(check)
         out = gufunc.zeros(3)
@@ -160,13 +160,13 @@ class Habits(unittest.TestCase):
                     if theirs.dtype.kind == "m" and name == "ones_like":
                         continue
                     found = getattr(gufunc, name)(ours, *values, order=order)
-                    wanted = getattr(np, name)(ours.numpy(), *values, order=order)
+                    expected = getattr(np, name)(ours.numpy(), *values, order=order)
                     self.assertEqual(found.device, ours.device)
                     if theirs.size:
-                        self.assertEqual(found.strides, wanted.strides)
+                        self.assertEqual(found.strides, expected.strides)
                     if name == "empty_like":
-                        wanted = found.numpy()
-                    self.assert_same(found, wanted)
+                        expected = found.numpy()
+                    self.assert_same(found, expected)
 
         self.each(check)
         found = gufunc.zeros_like(np.ones((2, 3, 4), "f4").transpose(1, 2, 0), "i8")
@@ -183,11 +183,11 @@ class Habits(unittest.TestCase):
                         self.assertEqual(outcome(lambda: function(ours)),
                                          outcome(lambda: function(theirs)))
         for size in (0, 2):
-            with self.assertRaises(ValueError) as wanted:
+            with self.assertRaises(ValueError) as expected:
                 bool(np.zeros(size))
             with self.assertRaises(ValueError) as found:
                 bool(gufunc.zeros(size))
-            self.assertEqual(str(found.exception).lower(), str(wanted.exception).lower())
+            self.assertEqual(str(found.exception).lower(), str(expected.exception).lower())
 
     def test_format_and_print(self):
         for theirs in (np.array(1.5), np.array(3), np.array(1j)):
@@ -269,9 +269,9 @@ class Habits(unittest.TestCase):
                     for copy in (True, False):
                         with self.subTest(theirs=theirs, dtype=dtype, order=order, copy=copy):
                             made = ours.astype(dtype, order, copy=copy)
-                            wanted = theirs.astype(dtype, order, copy=copy)
-                            self.assertEqual(made is ours, wanted is theirs)
-                            np.testing.assert_array_equal(made.numpy(), wanted)
+                            expected = theirs.astype(dtype, order, copy=copy)
+                            self.assertEqual(made is ours, expected is theirs)
+                            np.testing.assert_array_equal(made.numpy(), expected)
 
     def test_item_counts_elements(self):
         x = np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)
@@ -284,9 +284,9 @@ class Habits(unittest.TestCase):
     def test_out_ellipsis_and_order(self):
         for name, args in (("add", (1, 2)), ("add", ([1], [2])), ("sqrt", (4.0,))):
             ours, theirs = getattr(gufunc, name), getattr(np, name)
-            found, wanted = ours(*args, out=...), theirs(*args, out=...)
-            self.assertIs(type(found), type(wanted))
-            np.testing.assert_array_equal(found, wanted, strict=True)
+            found, expected = ours(*args, out=...), theirs(*args, out=...)
+            self.assertIs(type(found), type(expected))
+            np.testing.assert_array_equal(found, expected, strict=True)
         self.assertIs(type(gufunc.add.reduce([1, 2], out=...)), np.ndarray)
         self.assertIs(type(gufunc.add.outer(1, 2, out=...)), np.ndarray)
         self.assertIsInstance(gufunc.add(gufunc.ones(()), 1, out=...), gufunc.Array)
@@ -310,11 +310,11 @@ class Habits(unittest.TestCase):
 
     def test_buffers_with_a_tail(self):
         for size in (9, 3):
-            with self.assertRaises(ValueError) as wanted:
+            with self.assertRaises(ValueError) as expected:
                 np.frombuffer(bytes(size), "f4")
             with self.assertRaises(ValueError) as found:
                 gufunc.from_buffer(bytes(size), "f4")
-            self.assertEqual(str(found.exception), str(wanted.exception))
+            self.assertEqual(str(found.exception), str(expected.exception))
         self.assertEqual(gufunc.from_buffer(bytes(8), "f4").shape, (2,))
 
 

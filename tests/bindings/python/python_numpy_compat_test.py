@@ -275,19 +275,19 @@ class Programs(unittest.TestCase):
 class Devices(unittest.TestCase):
     def test_indices_of_reduceat_in_device_memory(self):
         x = np.arange(6.0)
-        wanted = np.add.reduceat(x, [0, 4, 2])
+        expected = np.add.reduceat(x, [0, 4, 2])
         for spec in DEVICES:
             there = gufunc.array([0, 4, 2], device=spec)
             found = gufunc.add.reduceat(x, there)
-            np.testing.assert_array_equal(np.asarray(found), wanted)
+            np.testing.assert_array_equal(np.asarray(found), expected)
             found = gufunc.add.reduceat(gufunc.array(x, device=spec), there)
-            self.assertEqual((found.device.spec, found.tolist()), (spec, wanted.tolist()))
+            self.assertEqual((found.device.spec, found.tolist()), (spec, expected.tolist()))
             values, zeros = gufunc.array(x, device=spec), gufunc.zeros(3, "int64", device=spec)
             gufunc.Device(spec).synchronize()
             with gufunc.Stream(spec) as stream:  # computed on the stream that also reads them
                 indices = gufunc.subtract(there, zeros, stream=stream)
                 found = gufunc.add.reduceat(values, indices, stream=stream)
-            self.assertEqual(found.tolist(), wanted.tolist())
+            self.assertEqual(found.tolist(), expected.tolist())
             for bad in (gufunc.array([0.5], device=spec), gufunc.array([[0]], device=spec),
                         gufunc.array([7], device=spec)):
                 with self.assertRaises((TypeError, ValueError, IndexError)):

@@ -134,7 +134,7 @@ def run_program(build, program, arguments):
 def run_examples(build, modules, devices):
     failures = runs = 0
     for name, given in EXAMPLES.items():
-        wanted = (RUST / f'gufunc/examples/{name}.out').read_text()
+        expected = (RUST / f'gufunc/examples/{name}.out').read_text()
         for device in devices if '{device}' in given else devices[:1]:
             arguments = [one.format(modules=modules, device=device) for one in given]
             path = build / 'cargo/debug/examples' / name
@@ -144,7 +144,7 @@ def run_examples(build, modules, devices):
                 [path, *arguments], env=environment(build), capture_output=True, text=True
             )
             runs += 1
-            if done.returncode or done.stdout != wanted:
+            if done.returncode or done.stdout != expected:
                 failures += 1
                 print(f'{name} on {device}: {done.returncode}\n{done.stdout}{done.stderr}')
     print(f'{runs} examples ran, {failures} failed')

@@ -35,8 +35,11 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // Allocates an array with strides in bytes, which may be negative or leave gaps.
   static Result<Array> alloc_strided(DType dtype, const Ints &shape, const Ints &strides,
                                      Device device = {}) {
-    if (strides.size() != shape.size())
-      return detail::refuse<Array>(GUF_E_ARG, "there have to be as many strides as extents");
+    if (strides.size() != shape.size()) {
+      const std::string text =
+          detail::other_count("number of strides", strides.size(), shape.size());
+      return detail::refuse<Array>(GUF_E_ARG, text.c_str());
+    }
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 strides.data(), int32_t{GUF_ORDER_C});
   }
@@ -169,8 +172,11 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
   // The result is read-only. Each axis shrinks, and its window is appended as a last axis.
   Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
-    if (windows.size() != axes.size())
-      return detail::refuse<Array>(GUF_E_ARG, "there have to be as many windows as axes");
+    if (windows.size() != axes.size()) {
+      const std::string text =
+          detail::other_count("number of windows", windows.size(), axes.size());
+      return detail::refuse<Array>(GUF_E_ARG, text.c_str());
+    }
     return make(guf_array_sliding_window, get(), axes.count(), axes.data(), windows.data());
   }
 
@@ -218,9 +224,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // types.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
-    const DType wanted = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
-    if (!goes_into(wanted)) {
-      const std::string text = detail::other_elements(dtype(), wanted);
+    const DType expected = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
+    if (!goes_into(expected)) {
+      const std::string text = detail::other_elements(dtype(), expected);
       return detail::refuse<void>(GUF_E_DTYPE, text.c_str());
     }
     return copy_to_host(std::data(destination),

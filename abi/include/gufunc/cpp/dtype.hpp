@@ -117,8 +117,12 @@ class DType {
 
 namespace detail {
 
-inline std::string other_elements(DType found, DType wanted) {
-  return std::string("the array is of ") + found.name() + ", not of " + wanted.name();
+inline std::string other_elements(DType found, DType expected) {
+  return std::string("dtype of the array: expected ") + expected.name() + ", got " + found.name();
+}
+inline std::string other_count(const char *what, size_t found, size_t expected) {
+  return std::string(what) + ": expected " + std::to_string(expected) + ", got " +
+         std::to_string(found);
 }
 
 }  // namespace detail

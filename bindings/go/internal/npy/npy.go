@@ -96,8 +96,8 @@ func Read[T gufunc.Element](folder Folder, name string) (data []T, shape []int, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if wanted, err := descrOf[T](); err != nil || descr != wanted {
-		return nil, nil, fmt.Errorf("%s: %s, wanted %s: %w", path, descr, wanted, ErrType)
+	if expected, err := descrOf[T](); err != nil || descr != expected {
+		return nil, nil, fmt.Errorf("%s: expected %s, got %s: %w", path, expected, descr, ErrType)
 	}
 	size := int(unsafe.Sizeof(*new(T)))
 	data = make([]T, len(bytes)/size)

@@ -63,26 +63,26 @@ func (f *form) value(bits uint64) float64 {
 	return float64(math.Float32frombits(uint32(bits)))
 }
 
-func (f *form) right(found, wanted uint64, ulp int64) bool {
-	if f.nan(found) && f.nan(wanted) {
+func (f *form) right(found, expected uint64, ulp int64) bool {
+	if f.nan(found) && f.nan(expected) {
 		return true
 	}
 	if ulp == 0 {
-		return found == wanted
+		return found == expected
 	}
-	if f.nan(found) || f.nan(wanted) {
+	if f.nan(found) || f.nan(expected) {
 		return false
 	}
-	a, b := f.rank(found), f.rank(wanted)
+	a, b := f.rank(found), f.rank(expected)
 	return uint64(max(a, b))-uint64(min(a, b)) <= uint64(ulp)
 }
 
 // complexRight compares real and imaginary parts, in ulps of the larger of the two parts.
-func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
+func (f *form) complexRight(found, expected []byte, ulp int64) bool {
 	largest, limit := 0.0, 0.0
 	for k := range 2 {
 		// A NaN part cannot provide the scale.
-		if part := math.Abs(f.value(f.bits(wanted[k*f.size:]))); part > largest {
+		if part := math.Abs(f.value(f.bits(expected[k*f.size:]))); part > largest {
 			largest = part
 		}
 	}
@@ -91,7 +91,7 @@ func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
 		limit = float64(ulp) * f.eps * math.Ldexp(1, exponent-1)
 	}
 	for k := range 2 {
-		a, b := f.bits(found[k*f.size:]), f.bits(wanted[k*f.size:])
+		a, b := f.bits(found[k*f.size:]), f.bits(expected[k*f.size:])
 		if f.right(a, b, 0) || ulp > 0 && f.value(a) == f.value(b) {
 			continue
 		}
@@ -103,20 +103,20 @@ func (f *form) complexRight(found, wanted []byte, ulp int64) bool {
 }
 
 // elementsRight returns an error that describes the first wrong element in C order.
-func (g *given) elementsRight(wanted *result, dtype gufunc.DType, found []byte) error {
+func (g *given) elementsRight(expected *result, dtype gufunc.DType, found []byte) error {
 	info, err := dtype.Info()
 	if err != nil {
 		return err
 	}
 	size := info.ItemSize
-	all := g.bytesAt(wanted.At, len(found))
+	all := g.bytesAt(expected.At, len(found))
 	count := len(found) / size
 	var defined []byte
-	if wanted.Defined != nil {
-		defined = g.bytesAt(*wanted.Defined, count)
+	if expected.Defined != nil {
+		defined = g.bytesAt(*expected.Defined, count)
 	}
-	if all == nil || len(found) != wanted.NBytes || wanted.Defined != nil && defined == nil {
-		return fmt.Errorf("%d bytes, wanted %d", len(found), wanted.NBytes)
+	if all == nil || len(found) != expected.NBytes || expected.Defined != nil && defined == nil {
+		return fmt.Errorf("expected %d bytes, got %d", expected.NBytes, len(found))
 	}
 	f := formOf(info)
 	for k := range count {
@@ -129,13 +129,13 @@ func (g *given) elementsRight(wanted *result, dtype gufunc.DType, found []byte) 
 		case f == nil:
 			right = bytes.Equal(a, b)
 		case info.Kind == 'c':
-			right = f.complexRight(a, b, wanted.ULP)
+			right = f.complexRight(a, b, expected.ULP)
 		default:
-			right = f.right(f.bits(a), f.bits(b), wanted.ULP)
+			right = f.right(f.bits(a), f.bits(b), expected.ULP)
 		}
 		if !right {
-			return fmt.Errorf("element %d: %x, wanted %x (%s, %d ULP)", k, a, b, info.Name,
-				wanted.ULP)
+			return fmt.Errorf("element %d: expected %x, got %x (%s, %d ULP)", k, b, a, info.Name,
+				expected.ULP)
 		}
 	}
 	return nil

@@ -20,35 +20,35 @@ func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 		}
 		status, message = known.Status.String(), known.Message
 	}
-	wanted := &g.Expect
-	if status != wanted.Status {
-		return fmt.Errorf("%s %q, wanted %s", status, message, wanted.Status)
+	expected := &g.Expect
+	if status != expected.Status {
+		return fmt.Errorf("expected %s, got %s %q", expected.Status, status, message)
 	}
 	if failed != nil {
-		if message != wanted.Message {
-			return fmt.Errorf("message %q, wanted %q", message, wanted.Message)
+		if message != expected.Message {
+			return fmt.Errorf("message: expected %q, got %q", expected.Message, message)
 		}
-		if known.Argument != wanted.Argument || known.Axis != wanted.Axis {
-			return fmt.Errorf("argument %d, axis %d, wanted %d, %d", known.Argument, known.Axis,
-				wanted.Argument, wanted.Axis)
+		if known.Argument != expected.Argument || known.Axis != expected.Axis {
+			return fmt.Errorf("argument, axis: expected %d, %d, got %d, %d", expected.Argument,
+				expected.Axis, known.Argument, known.Axis)
 		}
-		if wanted.Written {
+		if expected.Written {
 			return nil
 		}
 		return g.othersKept(nil)
 	}
-	flags := wanted.FPFlags
+	flags := expected.FPFlags
 	if flags != nil && (g.fpStatus == nil || uint32(g.fpStatus.Found()) != *flags) {
 		return fmt.Errorf("floating-point flags other than %d", *flags)
 	}
 	count := len(results)
-	if wanted.Inouts != nil {
-		count = len(wanted.Inouts)
+	if expected.Inouts != nil {
+		count = len(expected.Inouts)
 	} else if g.Method == "at" {
 		count = 1
 	}
-	if len(wanted.Results) != count {
-		return fmt.Errorf("%d results, wanted %d", count, len(wanted.Results))
+	if len(expected.Results) != count {
+		return fmt.Errorf("expected %d results, got %d", len(expected.Results), count)
 	}
 	return g.judgeResults(results)
 }
@@ -56,7 +56,7 @@ func (g *given) judge(results []*gufunc.AnyArray, failed error) error {
 func (g *given) judgeResults(results []*gufunc.AnyArray) error {
 	var written []*operand
 	for i := range g.Expect.Results {
-		wanted := &g.Expect.Results[i]
+		expected := &g.Expect.Results[i]
 		var o *operand
 		switch {
 		case g.Expect.Inouts != nil:
@@ -68,9 +68,9 @@ func (g *given) judgeResults(results []*gufunc.AnyArray) error {
 		}
 		var err error
 		if o == nil {
-			err = g.allocatedRight(wanted, results[i])
+			err = g.allocatedRight(expected, results[i])
 		} else {
-			err = g.givenRight(wanted, o)
+			err = g.givenRight(expected, o)
 			written = append(written, o)
 		}
 		if err != nil {
@@ -80,40 +80,40 @@ func (g *given) judgeResults(results []*gufunc.AnyArray) error {
 	return g.othersKept(written)
 }
 
-func same(wanted *result, dtype gufunc.DType, shape []int) error {
-	if dtype.String() != wanted.DType {
-		return fmt.Errorf("dtype %v, wanted %s", dtype, wanted.DType)
+func same(expected *result, dtype gufunc.DType, shape []int) error {
+	if dtype.String() != expected.DType {
+		return fmt.Errorf("dtype: expected %s, got %v", expected.DType, dtype)
 	}
-	if !slices.Equal(shape, wanted.Shape) {
-		return fmt.Errorf("shape %v, wanted %v", shape, wanted.Shape)
+	if !slices.Equal(shape, expected.Shape) {
+		return fmt.Errorf("shape: expected %v, got %v", expected.Shape, shape)
 	}
 	return nil
 }
 
-func (g *given) allocatedRight(wanted *result, made *gufunc.AnyArray) error {
+func (g *given) allocatedRight(expected *result, made *gufunc.AnyArray) error {
 	info, err := made.Info()
 	if err != nil {
 		return err
 	}
-	if err := same(wanted, info.DType, info.Shape); err != nil {
+	if err := same(expected, info.DType, info.Shape); err != nil {
 		return err
 	}
-	if wanted.Strides != nil && info.Size > 0 {
+	if expected.Strides != nil && info.Size > 0 {
 		var strides []int
 		for axis, extent := range info.Shape {
 			if extent > 1 {
 				strides = append(strides, info.Strides[axis])
 			}
 		}
-		if !slices.Equal(strides, wanted.Strides) {
-			return fmt.Errorf("strides %v, wanted %v", strides, wanted.Strides)
+		if !slices.Equal(strides, expected.Strides) {
+			return fmt.Errorf("strides: expected %v, got %v", expected.Strides, strides)
 		}
 	}
 	found := make([]byte, info.NBytes)
 	if err := made.CopyBytes(found, gufunc.COrder, nil); err != nil {
 		return err
 	}
-	return g.elementsRight(wanted, info.DType, found)
+	return g.elementsRight(expected, info.DType, found)
 }
 
 // walk visits the elements of an operand in C order, with the byte offset of each in its buffer.
@@ -139,12 +139,12 @@ func walk(o *operand, visit func(at int)) {
 	}
 }
 
-func (g *given) givenRight(wanted *result, o *operand) error {
+func (g *given) givenRight(expected *result, o *operand) error {
 	dtype, err := gufunc.ParseDType(o.DType)
 	if err != nil {
 		return err
 	}
-	if err := same(wanted, dtype, o.Shape); err != nil {
+	if err := same(expected, dtype, o.Shape); err != nil {
 		return err
 	}
 	info, err := dtype.Info()
@@ -163,7 +163,7 @@ func (g *given) givenRight(wanted *result, o *operand) error {
 		}
 		found = append(found, element...)
 	})
-	return g.elementsRight(wanted, dtype, found)
+	return g.elementsRight(expected, dtype, found)
 }
 
 // othersKept returns an error if bytes changed that do not belong to a written operand.

@@ -61,37 +61,37 @@ impl Form {
         }
     }
 
-    fn real_right(&self, found: u64, wanted: u64, ulp: u64) -> bool {
-        match (self.is_nan(found), self.is_nan(wanted)) {
+    fn real_right(&self, found: u64, expected: u64, ulp: u64) -> bool {
+        match (self.is_nan(found), self.is_nan(expected)) {
             (true, true) => true,
-            _ if ulp == 0 => found == wanted,
-            (false, false) => self.rank(found).abs_diff(self.rank(wanted)) <= ulp,
+            _ if ulp == 0 => found == expected,
+            (false, false) => self.rank(found).abs_diff(self.rank(expected)) <= ulp,
             _ => false,
         }
     }
 
     /// Compares the parts of a complex number, in ulps of the larger part.
-    fn complex_right(&self, found: [u64; 2], wanted: [u64; 2], ulp: u64) -> bool {
-        let largest = wanted.iter().map(|&bits| self.value(bits).abs()).fold(0.0, f64::max);
+    fn complex_right(&self, found: [u64; 2], expected: [u64; 2], ulp: u64) -> bool {
+        let largest = expected.iter().map(|&bits| self.value(bits).abs()).fold(0.0, f64::max);
         let limit = match largest > 0.0 && largest.is_finite() {
             true => ulp as f64 * self.eps * power_of_two_below(largest),
             false => 0.0,
         };
-        found.into_iter().zip(wanted).all(|(a, b)| {
+        found.into_iter().zip(expected).all(|(a, b)| {
             let (near, far) = (self.value(a), self.value(b));
             self.real_right(a, b, 0) || near == far || (near - far).abs() <= limit
         })
     }
 
-    fn right(&self, found: &[u8], wanted: &[u8], ulp: u64) -> bool {
+    fn right(&self, found: &[u8], expected: &[u8], ulp: u64) -> bool {
         let part = |bytes: &[u8], place: usize| bits_of(&bytes[place * self.part()..], self.part());
         match self.parts {
-            0 => found == wanted,
-            1 => self.real_right(part(found, 0), part(wanted, 0), ulp),
-            _ if ulp == 0 => (0..2).all(|k| self.real_right(part(found, k), part(wanted, k), 0)),
+            0 => found == expected,
+            1 => self.real_right(part(found, 0), part(expected, 0), ulp),
+            _ if ulp == 0 => (0..2).all(|k| self.real_right(part(found, k), part(expected, k), 0)),
             _ => {
                 let both = |bytes| [part(bytes, 0), part(bytes, 1)];
-                self.complex_right(both(found), both(wanted), ulp)
+                self.complex_right(both(found), both(expected), ulp)
             }
         }
     }
@@ -114,9 +114,9 @@ fn bits_of(bytes: &[u8], size: usize) -> u64 {
 pub fn all_right(blob: &[u8], result: &Json, form: &Form, found: &[u8]) -> Result<()> {
     let (at, nbytes) = (result.need("at")?.size()?, result.need("nbytes")?.size()?);
     let count = found.len() / form.itemsize;
-    let wanted = blob.get(at..at + nbytes).ok_or("a result outside the group's bytes")?;
+    let expected = blob.get(at..at + nbytes).ok_or("a result outside the group's bytes")?;
     if nbytes != found.len() {
-        return Err(format!("{} bytes, wanted {nbytes}", found.len()));
+        return Err(format!("expected {nbytes} bytes, got {}", found.len()));
     }
     let defined = match result.get("defined") {
         Some(place) => {
@@ -126,10 +126,10 @@ pub fn all_right(blob: &[u8], result: &Json, form: &Form, found: &[u8]) -> Resul
         None => None,
     };
     let ulp = u64::try_from(result.need("ulp")?.int()?).map_err(|error| error.to_string())?;
-    let pairs = found.chunks(form.itemsize).zip(wanted.chunks(form.itemsize));
+    let pairs = found.chunks(form.itemsize).zip(expected.chunks(form.itemsize));
     for (k, (a, b)) in pairs.enumerate() {
         if defined.is_none_or(|defined| defined[k] != 0) && !form.right(a, b, ulp) {
-            return Err(format!("element {k}: {a:02x?}, wanted {b:02x?} within {ulp} ULP"));
+            return Err(format!("element {k}: expected {b:02x?} within {ulp} ULP, got {a:02x?}"));
         }
     }
     Ok(())

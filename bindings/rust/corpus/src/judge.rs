@@ -11,37 +11,37 @@ use gufunc::{DType, DynArray, Order};
 /// Returns an error that describes the first difference.
 pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
     let expect = case.json.need("expect")?;
-    let wanted = expect.need("status")?.text()?;
+    let expected = expect.need("status")?.text()?;
     let arrays = match outcome {
-        Ok(_) if wanted != "GUF_OK" => return Err(format!("success, wanted {wanted}")),
+        Ok(_) if expected != "GUF_OK" => return Err(format!("expected {expected}, got success")),
         Ok(arrays) => arrays,
         Err(error) => {
             let (status, message) = (error.status().name(), error.message());
-            if status != wanted {
-                return Err(format!("{status} \"{message}\", wanted {wanted}"));
+            if status != expected {
+                return Err(format!("expected {expected}, got {status} \"{message}\""));
             }
             let text = expect.need("message")?.text()?;
             if message != text {
-                return Err(format!("message \"{message}\", wanted \"{text}\""));
+                return Err(format!("message: expected \"{text}\", got \"{message}\""));
             }
             let argument = error.argument().map_or(-1, |at| at as i64);
             let places = [argument, error.axis().unwrap_or(-1)];
-            let wanted = [expect.need("argument")?.int()?, expect.need("axis")?.int()?];
-            if places != wanted {
-                return Err(format!("argument and axis {places:?}, wanted {wanted:?}"));
+            let expected = [expect.need("argument")?.int()?, expect.need("axis")?.int()?];
+            if places != expected {
+                return Err(format!("argument and axis: expected {expected:?}, got {places:?}"));
             }
             return if expect.is("written") { Ok(()) } else { others_kept(case, &[]) };
         }
     };
     if let Some(fp_flags) = expect.get("fp_flags") {
         if i64::from(case.fp_flags.0) != fp_flags.int()? {
-            return Err(format!("fp_flags {}, wanted {}", case.fp_flags.0, fp_flags.int()?));
+            return Err(format!("fp_flags: expected {}, got {}", fp_flags.int()?, case.fp_flags.0));
         }
     }
     let given = given_views(case, expect, arrays.len())?;
     let results = expect.need("results")?.list()?;
     if results.len() != given.len() {
-        return Err(format!("{} results, wanted {}", given.len(), results.len()));
+        return Err(format!("expected {} results, got {}", results.len(), given.len()));
     }
     for (place, (result, view)) in results.iter().zip(&given).enumerate() {
         match (view, arrays.get(place).and_then(Option::as_ref)) {
@@ -66,12 +66,12 @@ fn given_views(case: &Case<'_>, expect: &Json, nresults: usize) -> Result<Vec<Op
 }
 
 fn same_shape(result: &Json, dtype: DType, shape: &[i64]) -> Result<()> {
-    let (name, wanted) = (result.need("dtype")?.text()?, result.need("shape")?.ints()?);
+    let (name, expected) = (result.need("dtype")?.text()?, result.need("shape")?.ints()?);
     if dtype.name() != name {
-        return Err(format!("dtype {dtype}, wanted {name}"));
+        return Err(format!("dtype: expected {name}, got {dtype}"));
     }
-    if wanted != shape {
-        return Err(format!("shape {shape:?}, wanted {wanted:?}"));
+    if expected != shape {
+        return Err(format!("shape: expected {expected:?}, got {shape:?}"));
     }
     Ok(())
 }
@@ -104,11 +104,11 @@ fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
     let told = |error: gufunc::Error| error.to_string();
     let info = array.info().map_err(told)?;
     same_shape(result, info.dtype, &info.shape)?;
-    if let (Some(wanted), true) = (result.get("strides"), info.size > 0) {
+    if let (Some(expected), true) = (result.get("strides"), info.size > 0) {
         let longer = info.shape.iter().zip(&info.strides).filter(|(&extent, _)| extent > 1);
         let strides: Vec<i64> = longer.map(|(_, &stride)| stride).collect();
-        if strides != wanted.ints()? {
-            return Err(format!("strides {strides:?}, wanted {:?}", wanted.ints()?));
+        if strides != expected.ints()? {
+            return Err(format!("strides: expected {:?}, got {strides:?}", expected.ints()?));
         }
     }
     let mut found = vec![0u8; info.nbytes];

@@ -278,6 +278,6 @@ pub(crate) fn same_length<A, B>(what: &str, list: &[A], shape: &[B]) -> Result<(
     if list.len() == shape.len() {
         return Ok(());
     }
-    let message = format!("{} {what} for {} axes", list.len(), shape.len());
+    let message = format!("{what}: expected {} numbers, got {}", shape.len(), list.len());
     Err(Error::new(Status::ARG, message))
 }

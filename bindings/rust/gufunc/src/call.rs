@@ -182,7 +182,7 @@ impl<'a> Call<'a> {
     ) -> Result<Vec<Option<DynArray>>> {
         if outputs.is_empty() && self.ufunc.nout() > 0 {
             // The library would allocate the outputs in operands that the frame does not have.
-            let message = format!("outputs: found none, wanted {}", self.ufunc.nout());
+            let message = format!("outputs: expected {}, got none", self.ufunc.nout());
             return Err(Error::new(Status::ARG, message));
         }
         let ufunc = self.ufunc.as_raw();

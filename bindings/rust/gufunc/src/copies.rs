@@ -199,11 +199,11 @@ impl DynArray {
         let info = self.raw_info()?;
         let dtype = DType(info.dtype);
         if !T::reads(dtype) {
-            let message = format!("the array has dtype {dtype}, not {}", T::dtype());
+            let message = format!("dtype of the array: expected {}, got {dtype}", T::dtype());
             return Err(Error::new(Status::DTYPE, message));
         }
         if length as u64 != info.size {
-            let message = format!("{length} elements for an array of {}", info.size);
+            let message = format!("elements: expected {}, got {length}", info.size);
             return Err(Error::new(Status::SHAPE, message));
         }
         Ok(())

@@ -28,7 +28,7 @@ impl CoreSizes<'_> {
                 Ok(())
             }
             Some(known) => {
-                let message = format!("core dimension {dimension} is {known}, not {size}");
+                let message = format!("core dimension {dimension}: expected {known}, got {size}");
                 Err(Error::new(Status::SHAPE, message))
             }
             None => Err(Error::new(Status::SHAPE, format!("no core dimension {dimension}"))),

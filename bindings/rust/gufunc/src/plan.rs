@@ -230,8 +230,8 @@ impl Plan {
     /// Checks the layouts of the operands and returns their addresses.
     fn addresses(&self, operands: &[&Operand<'_>]) -> Result<Vec<u64>> {
         if operands.len() != self.operands.len() {
-            let (given, wanted) = (operands.len(), self.operands.len());
-            let message = format!("{given} operands for a plan of {wanted}");
+            let (given, expected) = (operands.len(), self.operands.len());
+            let message = format!("operands: expected {expected}, got {given}");
             return Err(Error::new(Status::ARG, message));
         }
         let pairs = operands.iter().zip(&self.operands).enumerate();

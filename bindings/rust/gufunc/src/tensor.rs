@@ -103,8 +103,8 @@ impl<'a> Tensor<'a> {
     }
 
     pub(crate) fn with_shape<T>(mut self, elements: &[T], shape: &[i64]) -> Result<Self> {
-        let wanted = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
-        if wanted != i64::try_from(elements.len()).ok() || shape.iter().any(|&n| n < 0) {
+        let expected = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
+        if expected != i64::try_from(elements.len()).ok() || shape.iter().any(|&n| n < 0) {
             let count = elements.len();
             let message = format!("{count} elements do not have the shape {shape:?}");
             return Err(Error::new(Status::SHAPE, message));

@@ -74,8 +74,8 @@ impl<T: Element> Array<T> {
     pub fn from_vec(elements: Vec<T>, shape: &[i64]) -> Result<Self> {
         let mut elements = std::mem::ManuallyDrop::new(elements);
         let owner = VecOwner(elements.as_mut_ptr(), elements.len(), elements.capacity());
-        let wanted = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
-        if wanted != i64::try_from(owner.1).ok() || shape.iter().any(|&n| n < 0) {
+        let expected = shape.iter().try_fold(1i64, |size, &n| size.checked_mul(n));
+        if expected != i64::try_from(owner.1).ok() || shape.iter().any(|&n| n < 0) {
             let message = format!("{} elements do not have the shape {shape:?}", owner.1);
             return Err(Error::new(Status::SHAPE, message));
         }
@@ -214,7 +214,7 @@ impl DynArray {
         if T::reads(dtype) {
             return Ok(Array::known(self));
         }
-        let message = format!("the array has dtype {dtype}, not {}", T::dtype());
+        let message = format!("dtype of the array: expected {}, got {dtype}", T::dtype());
         Err(Error::new(Status::DTYPE, message))
     }
 }

@@ -89,10 +89,10 @@ impl Producer {
 
 /// Returns the number of deletions. Waits for the first if another test's thread may be about to
 /// run it.
-fn count(deleted: &AtomicUsize, wanted: usize) -> usize {
+fn count(deleted: &AtomicUsize, expected: usize) -> usize {
     for _ in 0..5000 {
         gufunc::poll(0).unwrap();
-        if deleted.load(Ordering::SeqCst) >= wanted {
+        if deleted.load(Ordering::SeqCst) >= expected {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));

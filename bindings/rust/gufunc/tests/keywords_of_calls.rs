@@ -33,7 +33,7 @@ fn outputs_given_and_allocated() -> Result<()> {
     divmod.call_into((&[3.5, 4.0], weak(2)), (&mut quotient, Output::allocate()))?;
     assert_eq!(quotient, [1.0, 2.0]);
     let none = divmod.call_into((&[1.0], weak(2)), ()).unwrap_err();
-    assert_eq!((none.status(), none.message()), (Status::ARG, "outputs: found none, wanted 2"));
+    assert_eq!((none.status(), none.message()), (Status::ARG, "outputs: expected 2, got none"));
     let (add, mask) = (ufunc("add")?, [true]);
     let none = add.with().where_(&mask).call_into((&[1.0], weak(2)), ()).unwrap_err();
     assert_eq!(none.status(), Status::ARG);

@@ -122,12 +122,12 @@ fn eight_threads_have_their_own_errors() {
 /// Makes 12 500 failing calls and returns the number of errors that belong to another call.
 fn wrong_errors(number: usize) -> usize {
     let (x, y) = (vec![0.0; 2 + number], vec![0.0; 100 + number]);
-    let wanted = format!("({},) ({},)", x.len(), y.len());
+    let expected = format!("({},) ({},)", x.len(), y.len());
     let (add, name) = (ufunc("add").unwrap(), format!("nothing_of_{number}"));
     let mut wrong = 0;
     for i in 0..12_500 {
         let right = match i % 2 {
-            0 => add.call((&x, &y)).unwrap_err().message().contains(&wanted),
+            0 => add.call((&x, &y)).unwrap_err().message().contains(&expected),
             _ => ufunc(&name).unwrap_err().message().contains(&name),
         };
         wrong += usize::from(!right);

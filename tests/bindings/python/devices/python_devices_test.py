@@ -259,8 +259,8 @@ class OnDevice:
         fixed = counts.copy()
         fixed.setflags(write=False)
         for arguments, text in (((values, fixed), "found a read-only array, and the kernel may"),
-                                ((3, counts), "found a scalar, wanted an array"),
-                                ((values, 3), "found a scalar, wanted an array")):
+                                ((3, counts), "expected an array, got a scalar"),
+                                ((values, 3), "expected an array, got a scalar")):
             told = set()
             for place in ("cpu", self.device()):
                 with self.subTest(place, text=text):

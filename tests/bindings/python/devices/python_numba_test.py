@@ -77,9 +77,9 @@ class Streams(unittest.TestCase):
     def test_copy_to_device_tells_what_is_given(self):
         for face in FACES:
             there = face.device_array((2, 3))
-            with self.assertRaisesRegex(gufunc.ShapeError, r"found \(4,\), wanted \(2, 3\)"):
+            with self.assertRaisesRegex(gufunc.ShapeError, r"expected \(2, 3\), got \(4,\)"):
                 there.copy_to_device(np.ones(4))
-            with self.assertRaisesRegex(gufunc.DTypeError, "found float32, wanted float64"):
+            with self.assertRaisesRegex(gufunc.DTypeError, "expected float64, got float32"):
                 there.copy_to_device(np.ones((2, 3), "f4"))
 
     def test_events(self):

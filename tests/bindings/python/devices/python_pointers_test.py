@@ -248,7 +248,7 @@ class Pointers(unittest.TestCase):
         for other in (NUMPY_LOOP(add_loop), ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 1.0)):
             with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
                 made(other, "d->d", scalar=True)
-        with self.assertRaisesRegex(gufunc.CallError, "types are wanted"):
+        with self.assertRaisesRegex(gufunc.CallError, "types are expected"):
             made(NUMPY_LOOP(add_loop))
 
     def test_functions_of_integers(self):
