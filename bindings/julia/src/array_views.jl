@@ -154,7 +154,8 @@ function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     axes = reverse(library_axes(dims, ndims(x)))
     extents = reverse(vec(Int64[w for w in windows]))
     length(axes) == length(extents) ||
-        throw(GufuncError(GUF_E_ARG, "windows: expected $(length(axes)) numbers, got $(length(extents))"))
+        throw(GufuncError(GUF_E_ARG,
+            "windows: expected $(length(axes)) numbers, got $(length(extents))"))
     return made_view() do out
         @check guf_array_sliding_window(x.handle, Int32(length(axes)), axes, extents, out) ndims(x)
     end

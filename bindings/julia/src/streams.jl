@@ -147,7 +147,8 @@ settle!(stream, _, objects...) = keep!(stream, objects...)
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
 # The null handle of a freed stream means "no stream", which would lose the order of the work.
 @inline stream_handle(s::Stream) = s.handle == C_NULL ? freed("stream") : s.handle
-stream_handle(x) = throw(GufuncError(GUF_E_ARG, "stream: expected a Stream or nothing, got $(repr(x))"))
+stream_handle(x) =
+    throw(GufuncError(GUF_E_ARG, "stream: expected a Stream or nothing, got $(repr(x))"))
 @noinline freed(what) = throw(GufuncError(GUF_E_HANDLE, "the $what was freed"))
 
 """

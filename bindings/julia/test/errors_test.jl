@@ -70,22 +70,23 @@ x = GufArray(zeros(2, 3))
 @test occursin("elements of type String", text_of(() -> add!(zeros(1), ["a"], 1)))
 
 # Objects that are not streams, devices or outputs are rejected with a specific message.
-for (refused, text) in ((() -> add([1.0], 1; stream="cpu")) => "stream: expected a Stream or nothing, got \"cpu\"",
-                        (() -> add([1.0], 1; device=1)) => "device: expected a Device or its name, got 1",
-                        (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
-                        (() -> add!(1, [1.0], 1)) => "no output is made of a Int64",
-                        (() -> call!(add, (), [1.0], 1)) => "out: expected the 1 of add, got no outputs",
-                        (() -> call!(add, (), [1.0], 1; where=true)) => "out: expected the 1 of add, got no outputs",
-                        (() -> add([1.0], 1; out=())) => "out: expected the 1 of add, got no outputs",
-                        (() -> outer(add, [1.0], [1.0]; out=())) => "out: expected the 1 of add, got no outputs",
-                        (() -> add([1.0], 1; threads=-1)) => "threads: expected an integer from 0 to 4294967295, got -1",
-                        (() -> reduce(add, [1.0]; threads=2^32)) => "0 to 4294967295, got 4294967296",
-                        (() -> add([1.0], 1; fp_flags=3)) => "fp_flags: expected a Ref{UInt32}, got 3",
-                        (() -> add([1.0], 1; signature="dd->d")) => "signature: expected types, got",
-                        (() -> call_chunked!(add, [1.0], [1.0], 1; chunk_bytes=-1)) =>
-                            "chunk_bytes: expected an integer from 0 to 18446744073709551615, got -1",
-                        (() -> call_chunked!(add, [1.0], [1.0], 1; depth=0.5)) =>
-                            "got 0.5")
+for (refused, text) in (
+    (() -> add([1.0], 1; stream="cpu")) => "stream: expected a Stream or nothing, got \"cpu\"",
+    (() -> add([1.0], 1; device=1)) => "device: expected a Device or its name, got 1",
+    (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
+    (() -> add!(1, [1.0], 1)) => "no output is made of a Int64",
+    (() -> call!(add, (), [1.0], 1)) => "out: expected the 1 of add, got no outputs",
+    (() -> call!(add, (), [1.0], 1; where=true)) => "out: expected the 1 of add, got no outputs",
+    (() -> add([1.0], 1; out=())) => "out: expected the 1 of add, got no outputs",
+    (() -> outer(add, [1.0], [1.0]; out=())) => "out: expected the 1 of add, got no outputs",
+    (() -> add([1.0], 1; threads=-1)) => "threads: expected an integer from 0 to 4294967295, got -1",
+    (() -> reduce(add, [1.0]; threads=2^32)) => "0 to 4294967295, got 4294967296",
+    (() -> add([1.0], 1; fp_flags=3)) => "fp_flags: expected a Ref{UInt32}, got 3",
+    (() -> add([1.0], 1; signature="dd->d")) => "signature: expected types, got",
+    (() -> call_chunked!(add, [1.0], [1.0], 1; chunk_bytes=-1)) =>
+        "chunk_bytes: expected an integer from 0 to 18446744073709551615, got -1",
+    (() -> call_chunked!(add, [1.0], [1.0], 1; depth=0.5)) =>
+        "got 0.5")
     @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
 end
 

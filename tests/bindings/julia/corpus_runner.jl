@@ -273,8 +273,9 @@ function judge(c::Case, f, results, places, core)
         result = i <= length(results) ? results[i] : nothing
         judge_result(found(result, specs[i], c, places, get(core, i, 0)), expected, c.spec["data"])
     end
-    haskey(expect, "fp_flags") && demand(c.fp_flags[] == expect["fp_flags"],
-                                       "fp_flags: expected $(expect["fp_flags"]), got $(c.fp_flags[])")
+    haskey(expect, "fp_flags") &&
+        demand(c.fp_flags[] == expect["fp_flags"],
+               "fp_flags: expected $(expect["fp_flags"]), got $(c.fp_flags[])")
     return filter(s -> s !== nothing, specs)
 end
 

@@ -310,6 +310,7 @@ impl fmt::Debug for Ufunc {
 
 /// Returns the error for a ufunc that does not have exactly one output.
 pub(crate) fn one_output(nout: usize) -> Error {
-    let message = format!("outputs of the ufunc: expected 1, got {nout}; call_all returns them all");
+    let message =
+        format!("outputs of the ufunc: expected 1, got {nout}; call_all returns them all");
     Error::new(Status::ARG, message)
 }
