@@ -79,7 +79,8 @@ for (refused, text) in (
     (() -> call!(add, (), [1.0], 1; where=true)) => "out: expected the 1 of add, got no outputs",
     (() -> add([1.0], 1; out=())) => "out: expected the 1 of add, got no outputs",
     (() -> outer(add, [1.0], [1.0]; out=())) => "out: expected the 1 of add, got no outputs",
-    (() -> add([1.0], 1; threads=-1)) => "threads: expected an integer from 0 to 4294967295, got -1",
+    (() -> add([1.0], 1; threads=-1)) =>
+        "threads: expected an integer from 0 to 4294967295, got -1",
     (() -> reduce(add, [1.0]; threads=2^32)) => "0 to 4294967295, got 4294967296",
     (() -> add([1.0], 1; fp_flags=3)) => "fp_flags: expected a Ref{UInt32}, got 3",
     (() -> add([1.0], 1; signature="dd->d")) => "signature: expected types, got",
