@@ -24,9 +24,9 @@ def measure(build, device, options):
     environment = {**os.environ, 'GUFUNC_BENCH_DEVICE': device,
                    'GUFUNC_BENCH_MODULES': str(build / 'bench/modules')}
     if not options.silicon:
-        kernels = sorted(map(str, (build / 'backends/kernels').glob('*/*.items.so')))
+        kernels = sorted(map(str, (build / 'backends/kernels').glob('*/*.emu.so')))
         environment.update(GUFUNC_SIM_EMPTY='1', LD_LIBRARY_PATH=str(build / 'sim'),
-                           GUFUNC_SIM_ITEMS=':'.join(kernels))
+                           GUFUNC_SIM_EMULATION=':'.join(kernels))
     command = [build / 'bin/device_bench', '--benchmark_filter=_launch',
                '--benchmark_format=json', '--benchmark_enable_random_interleaving=true',
                f'--benchmark_repetitions={options.repetitions}', '--benchmark_min_time=0.002']

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles kernels with gufcc, in this tree or outside:
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
-#                   [OBJECT] [ITEMS] [ITEMS_ASAN] [OPTIONS <option>...]
+#                   [OBJECT] [EMULATE] [EMULATE_ASAN] [OPTIONS <option>...]
 #                   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
 #   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
 #                   is its path
 #   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
 #                   address
-#   with ITEMS      also the code that simulated devices run instead of the module's device images;
-#                   the target property GUFUNC_ITEMS_FILE is its path
-#   with ITEMS_ASAN the same, instrumented with AddressSanitizer: asan/<module>.items.so, property
-#                   GUFUNC_ASAN_ITEMS_FILE
+#   with EMULATE    also the code that simulated devices run instead of the module's device images;
+#                   the target property GUFUNC_EMULATION_FILE is its path
+#   with EMULATE_ASAN the same, instrumented with AddressSanitizer: asan/<module>.emu.so, property
+#                   GUFUNC_ASAN_EMULATION_FILE
 # With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler makes PTX, which only new drivers
 # accept. Targets are levels of the host (`all` means every level) and devices such as ptx_75, sm_90
 # and gfx942. Devices whose compilers are missing are left out with a warning.
@@ -37,7 +37,7 @@ function(_gufunc_find_gufcc out_command out_depends)
 endfunction()
 
 function(gufunc_add_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;ITEMS;ITEMS_ASAN" "NAME;OUTPUT_DIRECTORY"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OBJECT;EMULATE;EMULATE_ASAN" "NAME;OUTPUT_DIRECTORY"
                         "SOURCES;TARGETS;OPTIONS;INCLUDE_DIRECTORIES")
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "gufunc_add_module(${target}): no SOURCES")
@@ -70,18 +70,18 @@ function(gufunc_add_module target)
   endif()
   set(outputs "${output}")
   set(items "")
-  if(arg_ITEMS)
-    set(items "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.items.so")
+  if(arg_EMULATE)
+    set(items "${arg_OUTPUT_DIRECTORY}/${arg_NAME}.emu.so")
     list(APPEND outputs "${items}")
-    list(APPEND mode --items "${items}")
+    list(APPEND mode --emulate "${items}")
   endif()
-  set(asan_items "")
+  set(asan_emulation "")
   set(folders "${arg_OUTPUT_DIRECTORY}")
-  if(arg_ITEMS_ASAN)
-    set(asan_items "${arg_OUTPUT_DIRECTORY}/asan/${arg_NAME}.items.so")
+  if(arg_EMULATE_ASAN)
+    set(asan_emulation "${arg_OUTPUT_DIRECTORY}/asan/${arg_NAME}.emu.so")
     list(APPEND folders "${arg_OUTPUT_DIRECTORY}/asan")
-    list(APPEND outputs "${asan_items}")
-    list(APPEND mode --items-asan "${asan_items}")
+    list(APPEND outputs "${asan_emulation}")
+    list(APPEND mode --emulate-asan "${asan_emulation}")
   endif()
   if(GUFUNC_CUDA_HOME)
     list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
@@ -117,5 +117,5 @@ function(gufunc_add_module target)
   endif()
   set_target_properties(${target} PROPERTIES
     GUFUNC_MODULE_FILE "${output}" GUFUNC_MODULE_SOURCES "${arg_SOURCES}"
-    GUFUNC_ITEMS_FILE "${items}" GUFUNC_ASAN_ITEMS_FILE "${asan_items}")
+    GUFUNC_EMULATION_FILE "${items}" GUFUNC_ASAN_EMULATION_FILE "${asan_emulation}")
 endfunction()

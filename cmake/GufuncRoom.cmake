@@ -81,14 +81,14 @@ function(gufunc_set_test_properties name)
 endfunction()
 
 # gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers instead
-# of the vendors'. The simulated devices run the kernels in the --items files of the standard
+# of the vendors'. The simulated devices run the kernels in the --emulate files of the standard
 # library and in the given ones.
 function(gufunc_simulate_devices name)
   set(items ${ARGN})
   foreach(vendor IN ITEMS cuda roc)
-    foreach(part IN ITEMS kernels moves)
+    foreach(part IN ITEMS kernels copy_cast)
       if(TARGET gufunc_${vendor}_${part})
-        list(APPEND items $<TARGET_PROPERTY:gufunc_${vendor}_${part},GUFUNC_ITEMS_FILE>)
+        list(APPEND items $<TARGET_PROPERTY:gufunc_${vendor}_${part},GUFUNC_EMULATION_FILE>)
       endif()
     endforeach()
   endforeach()
@@ -96,15 +96,15 @@ function(gufunc_simulate_devices name)
   # LeakSanitizer reads memory of devices that no longer exist. The simulated drivers count leaks
   # themselves.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}"
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${items}"
     "ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
-# Options of gufunc_add_module for modules that simulated devices run: an --items file and, in
+# Options of gufunc_add_module for modules that simulated devices run: an --emulate file and, in
 # presets with AddressSanitizer, an instrumented one for gufunc_check_devices.
-set(GUFUNC_TEST_ITEMS ITEMS)
+set(GUFUNC_TEST_EMULATE EMULATE)
 if(GUFUNC_SANITIZE MATCHES "address")
-  list(APPEND GUFUNC_TEST_ITEMS ITEMS_ASAN)
+  list(APPEND GUFUNC_TEST_EMULATE EMULATE_ASAN)
 endif()
 
 # gufunc_check_devices(<test> [<module target>...]): like gufunc_simulate_devices, but
@@ -113,13 +113,13 @@ endif()
 # than requested.
 function(gufunc_check_devices name)
   set(items "")
-  foreach(module IN LISTS ARGN ITEMS gufunc_cuda_kernels gufunc_cuda_moves gufunc_roc_kernels
-                                     gufunc_roc_moves)
-    list(APPEND items $<TARGET_PROPERTY:${module},GUFUNC_ASAN_ITEMS_FILE>)
+  foreach(module IN LISTS ARGN ITEMS gufunc_cuda_kernels gufunc_cuda_copy_cast gufunc_roc_kernels
+                                     gufunc_roc_copy_cast)
+    list(APPEND items $<TARGET_PROPERTY:${module},GUFUNC_ASAN_EMULATION_FILE>)
   endforeach()
   list(JOIN items ":" items)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_ITEMS=${items}"
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${items}"
     "ASAN_OPTIONS=detect_leaks=0" GUFUNC_SIM_DEVICE_CHECK=1 GUFUNC_NO_MEMORY_CACHE=1)
 endfunction()
 

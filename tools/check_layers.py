@@ -69,7 +69,7 @@ def refuse_in_backend(source, target):
         return None
     if target.parts[:2] == source.parts[:2] or target.parts[:2] == ("backends", "kernels"):
         return None
-    if source.parts[1] == "cpu" and target.parts[:2] == ("backends", "items"):
+    if source.parts[1] == "cpu" and target.parts[:2] == ("backends", "emulator"):
         return None
     if source.parts[1] in VENDORS and target.parts[:2] == ("backends", "gpu"):
         return None
@@ -82,10 +82,10 @@ VISIBLE = {
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
     "tools": ("tools",),
     "tests/unit/cpu": ("tests", "backends/cpu"),
-    "tests/unit/items": ("tests", "backends/items"),
-    "tests/sim": ("tests/sim", "backends/items"),
-    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc", "backends/items",
-                       "backends/kernels"),
+    "tests/unit/emulator": ("tests", "backends/emulator"),
+    "tests/sim": ("tests/sim", "backends/emulator"),
+    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc",
+                       "backends/emulator", "backends/kernels"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core"),
     "tests/fuzz": ("tests", "tools", "core"),

@@ -19,7 +19,7 @@ import source_tree as tree
 # g++ options that clang does not know. clang also reports deprecated uses inside libstdc++.
 DROPPED = {"-fno-gnu-unique"}
 FOLDERS = ["core", "abi/src", "tools",
-           "backends/cpu", "backends/gpu", "backends/cuda", "backends/roc", "backends/items"]
+           "backends/cpu", "backends/gpu", "backends/cuda", "backends/roc", "backends/emulator"]
 ADDED = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations", "-Wno-ignored-gch"]
 
 

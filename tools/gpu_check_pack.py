@@ -67,7 +67,7 @@ def pack(root, build, folder, device, tests):
     native = []
     for pattern in (*names, *MODULES):
         files = [file for file in build.glob(pattern)
-                 if file.is_file() and not file.name.endswith('.items.so')]
+                 if file.is_file() and not file.name.endswith('.emu.so')]
         if not files and pattern in (*LIBRARIES, plugin):
             raise OSError(f'{build} has no {pattern}')
         for file in files:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs raw kernels. The pool's threads share the blocks in runs of consecutive ones. The threads of
-// a block that can wait for each other run on fibers (backends/items).
+// a block that can wait for each other run on fibers (backends/emulator).
 #include "backends/cpu/cpu_kernels.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/loop_cost.h"
 #include "backends/cpu/work_split.h"
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
 
 namespace gufunc::cpu {
 namespace {

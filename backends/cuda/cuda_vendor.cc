@@ -48,14 +48,14 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_erro
 const guf_module_v1 *standard_kernels() {
   return &gufunc_module_v1_std;
 }
-const guf_module_v1 *moving_kernels() {
-  return &gufunc_module_v1_moves;
+const guf_module_v1 *copy_cast_kernels() {
+  return &gufunc_module_v1_copy_cast;
 }
 #else
 const guf_module_v1 *standard_kernels() {
   return nullptr;
 }
-const guf_module_v1 *moving_kernels() {
+const guf_module_v1 *copy_cast_kernels() {
   return nullptr;
 }
 #endif
@@ -65,7 +65,7 @@ constexpr gpu::Vendor kVendor = {.name = "cuda",
                                  .open = open_driver,
                                  .score = score_target,
                                  .builtins = standard_kernels,
-                                 .moves = moving_kernels,
+                                 .copy_kernels = copy_cast_kernels,
                                  .unit_local_bytes = 0};
 
 }  // namespace

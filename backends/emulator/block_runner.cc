@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/items/block_runner.h"
+#include "backends/emulator/block_runner.h"
 
 #include <algorithm>
 #include <new>
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
 using guf::u32;
 using guf::u64;
@@ -127,7 +127,7 @@ void BlockRunner::serve_exchange(uint32_t number) {
   ready_ += size;
 }
 
-GUFUNC_ITEMS_NO_RACE_CHECK void BlockRunner::fiber_main(void *argument) {
+GUFUNC_EMULATOR_NO_RACE_CHECK void BlockRunner::fiber_main(void *argument) {
   fiber_entered();
   FiberItem &item = *static_cast<FiberItem *>(argument);
   BlockRunner &runner = *item.runner;
@@ -137,4 +137,4 @@ GUFUNC_ITEMS_NO_RACE_CHECK void BlockRunner::fiber_main(void *argument) {
   finish_and_switch(runner.stacks_.at(item.slot), *runner.next_fiber());
 }
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one block of an entry that synchronises: tracks which work-items can run and which wait.
-#ifndef GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
-#define GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
+#ifndef GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
+#define GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 
 #include <memory>
 
-#include "backends/items/fiber.h"
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
+#include "backends/emulator/fiber.h"
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
 class BlockRunner;
 
@@ -60,6 +60,6 @@ class BlockRunner {
   Fiber thread_;  // the context that called run_block
 };
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
-#endif  // GUFUNC_BACKENDS_ITEMS_BLOCK_RUNNER_H
+#endif  // GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H

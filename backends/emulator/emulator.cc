@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
 
 #include <gufunc/float_control.hpp>
 
@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "backends/items/block_runner.h"
+#include "backends/emulator/block_runner.h"
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
 using guf::u32;
@@ -177,4 +177,4 @@ void describe(const Result &result, char *text, uint64_t size) {
   }
 }
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs device entries on the host: one call per work-item, one block after the other on the calling
 // thread. The items of an entry that synchronises run on fibers.
-#ifndef GUFUNC_BACKENDS_ITEMS_ITEMS_EXECUTOR_H
-#define GUFUNC_BACKENDS_ITEMS_ITEMS_EXECUTOR_H
+#ifndef GUFUNC_BACKENDS_EMULATOR_EMULATOR_H
+#define GUFUNC_BACKENDS_EMULATOR_EMULATOR_H
 
 #include <cstdint>
 #include <gufunc/kernel/work_item.hpp>
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
 // The limits of a launch, which are the same as for the devices of both vendors.
 inline constexpr uint32_t kMaxThreads = 1024;  // per block
@@ -62,6 +62,6 @@ inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;
 // Writes at most `size` bytes, including the terminating zero.
 void describe(const Result &result, char *text, uint64_t size);
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
-#endif  // GUFUNC_BACKENDS_ITEMS_ITEMS_EXECUTOR_H
+#endif  // GUFUNC_BACKENDS_EMULATOR_EMULATOR_H

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks of work-items and the switch between them. The function of a fiber never returns: it ends
 // with finish_and_switch, or the fiber is never entered again.
-#ifndef GUFUNC_BACKENDS_ITEMS_FIBER_H
-#define GUFUNC_BACKENDS_ITEMS_FIBER_H
+#ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_H
+#define GUFUNC_BACKENDS_EMULATOR_FIBER_H
 
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/items/fiber_context.h"
+#include "backends/emulator/fiber_context.h"
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
 // The function that a fiber runs.
 using FiberMain = void (*)(void *argument);
@@ -63,6 +63,6 @@ void finish_and_switch(Fiber &from, Fiber &to);
 // Must be the first call in a fiber's function.
 void fiber_entered();
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
-#endif  // GUFUNC_BACKENDS_ITEMS_FIBER_H
+#endif  // GUFUNC_BACKENDS_EMULATOR_FIBER_H

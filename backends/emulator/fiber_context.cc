@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/items/fiber_context.h"
+#include "backends/emulator/fiber_context.h"
 
 #include <cstdint>
 #include <cstring>
 
-#if !defined(GUFUNC_ITEMS_UCONTEXT)
+#if !defined(GUFUNC_EMULATOR_UCONTEXT)
 
 // Saves registers on the current stack, stores the stack pointer in *from, then loads the stack
 // pointer `to` and restores the registers from it.
-extern "C" __attribute__((visibility("hidden"))) void gufunc_items_switch(void **from, void *to);
+extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_switch(void **from, void *to);
 // The start of a new fiber: calls main(argument) with values in registers that the switch restored.
-extern "C" __attribute__((visibility("hidden"))) void gufunc_items_start();
+extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_start();
 
 #if defined(__x86_64__)
 asm(R"(
-.pushsection .text.gufunc_items_switch, "ax", @progbits
-.globl gufunc_items_switch
-.hidden gufunc_items_switch
-.type gufunc_items_switch, @function
+.pushsection .text.gufunc_emulator_switch, "ax", @progbits
+.globl gufunc_emulator_switch
+.hidden gufunc_emulator_switch
+.type gufunc_emulator_switch, @function
 .p2align 4
-gufunc_items_switch:
+gufunc_emulator_switch:
   pushq %rbp
   pushq %rbx
   pushq %r12
@@ -41,24 +41,24 @@ gufunc_items_switch:
   popq %rbx
   popq %rbp
   ret
-.size gufunc_items_switch, .-gufunc_items_switch
-.globl gufunc_items_start
-.hidden gufunc_items_start
-.type gufunc_items_start, @function
+.size gufunc_emulator_switch, .-gufunc_emulator_switch
+.globl gufunc_emulator_start
+.hidden gufunc_emulator_start
+.type gufunc_emulator_start, @function
 .p2align 4
-gufunc_items_start:
+gufunc_emulator_start:
   xorl %ebp, %ebp
   movq %r12, %rdi
   callq *%rbx
   ud2
-.size gufunc_items_start, .-gufunc_items_start
+.size gufunc_emulator_start, .-gufunc_emulator_start
 .popsection
 )");
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
-// The layout that gufunc_items_switch pops, lowest address first.
+// The layout that gufunc_emulator_switch pops, lowest address first.
 struct SavedFrame {
   uint32_t mxcsr;
   uint16_t x87_control;
@@ -71,20 +71,20 @@ void fill_frame(SavedFrame &frame, void (*main)(void *), void *argument) {
   asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(frame.mxcsr), "=m"(frame.x87_control));
   frame.rbx = reinterpret_cast<uint64_t>(main);
   frame.r12 = reinterpret_cast<uint64_t>(argument);
-  frame.return_address = reinterpret_cast<uint64_t>(&gufunc_items_start);
+  frame.return_address = reinterpret_cast<uint64_t>(&gufunc_emulator_start);
 }
 
 }  // namespace
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
 #else  // aarch64
 asm(R"(
-.pushsection .text.gufunc_items_switch, "ax", @progbits
-.globl gufunc_items_switch
-.hidden gufunc_items_switch
-.type gufunc_items_switch, @function
+.pushsection .text.gufunc_emulator_switch, "ax", @progbits
+.globl gufunc_emulator_switch
+.hidden gufunc_emulator_switch
+.type gufunc_emulator_switch, @function
 .p2align 4
-gufunc_items_switch:
+gufunc_emulator_switch:
   sub sp, sp, #176
   mrs x9, fpcr
   stp x19, x20, [sp]
@@ -115,25 +115,25 @@ gufunc_items_switch:
   msr fpcr, x9
   add sp, sp, #176
   ret
-.size gufunc_items_switch, .-gufunc_items_switch
-.globl gufunc_items_start
-.hidden gufunc_items_start
-.type gufunc_items_start, @function
+.size gufunc_emulator_switch, .-gufunc_emulator_switch
+.globl gufunc_emulator_start
+.hidden gufunc_emulator_start
+.type gufunc_emulator_start, @function
 .p2align 4
-gufunc_items_start:
+gufunc_emulator_start:
   mov x29, xzr
   mov x30, xzr
   mov x0, x20
   blr x19
   brk #1
-.size gufunc_items_start, .-gufunc_items_start
+.size gufunc_emulator_start, .-gufunc_emulator_start
 .popsection
 )");
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
-// The layout that gufunc_items_switch loads, lowest address first.
+// The layout that gufunc_emulator_switch loads, lowest address first.
 struct SavedFrame {
   uint64_t x19, x20, x21_to_x28[8];
   uint64_t x29, x30;
@@ -146,14 +146,14 @@ void fill_frame(SavedFrame &frame, void (*main)(void *), void *argument) {
   asm volatile("mrs %0, fpcr" : "=r"(frame.fpcr));
   frame.x19 = reinterpret_cast<uint64_t>(main);
   frame.x20 = reinterpret_cast<uint64_t>(argument);
-  frame.x30 = reinterpret_cast<uint64_t>(&gufunc_items_start);
+  frame.x30 = reinterpret_cast<uint64_t>(&gufunc_emulator_start);
 }
 
 }  // namespace
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 #endif
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
 void make_context(Context &context, char *stack, size_t bytes, void (*main)(void *),
                   void *argument) {
@@ -167,15 +167,15 @@ void make_context(Context &context, char *stack, size_t bytes, void (*main)(void
   std::memcpy(context.stack_pointer, &frame, sizeof(frame));
 }
 
-GUFUNC_ITEMS_NO_RACE_CHECK void switch_context(Context &from, const Context &to) {
-  gufunc_items_switch(&from.stack_pointer, to.stack_pointer);
+GUFUNC_EMULATOR_NO_RACE_CHECK void switch_context(Context &from, const Context &to) {
+  gufunc_emulator_switch(&from.stack_pointer, to.stack_pointer);
 }
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
 #else
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
 // makecontext passes ints, so each pointer is passed as two halves.
@@ -202,10 +202,10 @@ void make_context(Context &context, char *stack, size_t bytes, void (*main)(void
               static_cast<unsigned>(data >> 32), static_cast<unsigned>(data));
 }
 
-GUFUNC_ITEMS_NO_RACE_CHECK void switch_context(Context &from, const Context &to) {
+GUFUNC_EMULATOR_NO_RACE_CHECK void switch_context(Context &from, const Context &to) {
   swapcontext(&from.registers, &to.registers);
 }
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
 #endif

@@ -2,26 +2,26 @@
 // The registers of a fiber that is not running. Implemented in assembly for x86-64 and aarch64,
 // because swapcontext sets the signal mask with a system call each time, which takes ten times as
 // long.
-#ifndef GUFUNC_BACKENDS_ITEMS_FIBER_CONTEXT_H
-#define GUFUNC_BACKENDS_ITEMS_FIBER_CONTEXT_H
+#ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
+#define GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
 
 #include <cstddef>
 
-#if !defined(GUFUNC_ITEMS_UCONTEXT) && \
+#if !defined(GUFUNC_EMULATOR_UCONTEXT) && \
     !(defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)))
-#define GUFUNC_ITEMS_UCONTEXT 1
+#define GUFUNC_EMULATOR_UCONTEXT 1
 #endif
 
-#if defined(GUFUNC_ITEMS_UCONTEXT)
+#if defined(GUFUNC_EMULATOR_UCONTEXT)
 #include <ucontext.h>
 #endif
 
 // ThreadSanitizer counts calls per fiber, so it must not instrument functions that switch fibers.
-#define GUFUNC_ITEMS_NO_RACE_CHECK __attribute__((no_sanitize("thread")))
+#define GUFUNC_EMULATOR_NO_RACE_CHECK __attribute__((no_sanitize("thread")))
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 
-#if defined(GUFUNC_ITEMS_UCONTEXT)
+#if defined(GUFUNC_EMULATOR_UCONTEXT)
 struct Context {
   ucontext_t registers = {};
 };
@@ -37,8 +37,8 @@ void make_context(Context &context, char *stack, size_t bytes, void (*main)(void
                   void *argument);
 
 // Saves the callee-saved registers, including floating-point control, and loads those of `to`.
-GUFUNC_ITEMS_NO_RACE_CHECK void switch_context(Context &from, const Context &to);
+GUFUNC_EMULATOR_NO_RACE_CHECK void switch_context(Context &from, const Context &to);
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator
 
-#endif  // GUFUNC_BACKENDS_ITEMS_FIBER_CONTEXT_H
+#endif  // GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H

@@ -2,9 +2,9 @@
 // One worker per thread, for callers that do not keep one.
 #include <memory>
 
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
 struct End {
@@ -29,4 +29,4 @@ Result run(const Launch &launch) {
   return result;
 }
 
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator

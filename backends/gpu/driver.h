@@ -187,7 +187,7 @@ struct Vendor {
   // format and target.
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
-  const guf_module_v1 *(*moves)();
+  const guf_module_v1 *(*copy_kernels)();
   // Limit of the local memory of a launch's blocks on each unit. 0: no limit, because the driver
   // allocates local memory for as many work-items as fit on the device, independent of the launch.
   uint64_t unit_local_bytes;

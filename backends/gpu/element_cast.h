@@ -4,7 +4,7 @@
 #define GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
 
 #include <gufunc/backend.h>
-#include <gufunc/kernel/device_move_block.hpp>
+#include <gufunc/kernel/device_copy_block.hpp>
 
 namespace gufunc::gpu {
 

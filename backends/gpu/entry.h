@@ -42,7 +42,7 @@ enum class Entry : uint8_t {
 };
 
 // Returns the suffix after a loop's stem ("_row"), or the complete name of a copy or cast kernel
-// ("guf_move_convert").
+// ("guf_copy_convert").
 const char *entry_name(Entry entry);
 
 }  // namespace gufunc::gpu

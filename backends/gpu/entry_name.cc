@@ -29,31 +29,31 @@ const char *entry_name(Entry entry) {
     case Entry::kAt:
       return "_at";
     case Entry::kConvert:
-      return "guf_move_convert";
+      return "guf_copy_convert";
     case Entry::kCopy1:
-      return "guf_move_copy1";
+      return "guf_copy_elements1";
     case Entry::kCopy2:
-      return "guf_move_copy2";
+      return "guf_copy_elements2";
     case Entry::kCopy4:
-      return "guf_move_copy4";
+      return "guf_copy_elements4";
     case Entry::kCopy8:
-      return "guf_move_copy8";
+      return "guf_copy_elements8";
     case Entry::kCopy16:
-      return "guf_move_copy16";
+      return "guf_copy_elements16";
     case Entry::kTile1:
-      return "guf_move_tile1";
+      return "guf_copy_tile1";
     case Entry::kTile2:
-      return "guf_move_tile2";
+      return "guf_copy_tile2";
     case Entry::kTile4:
-      return "guf_move_tile4";
+      return "guf_copy_tile4";
     case Entry::kTile8:
-      return "guf_move_tile8";
+      return "guf_copy_tile8";
     case Entry::kTile16:
-      return "guf_move_tile16";
+      return "guf_copy_tile16";
     case Entry::kBytes:
-      return "guf_move_bytes";
+      return "guf_copy_bytes";
     case Entry::kFill:
-      return "guf_move_fill";
+      return "guf_copy_fill";
     case Entry::kEntries:
       break;
   }

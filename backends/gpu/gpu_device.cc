@@ -23,7 +23,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       managed_(*this, Backing::kManaged),
       status_ring_(*this),
       staged_copies_(*this),
-      moves_(*this),
+      copy_kernels_(*this),
       tracer_(*this) {}
 
 guf_status Device::start(guf_error *error) {
@@ -63,7 +63,7 @@ void Device::close() {
   tracer_.close();
   status_ring_.close();
   staged_copies_.close();
-  moves_.close();
+  copy_kernels_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
     // Memory that is released in stream order must be released before the streams and the pool.

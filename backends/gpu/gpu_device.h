@@ -7,12 +7,12 @@
 
 #include "backends/gpu/captures.h"
 #include "backends/gpu/command_sink.h"
+#include "backends/gpu/copy_kernels.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/fence.h"
 #include "backends/gpu/gpu_fork.h"
 #include "backends/gpu/gpu_stream.h"
 #include "backends/gpu/memory_pool.h"
-#include "backends/gpu/move_kernels.h"
 #include "backends/gpu/staged_copy.h"
 #include "backends/gpu/status_ring.h"
 #include "backends/gpu/tracer.h"
@@ -44,7 +44,7 @@ class Device {
   Captures &captures() { return captures_; }
   StatusRing &status_ring() { return status_ring_; }
   StagedCopies &staged_copies() { return staged_copies_; }
-  MoveKernels &moves() { return moves_; }
+  CopyKernels &copy_kernels() { return copy_kernels_; }
   Tracer &tracer() { return tracer_; }
 
   // NULL: the device's own default stream.
@@ -97,7 +97,7 @@ class Device {
   Captures captures_;
   StatusRing status_ring_;
   StagedCopies staged_copies_;
-  MoveKernels moves_;
+  CopyKernels copy_kernels_;
   Tracer tracer_;
   std::atomic<uint32_t> nstreams_{0};  // number of streams created so far
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;

@@ -2,9 +2,9 @@
 // The slots for memory: allocate, copy, fill.
 #include <cstring>
 
+#include "backends/gpu/copy_fill.h"
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_plugin.h"
-#include "backends/gpu/move_fill.h"
 #include "backends/gpu/request.h"
 
 namespace gufunc::gpu {

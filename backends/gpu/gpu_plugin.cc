@@ -79,7 +79,7 @@ guf_status check_index(int32_t index, guf_error *error) {
 // A device that cannot run even the plugin's own kernels is unusable. A plugin built without
 // kernels leaves the check to modules.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
-  const guf_module_v1 *const table = vendor().moves();
+  const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
   char targets[320] = "";
   size_t length = 0;

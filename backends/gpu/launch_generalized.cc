@@ -71,9 +71,9 @@ uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, con
     rows[i].elements = divisor_of(static_cast<uint32_t>(elements));
     rows[i].pitch = static_cast<uint32_t>(pitch);
     rows[i].at = static_cast<uint32_t>(used);
-    if (read) rows[i].moves |= dev::kStagedIn;
-    if (written) rows[i].moves |= dev::kStagedOut;
-    if (shape.address[i] % 16 == 0) rows[i].moves |= dev::kStagedWords;
+    if (read) rows[i].copies |= dev::kStagedIn;
+    if (written) rows[i].copies |= dev::kStagedOut;
+    if (shape.address[i] % 16 == 0) rows[i].copies |= dev::kStagedWords;
     used += (items * pitch * core.bytes[i] + 15) & ~uint64_t{15};
     if (used > kStagedShared) return 0;
   }

@@ -3,10 +3,10 @@
 // back.
 #include <cstdlib>
 
+#include "backends/gpu/copy_convert.h"
 #include "backends/gpu/gpu_host.h"
 #include "backends/gpu/launch_parts.h"
 #include "backends/gpu/launch_shape.h"
-#include "backends/gpu/move_convert.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -87,7 +87,7 @@ guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, Stag
   if (!read) return GUF_OK;
   LaunchShape whole = way->shape;
   whole.mask = 0;
-  return queue_move(&whole, {block.dtype[i], block.operand_flags[i]}, {block.loop_dtype[i], 0},
+  return queue_copy(&whole, {block.dtype[i], block.operand_flags[i]}, {block.loop_dtype[i], 0},
                     commands, error);
 }
 
@@ -98,7 +98,7 @@ guf_status stage_out(const guf_launch_block &block, const StagedWay &way, Comman
   LaunchShape back = way.shape;
   std::swap(back.address[0], back.address[1]);
   for (int d = 0; d < back.ndim; ++d) std::swap(back.step[d][0], back.step[d][1]);
-  return queue_move(&back, {block.loop_dtype[i], 0},
+  return queue_copy(&back, {block.loop_dtype[i], 0},
                     {block.dtype[i], block.operand_flags[i] & kStoredFlags}, commands, error);
 }
 

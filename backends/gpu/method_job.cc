@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gpu/copy_convert.h"
 #include "backends/gpu/element_cast.h"
-#include "backends/gpu/move_convert.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -123,7 +123,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
   out->form = own ? uint32_t{dev::kFormOwn} : form_of(block.input_dtype, block.input_flags);
   if (reads_directly(wanted)) return GUF_OK;
   const int64_t bytes = element_bytes(wanted);
-  MoveDim dims[2 * GUF_MAX_LOOP_NDIM];
+  CopyDim dims[2 * GUF_MAX_LOOP_NDIM];
   int64_t below = bytes;
   for (int i = 0; i < lanes->count(); ++i) {
     Lane &lane = (*lanes)[i];
@@ -154,7 +154,7 @@ guf_status MethodJob::open_output(int64_t slots) {
 
 guf_status MethodJob::close_output() {
   if (writes_directly()) return GUF_OK;
-  MoveDim dims[GUF_MAX_LOOP_NDIM + 1];
+  CopyDim dims[GUF_MAX_LOOP_NDIM + 1];
   for (int d = 0; d < block.nkept; ++d) {
     dims[d] = {block.kept_size[d], kept_step_[d], block.kept_output_step[d]};
   }
@@ -185,10 +185,10 @@ guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32
 }
 
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
-                         const MoveDim *dims, int ndim) {
+                         const CopyDim *dims, int ndim) {
   if (ndim > GUF_MAX_LOOP_NDIM) {
     // More dimensions than a launch supports: iterates over the last one on the host.
-    const MoveDim &last = dims[ndim - 1];
+    const CopyDim &last = dims[ndim - 1];
     for (int64_t i = 0; i < last.size; ++i) {
       const Strided from_i = {from.address + static_cast<uint64_t>(i * last.from), from.dtype,
                               from.flags};

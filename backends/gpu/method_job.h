@@ -85,12 +85,12 @@ struct Strided {
   guf_dtype dtype;
   uint32_t flags;  // guf_launch_operand_flag
 };
-struct MoveDim {
+struct CopyDim {
   int64_t size, from, to;
 };
 // Converts elements with any number of dimensions.
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
-                         const MoveDim *dims, int ndim);
+                         const CopyDim *dims, int ndim);
 
 // The methods. Each function queues all commands of its method; there is at least one kept item.
 guf_status queue_reduce(MethodJob &job);

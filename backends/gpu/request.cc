@@ -9,7 +9,7 @@
 namespace gufunc::gpu {
 namespace {
 
-bool is_move(Entry entry) {
+bool is_copy(Entry entry) {
   return entry >= Entry::kLoopEntries;
 }
 
@@ -41,17 +41,17 @@ const DeviceTraits &Request::traits() const {
 }
 
 bool Request::has(Entry entry) const {
-  return is_move(entry) || (kernel_ != nullptr && kernel_->function(entry) != nullptr);
+  return is_copy(entry) || (kernel_ != nullptr && kernel_->function(entry) != nullptr);
 }
 
 uint32_t Request::local_bytes(Entry entry) const {
-  return is_move(entry) || kernel_ == nullptr ? 0 : kernel_->memory(entry);
+  return is_copy(entry) || kernel_ == nullptr ? 0 : kernel_->memory(entry);
 }
 
 guf_status Request::run(const Command &command, guf_error *error) {
   Native function = nullptr;
-  if (is_move(command.entry)) {
-    GUF_GPU_TRY(device_.moves().function(command.entry, &function, error));
+  if (is_copy(command.entry)) {
+    GUF_GPU_TRY(device_.copy_kernels().function(command.entry, &function, error));
   } else {
     function = kernel_ == nullptr ? nullptr : kernel_->function(command.entry);
     if (function == nullptr) {
@@ -61,7 +61,7 @@ guf_status Request::run(const Command &command, guf_error *error) {
   }
   const LaunchGrid shape{command.blocks, command.threads, command.shared_bytes};
   TraceSpan span(stream_, GUF_TRACE_LAUNCH);
-  span.set_launch(function, shape, is_move(command.entry) ? nullptr : kernel_->name,
+  span.set_launch(function, shape, is_copy(command.entry) ? nullptr : kernel_->name,
                   entry_name(command.entry));
   const Code code = device_.driver().launch(function, shape, command.block, command.block_bytes,
                                             stream_.native());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of the copy and cast kernels of device backends (gufunc/kernel/device_moves.hpp):
-// guf_move_convert, guf_move_copy1 and so on. backends/gpu/move_*.cc writes their parameter blocks.
+// The entries of the copy and cast kernels of device backends (gufunc/kernel/device_copies.hpp):
+// guf_copy_convert, guf_copy_elements1 and so on. backends/gpu/copy_*.cc writes their parameter
+// blocks.
 #include <gufunc/kernel.hpp>
 #if !defined(GUF_SCAN)
-#include <gufunc/kernel/device_moves.hpp>
+#include <gufunc/kernel/device_copies.hpp>
 
-namespace moves {
+namespace copy_cast {
 
 using namespace guf::device;
 
@@ -49,19 +50,19 @@ GUF_DEVICE_ONLY void fill(const fill_block &p) {
   fill_words(p);
 }
 
-}  // namespace moves
+}  // namespace copy_cast
 #endif
 
-GUF_ENTRY(moves::convert, "guf::device::convert_block", "guf::device::kThreads");
-GUF_ENTRY(moves::copy1, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(moves::copy2, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(moves::copy4, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(moves::copy8, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(moves::copy16, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(moves::tile1, "guf::device::tile_block", "guf::device::kThreads", "shared");
-GUF_ENTRY(moves::tile2, "guf::device::tile_block", "guf::device::kThreads", "shared");
-GUF_ENTRY(moves::tile4, "guf::device::tile_block", "guf::device::kThreads", "shared");
-GUF_ENTRY(moves::tile8, "guf::device::tile_block", "guf::device::kThreads", "shared");
-GUF_ENTRY(moves::tile16, "guf::device::tile_block", "guf::device::kThreads", "shared");
-GUF_ENTRY(moves::bytes, "guf::device::bytes_block", "guf::device::kThreads");
-GUF_ENTRY(moves::fill, "guf::device::fill_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::convert, "guf::device::convert_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::copy1, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::copy2, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::copy4, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::copy8, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::copy16, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::tile1, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(copy_cast::tile2, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(copy_cast::tile4, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(copy_cast::tile8, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(copy_cast::tile16, "guf::device::tile_block", "guf::device::kThreads", "shared");
+GUF_ENTRY(copy_cast::bytes, "guf::device::bytes_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::fill, "guf::device::fill_block", "guf::device::kThreads");

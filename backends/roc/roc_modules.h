@@ -6,8 +6,8 @@
 #include <gufunc/module_table.h>
 
 // NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
-extern "C" const guf_module_v1 gufunc_module_v1_std;    // the standard library, AMD images only
-extern "C" const guf_module_v1 gufunc_module_v1_moves;  // images without functions
+extern "C" const guf_module_v1 gufunc_module_v1_std;        // the standard library, AMD images only
+extern "C" const guf_module_v1 gufunc_module_v1_copy_cast;  // images without functions
 // NOLINTEND(readability-identifier-naming)
 
 #endif  // GUFUNC_BACKENDS_ROC_ROC_MODULES_H

@@ -48,10 +48,10 @@ int32_t score(const char *device_target, int32_t format, const char *image_targe
 
 #if defined(GUFUNC_PLUGIN_KERNELS)
 constexpr const guf_module_v1 *kStandard = &gufunc_module_v1_std;
-constexpr const guf_module_v1 *kMoves = &gufunc_module_v1_moves;
+constexpr const guf_module_v1 *kCopyKernels = &gufunc_module_v1_copy_cast;
 #else  // built without AMD's device libraries
 constexpr const guf_module_v1 *kStandard = nullptr;
-constexpr const guf_module_v1 *kMoves = nullptr;
+constexpr const guf_module_v1 *kCopyKernels = nullptr;
 #endif
 
 // The runtime keeps about 140 MB for each XCC (HSA_SCRATCH_SINGLE_LIMIT), which has 38 units on
@@ -63,7 +63,7 @@ constexpr gpu::Vendor kRoc = {.name = "roc",
                               .open = open_runtime,
                               .score = score,
                               .builtins = [] { return kStandard; },
-                              .moves = [] { return kMoves; },
+                              .copy_kernels = [] { return kCopyKernels; },
                               .unit_local_bytes = kUnitLocalBytes};
 
 }  // namespace

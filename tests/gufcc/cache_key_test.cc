@@ -51,7 +51,7 @@ class CacheKey : public Gufcc {
                 line.find(" -DGUF_ITEMS ") != std::string::npos ||
                 line.find(".to_sass.ptx") != std::string::npos) &&
                line.find(" -E ") == std::string::npos &&
-               line.find("items_table") == std::string::npos;
+               line.find("emulation_table") == std::string::npos;
     }
     return found;
   }
@@ -62,7 +62,7 @@ constexpr char kKernel[] =
     "template <class T> GUF_DEVICE T f(T x) { return x * FACTOR; }\nGUF_UFUNC(f, \"f->f\");\n";
 
 TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
-  const Command items = {"--items", path("items.so").string()};
+  const Command items = {"--emulate", path("emu.so").string()};
   const ProcessResult first = build_in("one", kKernel, items);
   ASSERT_EQ(first.status, 0) << first.output;
   EXPECT_EQ(count(first.output, " from the cache"), 0);

@@ -31,10 +31,10 @@ constexpr char kTwoUnits[] =
 // Each work-item adds the value that its neighbour wrote to shared memory.
 constexpr char kEntry[] =
     "#include <gufunc/kernel.hpp>\n"
-    "namespace moves {\n"
+    "namespace copies {\n"
     "struct block { guf::u64 address, n; };\n"
     "GUF_DEVICE void turn(const block &p, char *shared) {\n"
-    "#if !defined(GUF_HOST) || defined(GUF_ITEMS)\n"
+    "#if !defined(GUF_HOST) || defined(GUF_EMULATE)\n"
     "  const guf::u32 i = guf::device::thread_id();\n"
     "  guf::u32 *const mine = (guf::u32 *)shared;\n"
     "  mine[i] = i;\n"
@@ -45,7 +45,7 @@ constexpr char kEntry[] =
     "#endif\n"
     "}\n"
     "}\n"
-    "GUF_ENTRY(moves::turn, \"moves::block\", \"64\", \"shared\");\n";
+    "GUF_ENTRY(copies::turn, \"copies::block\", \"64\", \"shared\");\n";
 
 struct PlainCopy {
   int32_t format;
@@ -160,7 +160,7 @@ TEST_F(DeviceImagesTest, OfAmdShareAFrameInTheirGroup) {
   for (const PlainCopy &image : plain_images(*module)) {
     EXPECT_EQ(image.format, GUF_IMAGE_HSACO);
     EXPECT_EQ(machine_of(image.bytes), kAmdGpu);
-    EXPECT_THAT(image.bytes, HasSubstr("guf_move_turn.kd"));
+    EXPECT_THAT(image.bytes, HasSubstr("guf_copy_turn.kd"));
     flags.insert(image.bytes.substr(48, 4));
     // Code object version 5, or 6 for a generic target.
     EXPECT_EQ(image.bytes[8], image.target == "gfx9-generic" ? 4 : 3) << image.target;
@@ -222,7 +222,7 @@ TEST_F(DeviceImagesTest, ErrorsOfDevicesAloneAreAtTheUsersLines) {
 
 TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   if (!has_cuda() || !has_amd()) GTEST_SKIP() << "no CUDA toolkit or no device libraries of AMD";
-  const Command items = {"--items", path("k.items.so").string(), "-v"};
+  const Command items = {"--emulate", path("k.emu.so").string(), "-v"};
   const std::string targets = "x86-64-v2,ptx_75,sm_75,sm_90,gfx942";
   ASSERT_EQ(build(kTwoUnits, targets, items).status, 0);
   // The same program under another name.
@@ -237,33 +237,33 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
     const bool optimized =
         line.find(" -O3 ") != std::string::npos || line.find(" -DGUF_ITEMS ") != std::string::npos;
     compiled += optimized && line.find(" -E ") == std::string::npos &&
-                line.find("items_table") == std::string::npos;
+                line.find("emulation_table") == std::string::npos;
     assembled += line.find("other-ptxas") != std::string::npos;
     kept += line.ends_with(" from the cache");
   }
   EXPECT_EQ(compiled, 0) << built.output;
   EXPECT_EQ(assembled, 0) << built.output;
   // For two units: the check of all rules, the host code, one PTX for all three targets, two of
-  // SASS, one of AMD, four frames, the sidecar.
+  // SASS, one of AMD, four frames, the emulation file.
   EXPECT_EQ(kept, 2 * (1 + 1 + 1 + 2 + 1 + 4 + 1)) << built.output;
 }
 
-TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {
+TEST_F(DeviceImagesTest, HaveAnEmulationFileThatRunsInstead) {
   if (!has_cuda()) GTEST_SKIP() << "no CUDA toolkit";
   const ProcessResult built =
-      build(kEntry, "ptx_75,sm_90", {"--items", path("k.items.so").string()});
+      build(kEntry, "ptx_75,sm_90", {"--emulate", path("k.emu.so").string()});
   ASSERT_EQ(built.status, 0) << built.output;
   const guf_module_v1 *const module = table();
   ASSERT_NE(module, nullptr);
-  void *const sidecar = dlopen(path("k.items.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(sidecar, nullptr) << dlerror();
+  void *const emulation = dlopen(path("k.emu.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(emulation, nullptr) << dlerror();
   const auto *const items =
-      static_cast<const guf::device::items_table *>(dlsym(sidecar, "gufunc_items_v1"));
+      static_cast<const guf::device::emulation_table *>(dlsym(emulation, "gufunc_emulation_v1"));
   ASSERT_NE(items, nullptr);
-  EXPECT_EQ(items->struct_size, sizeof(guf::device::items_table));
+  EXPECT_EQ(items->struct_size, sizeof(guf::device::emulation_table));
   ASSERT_EQ(items->nkernels, 1u);
-  const guf::device::items_kernel &kernel = items->kernels[0];
-  EXPECT_STREQ(kernel.name, "guf_move_turn");
+  const guf::device::emulated_kernel &kernel = items->kernels[0];
+  EXPECT_STREQ(kernel.name, "guf_copy_turn");
   EXPECT_EQ(kernel.argument_bytes, 16u);
   EXPECT_EQ(kernel.max_threads, 64u);
   EXPECT_EQ(kernel.synchronises, 1u);
@@ -289,14 +289,14 @@ TEST_F(DeviceImagesTest, HaveASidecarThatRunsInstead) {
   kernel.entry(&item, block);
   EXPECT_EQ(barriers, 1);
   EXPECT_EQ(value, 5u);
-  dlclose(sidecar);
+  dlclose(emulation);
 }
 
-// A program without AddressSanitizer's runtime cannot open the instrumented sidecar; the
-// instrumented sidecar calls that runtime.
-TEST_F(DeviceImagesTest, HaveAnInstrumentedSidecarBesideThePlainOne) {
-  const std::string plain = path("k.items.so").string(), asan = path("k.asan.so").string();
-  const Command both = {"--items", plain, "--items-asan", asan, "-v"};
+// A program without AddressSanitizer's runtime cannot open the instrumented emulation file; the
+// instrumented emulation file calls that runtime.
+TEST_F(DeviceImagesTest, HaveAnInstrumentedEmulationFile) {
+  const std::string plain = path("k.emu.so").string(), asan = path("k.asan.so").string();
+  const Command both = {"--emulate", plain, "--emulate-asan", asan, "-v"};
   for (const int kept : {0, 1}) {
     const ProcessResult built = build(kTwoUnits, "x86-64-v2", both);
     ASSERT_EQ(built.status, 0) << built.output;
@@ -308,17 +308,17 @@ TEST_F(DeviceImagesTest, HaveAnInstrumentedSidecarBesideThePlainOne) {
     std::string content;
     Diagnostics diagnostics;
     EXPECT_TRUE(read_file(file, &content, &diagnostics)) << diagnostics.text();
-    EXPECT_THAT(content, HasSubstr("gufunc_items_v1"));
+    EXPECT_THAT(content, HasSubstr("gufunc_emulation_v1"));
     return content.find("__asan_report_") != std::string::npos;
   };
   EXPECT_TRUE(mentions(asan));
   EXPECT_FALSE(mentions(plain));
 }
 
-TEST_F(DeviceImagesTest, DoNotWriteASidecarWhereNoFileCanBe) {
+TEST_F(DeviceImagesTest, DoNotWriteAnEmulationFileWhereNoFileCanBe) {
   fs::create_directory(path("folder"));
   const ProcessResult built =
-      build(kTwoUnits, "x86-64-v2", {"--items-asan", path("folder").string()});
+      build(kTwoUnits, "x86-64-v2", {"--emulate-asan", path("folder").string()});
   EXPECT_EQ(built.status, 1);
   EXPECT_THAT(built.output, HasSubstr("folder: it exists and is not a regular file"));
   EXPECT_FALSE(fs::exists(path("k.so")));

@@ -56,17 +56,16 @@ std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &ta
   return all;
 }
 
-Entries open_sidecars(const std::string &files) {
+Entries open_emulation_files(const std::string &files) {
   Entries entries;
   std::istringstream names(files);
   for (std::string name; std::getline(names, name, ':');) {
     void *const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const auto *const items =
-        handle == nullptr
-            ? nullptr
-            : static_cast<const guf::device::items_table *>(dlsym(handle, "gufunc_items_v1"));
+    const auto *const items = handle == nullptr ? nullptr
+                                                : static_cast<const guf::device::emulation_table *>(
+                                                      dlsym(handle, "gufunc_emulation_v1"));
     if (items == nullptr) {
-      ADD_FAILURE() << "no sidecar " << name;
+      ADD_FAILURE() << "no emulation file " << name;
       continue;
     }
     for (uint32_t i = 0; i < items->nkernels; ++i) {

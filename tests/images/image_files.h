@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the device images of tables that are linked into the test to files for other programs, and
-// reads what the sidecar declares about their entries.
+// reads what the emulation file declares about their entries.
 #ifndef GUFUNC_TESTS_IMAGES_IMAGE_FILES_H
 #define GUFUNC_TESTS_IMAGES_IMAGE_FILES_H
 
@@ -26,18 +26,18 @@ struct ImageFile {
   std::string bytes;
 };
 
-// Entries of the sidecars by name.
-using Entries = std::map<std::string, const guf::device::items_kernel *>;
+// Entries of the emulation files by name.
+using Entries = std::map<std::string, const guf::device::emulated_kernel *>;
 
 // Decompresses every device image of the tables into `folder`. Reports errors as test failures.
 std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &tables,
                                     const std::filesystem::path &folder);
 
-// Opens sidecars, a list of files separated by ':', for the lifetime of the program.
-Entries open_sidecars(const std::string &files);
+// Opens emulation files, a list of files separated by ':', for the lifetime of the program.
+Entries open_emulation_files(const std::string &files);
 
 // Returns the name of the function or copy kernel in an entry's symbol: "sin" for
-// "guf_ew_sin_f_f_row"; "guf_move_copy4" for itself.
+// "guf_ew_sin_f_f_row"; "guf_copy_elements4" for itself.
 std::string function_of(const std::string &entry);
 
 // Returns the output of a program on both streams. Reports a test failure if the program fails.

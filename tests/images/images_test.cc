@@ -31,7 +31,7 @@ class Images : public ::testing::Test {
     folder_ = new gufcc::TemporaryFolder;
     ASSERT_TRUE(folder_->create(&diagnostics));
     images_ = new std::vector<ImageFile>(write_images(addresses(GUFUNC_TABLES), folder_->path()));
-    entries_ = new Entries(open_sidecars(GUFUNC_ITEMS_FILES));
+    entries_ = new Entries(open_emulation_files(GUFUNC_EMULATION_FILES));
   }
   static void TearDownTestSuite() {
     delete images_;
@@ -45,10 +45,10 @@ class Images : public ::testing::Test {
     }
     return found;
   }
-  static const guf::device::items_kernel *entry(const std::string &name) {
+  static const guf::device::emulated_kernel *entry(const std::string &name) {
     const auto found = entries_->find(name);
     if (found != entries_->end()) return found->second;
-    ADD_FAILURE() << "the sidecar has no entry " << name;
+    ADD_FAILURE() << "the emulation file has no entry " << name;
     return nullptr;
   }
 
@@ -110,8 +110,8 @@ TEST_F(Images, AreThereAndWithinTheBudget) {
   EXPECT_LE(plain_and_packed["all"].second, amd ? kRocBudget : kCudaBudget);
 }
 
-// The images of every target must have exactly the entries of the sidecar.
-TEST_F(Images, HaveTheEntriesOfTheSidecar) {
+// The images of every target must have exactly the entries of the emulation file.
+TEST_F(Images, HaveTheEntriesOfTheEmulationFile) {
   std::map<std::string, std::map<std::string, int>> seen;  // by target, then by entry
   for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
     for (const PtxFunction &function : read_ptx(image->bytes)) {
@@ -141,7 +141,7 @@ TEST_F(Images, OfAmdHaveADescriptorPerEntryAndNoScratch) {
     EXPECT_NE(notes.find("amdgcn-amd-amdhsa--" + image->target + "\n"), std::string::npos)
         << image->target;
     for (const AmdKernel &kernel : read_amd_notes(notes)) {
-      const guf::device::items_kernel *const known = entry(kernel.name);
+      const guf::device::emulated_kernel *const known = entry(kernel.name);
       if (known == nullptr) continue;
       for (const std::string &fault : find_amd_faults(kernel, *known)) {
         ADD_FAILURE() << image->target << " " << fault;
@@ -161,7 +161,7 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
         ADD_FAILURE() << "family " << image->family << " " << fault;
       }
       if (!function.is_entry) continue;
-      const guf::device::items_kernel *const known = entry(function.name);
+      const guf::device::emulated_kernel *const known = entry(function.name);
       if (known != nullptr) {
         EXPECT_EQ(function.parameter_bytes, known->argument_bytes) << function.name;
       }

@@ -126,7 +126,7 @@ Freedom freedom_of(const std::string &function) {
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
-                                         const guf::device::items_kernel &known) {
+                                         const guf::device::emulated_kernel &known) {
   std::vector<std::string> faults;
   const auto want = [&](bool good, const std::string &what) {
     if (!good) faults.push_back(kernel.name + ": " + what);

@@ -43,7 +43,7 @@ Freedom freedom_of(const std::string &function);
 // no spills and no stack. The vendor's trigonometry may have a small stack for the reduction of
 // large arguments.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
-                                         const guf::device::items_kernel &known);
+                                         const guf::device::emulated_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);
 
 }  // namespace gufunc::images

@@ -154,7 +154,7 @@ std::vector<std::string> amd_faults(const char *found, const char *seeded) {
   text.replace(text.find(found), std::string(found).size(), seeded);
   const std::vector<AmdKernel> kernels = read_amd_notes(text);
   EXPECT_EQ(kernels.size(), 1u);
-  const guf::device::items_kernel known = {"guf_ew_add_ff_f_row", nullptr, 272, 256, 0, 0};
+  const guf::device::emulated_kernel known = {"guf_ew_add_ff_f_row", nullptr, 272, 256, 0, 0};
   return find_amd_faults(kernels.at(0), known);
 }
 
@@ -194,7 +194,7 @@ TEST(FreedomOf, IsTheVendorsAndThatOfSumsOfTwoNumbers) {
     EXPECT_EQ(freedom_of(function), Freedom::kFused) << function;
   }
   for (const char *function :
-       {"guf_ew_sin_f_f_row", "guf_ew_log_d_d_nd", "guf_ew_add_FF_F_row", "guf_move_convert",
+       {"guf_ew_sin_f_f_row", "guf_ew_log_d_d_nd", "guf_ew_add_FF_F_row", "guf_copy_convert",
         "_ZN3guf6device6recastEjjNS0_11raw_elementE", "_ZN3guf3sinENS_4bf16E", "_ZN3guf3addEff",
         "_ZN3guf", "_ZN3guf99sinEf", "_ZN8standard3sinEf"}) {
     EXPECT_EQ(freedom_of(function), Freedom::kNone) << function;
@@ -204,7 +204,7 @@ TEST(FreedomOf, IsTheVendorsAndThatOfSumsOfTwoNumbers) {
 TEST(FunctionOf, IsTheName) {
   EXPECT_EQ(function_of("guf_ew_floor_divide_ff_f_row"), "floor_divide");
   EXPECT_EQ(function_of("guf_gu_matmul_dd_d_block"), "matmul");
-  EXPECT_EQ(function_of("guf_move_copy4"), "guf_move_copy4");
+  EXPECT_EQ(function_of("guf_copy_elements4"), "guf_copy_elements4");
 }
 
 }  // namespace

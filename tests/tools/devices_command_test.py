@@ -12,7 +12,7 @@ import unittest.mock
 import command_fixture
 import numpy as np
 
-SIMULATED = 'GUFUNC_SIM_ITEMS' in os.environ
+SIMULATED = 'GUFUNC_SIM_EMULATION' in os.environ
 DEVICES = ['cpu', 'cuda:0', 'roc:0', 'auto'] if SIMULATED else ['cpu', 'auto']
 ROW = ['backend', 'version', 'state', 'reason', 'driver', 'path', 'devices']
 DEVICE = ['spec', 'state', 'reason', 'name', 'target', 'units', 'memory_bytes', 'memory_free_bytes']

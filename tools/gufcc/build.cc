@@ -41,7 +41,7 @@ bool Build::run() {
   if (!compile_parameters() || !compile_table()) return false;
   if (!(options_.object ? link_object() : link_shared())) return false;
   if (!write_items(options_.items, Instrumentation::kNone) ||
-      !write_items(options_.items_asan, Instrumentation::kAddressSanitizer)) {
+      !write_items(options_.emulate_asan, Instrumentation::kAddressSanitizer)) {
     return false;
   }
   // The module comes last: if it exists, everything succeeded.
@@ -229,7 +229,7 @@ bool Build::choose_targets() {
     return diagnostics_->error(
         {}, "no target of '{}' can be compiled for on this machine, see above", options_.targets);
   }
-  if (devices_->wanted() || !options_.items.empty() || !options_.items_asan.empty()) {
+  if (devices_->wanted() || !options_.items.empty() || !options_.emulate_asan.empty()) {
     assign_families();
   }
   return true;
@@ -278,9 +278,9 @@ bool Build::compile_devices() {
 
 bool Build::write_items(const std::string &output, Instrumentation instrumentation) {
   if (output.empty()) return true;
-  const fs::path file = work("items.so");
-  return make_items(device_units(), devices_->images(), instrumentation, folder_.path(), workers(),
-                    compiler_.get(), file) &&
+  const fs::path file = work("emu.so");
+  return make_emulation(device_units(), devices_->images(), instrumentation, folder_.path(),
+                        workers(), compiler_.get(), file) &&
          move_into_place(file, output, diagnostics_);
 }
 

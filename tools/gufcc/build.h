@@ -5,10 +5,10 @@
 
 #include "compiler.h"
 #include "device_images.h"
+#include "emulation_file.h"
 #include "files.h"
 #include "generate.h"
 #include "host_only.h"
-#include "items_file.h"
 
 namespace gufunc::gufcc {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of an entry is in its own unit, which knows the size of the entry's block. The table
 // copies the records when the file is loaded.
-#include "items_file.h"
+#include "emulation_file.h"
 
 #include <algorithm>
 
@@ -11,19 +11,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Command kItemsFlags = {"-x",
-                             "c++",
-                             "-std=c++17",
-                             "-O2",
-                             "-march=x86-64-v2",
-                             "-DGUF_ITEMS",
-                             "-fPIC",
-                             "-fvisibility=hidden",
-                             "-fvisibility-inlines-hidden",
-                             "-fno-exceptions",
-                             "-fno-rtti",
-                             "-fno-math-errno",
-                             "-w"};
+const Command kEmulationFlags = {"-x",
+                                 "c++",
+                                 "-std=c++17",
+                                 "-O2",
+                                 "-march=x86-64-v2",
+                                 "-DGUF_ITEMS",
+                                 "-fPIC",
+                                 "-fvisibility=hidden",
+                                 "-fvisibility-inlines-hidden",
+                                 "-fno-exceptions",
+                                 "-fno-rtti",
+                                 "-fno-math-errno",
+                                 "-w"};
 
 // Lower optimization keeps the memory accesses of the source. Reports contain source lines.
 const Command kAsanFlags = {"-O1", "-fsanitize=address", "-gline-tables-only"};
@@ -33,14 +33,14 @@ std::string unit_stem(const DeviceUnit &unit, Instrumentation instrumentation) {
                      unit.family);
 }
 
-Compiler::Unit items_unit(const DeviceUnit &unit, Instrumentation instrumentation,
-                          const Compiler &compiler) {
+Compiler::Unit emulator_unit(const DeviceUnit &unit, Instrumentation instrumentation,
+                             const Compiler &compiler) {
   Compiler::Unit made;
   made.stem = unit_stem(unit, instrumentation);
   made.text = unit.text;
   made.call_probe = unit.call_probe;
   made.command = {compiler.path()};
-  made.command.insert(made.command.end(), kItemsFlags.begin(), kItemsFlags.end());
+  made.command.insert(made.command.end(), kEmulationFlags.begin(), kEmulationFlags.end());
   made.command.insert(made.command.end(), compiler.include_flags().begin(),
                       compiler.include_flags().end());
   made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
@@ -59,8 +59,8 @@ std::string digest_bytes(const std::string &content) {
   return text;
 }
 
-std::string items_table(const std::vector<DeviceUnit> &units,
-                        const std::vector<PlainImage> &images) {
+std::string emulation_table(const std::vector<DeviceUnit> &units,
+                            const std::vector<PlainImage> &images) {
   std::vector<std::string> names;
   for (const DeviceUnit &unit : units) {
     names.insert(names.end(), unit.entries.begin(), unit.entries.end());
@@ -69,8 +69,8 @@ std::string items_table(const std::vector<DeviceUnit> &units,
   std::string declarations, kernels, rows;
   for (const std::string &name : names) {
     declarations +=
-        fmt::format("extern const guf::device::items_kernel {};\n", items_record_name(name));
-    kernels += fmt::format("  {},\n", items_record_name(name));
+        fmt::format("extern const guf::device::emulated_kernel {};\n", emulation_record_name(name));
+    kernels += fmt::format("  {},\n", emulation_record_name(name));
   }
   for (const PlainImage &image : images) {
     rows += fmt::format("  {{\"{}\", {}u, {{{}}}}},\n", image.target->name, image.bytes.size(),
@@ -80,42 +80,43 @@ std::string items_table(const std::vector<DeviceUnit> &units,
   return fmt::format(
       "#include <gufunc/kernel/work_item.hpp>\n"
       "extern \"C\" {{\n{}}}\n"
-      "static const guf::device::items_kernel kernels[] = {{\n{}  {{}}}};\n"
-      "static const guf::device::items_image images[] = {{\n{}  {{}}}};\n"
+      "static const guf::device::emulated_kernel kernels[] = {{\n{}  {{}}}};\n"
+      "static const guf::device::emulated_image images[] = {{\n{}  {{}}}};\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) extern const "
-      "guf::device::items_table gufunc_items_v1;\n"
-      "const guf::device::items_table gufunc_items_v1 = {{sizeof(guf::device::items_table), {}, "
+      "guf::device::emulation_table gufunc_emulation_v1;\n"
+      "const guf::device::emulation_table gufunc_emulation_v1 = "
+      "{{sizeof(guf::device::emulation_table), {}, "
       "{}, 0, kernels, images}};\n",
       declarations, kernels, rows, names.size(), images.size());
 }
 
 }  // namespace
 
-bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
-                Instrumentation instrumentation, const fs::path &work, int workers,
-                Compiler *compiler, const fs::path &linked) {
+bool make_emulation(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
+                    Instrumentation instrumentation, const fs::path &work, int workers,
+                    Compiler *compiler, const fs::path &linked) {
   const auto object = [&](const DeviceUnit &unit) {
     return work / (unit_stem(unit, instrumentation) + ".o");
   };
   if (!run_parallel(workers, static_cast<int>(units.size()), [&](int job) {
         const DeviceUnit &unit = units[static_cast<size_t>(job)];
-        return compiler->compile(items_unit(unit, instrumentation, *compiler), object(unit));
+        return compiler->compile(emulator_unit(unit, instrumentation, *compiler), object(unit));
       })) {
     return false;
   }
-  const fs::path table = work / "items_table.cpp", map = work / "items.map";
+  const fs::path table = work / "emulation_table.cpp", map = work / "items.map";
   Command compile = {compiler->path()};
-  compile.insert(compile.end(), kItemsFlags.begin(), kItemsFlags.end());
+  compile.insert(compile.end(), kEmulationFlags.begin(), kEmulationFlags.end());
   compile.insert(compile.end(), {"-I" + compiler->headers().string(), "-c", table.string(), "-o",
-                                 (work / "items_table.o").string()});
-  if (!compiler->write(table, items_table(units, images)) ||
-      !compiler->run(compile, "compiling the sidecar's table") ||
-      !compiler->write(map, "{ global: gufunc_items_v1; local: *; };\n")) {
+                                 (work / "emulation_table.o").string()});
+  if (!compiler->write(table, emulation_table(units, images)) ||
+      !compiler->run(compile, "compiling the emulation file's table") ||
+      !compiler->write(map, "{ global: gufunc_emulation_v1; local: *; };\n")) {
     return false;
   }
   Command link = {compiler->path(), "-shared",
                   "-nostdlib",      "-o",
-                  linked.string(),  (work / "items_table.o").string()};
+                  linked.string(),  (work / "emulation_table.o").string()};
   for (const DeviceUnit &unit : units) link.push_back(object(unit).string());
   for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,noexecstack", "-Wl,--as-needed",
                            "-lm", "-lc", "-lgcc"}) {
@@ -123,7 +124,7 @@ bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainIma
   }
   if (instrumentation == Instrumentation::kNone) link.emplace_back("-Wl,-z,defs");
   link.insert(link.end(), {"-Xlinker", "--version-script=" + map.string()});
-  return compiler->run(link, "linking the sidecar");
+  return compiler->run(link, "linking the emulation file");
 }
 
 }  // namespace gufunc::gufcc

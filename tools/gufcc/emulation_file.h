@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The --items file of a module, for simulated devices: its device entries compiled for the host,
+// The --emulate file of a module, for simulated devices: its device entries compiled for the host,
 // and the images that they correspond to (gufunc/kernel/work_item.hpp).
-#ifndef GUFUNC_TOOLS_GUFCC_ITEMS_FILE_H
-#define GUFUNC_TOOLS_GUFCC_ITEMS_FILE_H
+#ifndef GUFUNC_TOOLS_GUFCC_EMULATION_FILE_H
+#define GUFUNC_TOOLS_GUFCC_EMULATION_FILE_H
 
 #include "device_images.h"
 
@@ -11,12 +11,13 @@ namespace gufunc::gufcc {
 // Instrumentation that detects out-of-bounds accesses while the file runs.
 enum class Instrumentation { kNone, kAddressSanitizer };
 
-// Compiles the units for the host and links them, with the table gufunc_items_v1, to `linked`. The
-// runtime symbols of an instrumented file stay undefined: the process that loads it provides them.
-bool make_items(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
-                Instrumentation instrumentation, const std::filesystem::path &work, int workers,
-                Compiler *compiler, const std::filesystem::path &linked);
+// Compiles the units for the host and links them, with the table gufunc_emulation_v1, to `linked`.
+// The runtime symbols of an instrumented file stay undefined: the process that loads it provides
+// them.
+bool make_emulation(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
+                    Instrumentation instrumentation, const std::filesystem::path &work, int workers,
+                    Compiler *compiler, const std::filesystem::path &linked);
 
 }  // namespace gufunc::gufcc
 
-#endif  // GUFUNC_TOOLS_GUFCC_ITEMS_FILE_H
+#endif  // GUFUNC_TOOLS_GUFCC_EMULATION_FILE_H

@@ -73,10 +73,10 @@ std::string why_not_on_devices(const Function &function, const Loop &loop);
 // A translation unit with the device entries of each loop, for every device compiler.
 std::string generate_device_entries(const std::string &source, const DeviceEntries &entries);
 
-// Symbols of these entries; symbol of an entry's record in the --items file (work_item.hpp,
-// items_kernel).
+// Symbols of these entries; symbol of an entry's record in the --emulate file (work_item.hpp,
+// emulated_kernel).
 std::vector<std::string> device_entry_names(const DeviceEntries &entries);
-std::string items_record_name(const std::string &entry);
+std::string emulation_record_name(const std::string &entry);
 
 // A device image in the module's table.
 struct ImageRow {

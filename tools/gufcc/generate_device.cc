@@ -141,7 +141,8 @@ std::string opencl_entry(const EntryCall &call) {
 }
 
 // CUDA and HIP read addresses from the block; OpenCL needs them as separate arguments. On the host
-// an entry is a function that runs one work-item, with a record for the table of the --items file.
+// an entry is a function that runs one work-item, with a record for the table of the --emulate
+// file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,
@@ -149,17 +150,18 @@ std::string device_entry_text(const EntryCall &call) {
   return fmt::format(
       "#if defined(GUF_OPENCL)\n"
       "{0}"
-      "#elif defined(GUF_ITEMS)\n"
+      "#elif defined(GUF_EMULATE)\n"
       "extern \"C\" void {1}(guf::device::work_item *item, const void *arguments) {{ "
       "guf::device::current_item = item; const {2} p = *(const {2} *)arguments; {3}{4} }}\n"
-      "extern \"C\" {{ extern const guf::device::items_kernel {5}; const guf::device::items_kernel "
+      "extern \"C\" {{ extern const guf::device::emulated_kernel {5}; const "
+      "guf::device::emulated_kernel "
       "{5} = {{\"{1}\", &{1}, sizeof({2}), {6}, {7}, 0}}; }}\n"
       "#else\n"
       "GUF_GLOBAL({6}) {1}(const {2} p) {{ {8}{4} }}\n"
       "#endif\n",
       opencl_entry(call), call.name, call.block,
       call.takes_shared ? "char *const guf_shared = item->shared; " : "", called,
-      items_record_name(call.name), call.threads, call.synchronises ? 1 : 0,
+      emulation_record_name(call.name), call.threads, call.synchronises ? 1 : 0,
       call.takes_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
@@ -211,7 +213,7 @@ std::string plain_callee(const PlainEntry &entry, const std::string &name) {
 
 }  // namespace
 
-std::string items_record_name(const std::string &entry) {
+std::string emulation_record_name(const std::string &entry) {
   return entry + "_record";
 }
 

@@ -17,8 +17,8 @@ struct Options {
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
-  std::string items;         // --items file to write (items_file.h); empty: none
-  std::string items_asan;    // the instrumented one; empty: none
+  std::string items;         // --emulate file to write (emulation_file.h); empty: none
+  std::string emulate_asan;  // the instrumented one; empty: none
   std::string ptxas;         // empty: from cuda_home, or on the PATH
   std::string cuda_home;     // CUDA toolkit; empty: that of ptxas
   bool nvcc = false;         // nvcc instead of the kernel compiler makes PTX

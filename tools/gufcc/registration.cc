@@ -64,7 +64,7 @@ class Builder {
           raw.place, "GUF_ENTRY({}) wants its block's type, its threads and perhaps \"shared\"",
           raw.function);
     }
-    PlainEntry entry{"guf_move_" + last_component(raw.function),
+    PlainEntry entry{"guf_copy_" + last_component(raw.function),
                      raw.function,
                      texts[0],
                      texts[1],

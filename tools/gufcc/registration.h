@@ -64,7 +64,7 @@ struct Function {
 
 // A device entry that belongs to no loop: backends use such entries to copy data.
 struct PlainEntry {
-  std::string name;     // symbol, such as "guf_move_convert"
+  std::string name;     // symbol, such as "guf_copy_convert"
   std::string callee;   // C++ function: void (const Block &[, char *shared])
   std::string block;    // the type Block
   std::string threads;  // maximum work-items of a block, a constant expression

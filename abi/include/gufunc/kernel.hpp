@@ -67,7 +67,7 @@
 #include "kernel/time.hpp"
 #include "kernel/types.hpp"
 #include "kernel/views.hpp"
-#if defined(GUF_HOST) && !defined(GUF_ITEMS)
+#if defined(GUF_HOST) && !defined(GUF_EMULATE)
 #include "kernel/host_fold.hpp"
 #include "kernel/host_loops.hpp"
 #else

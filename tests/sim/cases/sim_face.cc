@@ -11,7 +11,7 @@ namespace sim_test {
 Face::Face(const std::string &library) {
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   EXPECT_NE(handle_, nullptr) << dlerror();
-  set("ITEMS", SIM_TEST_SIDECAR);
+  set("EMULATION", SIM_TEST_EMULATION);
 }
 
 void *Face::symbol(const std::string &name) const {
@@ -54,7 +54,7 @@ SimTest::~SimTest() {
   EXPECT_EQ(face_.violations(), 0u) << face_.violation(0);
   for (const char *name : {"DEVICES=1", "MEMORY=268435456", "ORDER=eager", "SEED=1", "DELAY_US=0",
                            "VERSION=0", "ARCH=", "TWICE=0", "MISSING=", "EXECUTE=1", "EDGES=0",
-                           "DEVICE_CHECK=0", "ITEMS=" SIM_TEST_SIDECAR}) {
+                           "DEVICE_CHECK=0", "EMULATION=" SIM_TEST_EMULATION}) {
     const std::string setting = name;
     const size_t middle = setting.find('=');
     face_.set(setting.substr(0, middle).c_str(), setting.substr(middle + 1));

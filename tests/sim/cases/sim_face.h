@@ -41,7 +41,7 @@ class Face {
   virtual bool is_cuda() const = 0;
   // Returns the vendor's name of a function that tests make fail or count, e.g. "alloc".
   virtual std::string name_of(const std::string &verb) const = 0;
-  // Returns an image that the sidecar lists and the device accepts.
+  // Returns an image that the emulation file lists and the device accepts.
   virtual std::string image() const = 0;
 
   virtual int alloc(uint64_t *out, uint64_t bytes) = 0;

@@ -98,7 +98,7 @@ TEST_P(SimModule, WhatCannotRunIsTold) {
   const struct {
     const char *kernel, *text;
   } cases[] = {{"sim_missed", "1 items have returned while 63 wait"},
-               {"sim_other", "40 bytes of arguments in its image and 32 in its sidecar"},
+               {"sim_other", "40 bytes of arguments in its image and 32 in its emulation file"},
                {"sim_absent", "has no entry of this name"}};
   for (const auto &one : cases) {
     face_.reset();
@@ -263,7 +263,7 @@ class SimModuleDeathTest : public SimModule {
 
 // Device-check: kernels are instrumented, and allocations have exact bounds for them.
 TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
-  face_.set("ITEMS", SIM_TEST_CHECKED_SIDECAR);
+  face_.set("EMULATION", SIM_TEST_CHECKED_EMULATION);
   face_.set("ORDER", "lazy");
   restart("DEVICE_CHECK", "1");
   prepare();

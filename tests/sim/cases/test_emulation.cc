@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handwritten sidecar of the test images, in the format that gufcc generates.
+// The handwritten emulation file of the test images, in the format that gufcc generates.
 #include <sha256.h>
 #include <algorithm>
 #include <gufunc/kernel/work_item.hpp>
@@ -9,9 +9,9 @@
 namespace {
 
 using guf::u32;
-using guf::device::items_image;
-using guf::device::items_kernel;
-using guf::device::items_table;
+using guf::device::emulated_image;
+using guf::device::emulated_kernel;
+using guf::device::emulation_table;
 using guf::device::work_item;
 using sim_test::TestBlock;
 
@@ -49,7 +49,7 @@ void order(work_item *item, const void *arguments) {
   *reinterpret_cast<u32 *>(p.out) = index_of(item);
 }
 
-constexpr items_kernel kKernels[] = {
+constexpr emulated_kernel kKernels[] = {
     {"sim_add", add, sizeof(TestBlock), 256, 0, 0},
     {"sim_missed", missed, sizeof(TestBlock), 1024, 1, 0},
     {"sim_order", order, sizeof(TestBlock), 1024, 0, 0},
@@ -57,12 +57,12 @@ constexpr items_kernel kKernels[] = {
     {"sim_sum", sum, sizeof(TestBlock), 1024, 1, 0},
 };
 
-items_image listed[8];
+emulated_image listed[8];
 
-items_table make_table() {
+emulation_table make_table() {
   u32 count = 0;
   for (const std::string &image : sim_test::listed_images()) {
-    items_image &one = listed[count++];
+    emulated_image &one = listed[count++];
     one.target = "test";
     one.size = image.size();
     SHA2_CTX state;
@@ -70,11 +70,11 @@ items_table make_table() {
     SHA256Update(&state, reinterpret_cast<const uint8_t *>(image.data()), image.size());
     SHA256Final(one.sha256, &state);
   }
-  return {sizeof(items_table), std::size(kKernels), count, 0, kKernels, listed};
+  return {sizeof(emulation_table), std::size(kKernels), count, 0, kKernels, listed};
 }
 
 }  // namespace
 
 extern "C" {
-__attribute__((visibility("default"))) items_table gufunc_items_v1 = make_table();
+__attribute__((visibility("default"))) emulation_table gufunc_emulation_v1 = make_table();
 }

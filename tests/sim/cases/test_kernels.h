@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that the simulator's tests launch, and images that name them. The images contain no
-// device code: the sidecar lists the digests of these images and provides the code.
+// device code: the emulation file lists the digests of these images and provides the code.
 #ifndef GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 #define GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 
@@ -27,8 +27,8 @@ struct TestKernel {
 // sim_sum     one sum of a per block, f32, through shared memory: 4 bytes per thread
 // sim_missed  the first item returns before the barrier
 // sim_order   every item writes its number to out[0]
-// sim_other   the sidecar expects another argument size than the image
-// sim_absent  missing in the sidecar
+// sim_other   the emulation file expects another argument size than the image
+// sim_absent  missing in the emulation file
 const std::vector<TestKernel> &test_kernels();
 
 std::string ptx_image(const std::string &version, const std::string &target);
@@ -36,7 +36,7 @@ std::string cubin_image(int arch);
 // `flags` as in e_flags: 0x54C is gfx942 with any xnack and any sramecc.
 std::string amd_image(uint32_t flags);
 
-// Every image that the sidecar lists.
+// Every image that the emulation file lists.
 std::vector<std::string> listed_images();
 
 }  // namespace sim_test

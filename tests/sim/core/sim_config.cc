@@ -41,7 +41,7 @@ std::vector<std::string> words_of(const std::string &text, char between) {
 bool set_config(Config &config, const std::string &name, const std::string &value) {
   if (name == "ORDER") return read_order(value, &config.order);
   if (name == "ARCH") return config.arch = value, true;
-  if (name == "ITEMS") return config.items = words_of(value, ':'), true;
+  if (name == "EMULATION") return config.emulation = words_of(value, ':'), true;
   if (name == "MISSING") return config.missing = words_of(value, ','), true;
   if (name == "REPORT") return config.report = value, true;
   uint64_t number = 0;
@@ -65,7 +65,7 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
 Config config_of_environment() {
   Config config;
   for (const char *name :
-       {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "UNITS", "VERSION", "ARCH", "ITEMS",
+       {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "UNITS", "VERSION", "ARCH", "EMULATION",
         "MISSING", "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);

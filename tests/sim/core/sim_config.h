@@ -24,9 +24,9 @@ struct Config {
   int version = 0;
   // "sm_90", "gfx942:sramecc+:xnack-"; empty: the driver's default
   std::string arch;
-  std::vector<std::string> items;    // sidecars
-  std::vector<std::string> missing;  // functions that the library hides
-  std::string report;                // file written at exit
+  std::vector<std::string> emulation;  // emulation files
+  std::vector<std::string> missing;    // functions that the library hides
+  std::string report;                  // file written at exit
   // Run kernels in ascending and descending order and compare the results
   bool twice = false;
   bool execute = true;        // run launched kernels

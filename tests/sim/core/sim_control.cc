@@ -102,7 +102,7 @@ SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   // Settings of devices and threads apply at the next reset; other settings apply immediately.
   const sim::Config &next = state.next_config;
   state.config.delay_us = next.delay_us;
-  state.config.items = next.items;
+  state.config.emulation = next.emulation;
   state.config.report = next.report;
   state.config.twice = next.twice;
   state.config.execute = next.execute;

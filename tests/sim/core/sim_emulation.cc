@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sidecars are opened once and never closed, because kernels of loaded modules point into them.
+// Emulation files are opened once and never closed, because kernels of loaded modules point into
+// them.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -10,12 +11,12 @@
 namespace sim {
 namespace {
 
-using guf::device::items_image;
-using guf::device::items_kernel;
-using guf::device::items_table;
+using guf::device::emulated_image;
+using guf::device::emulated_kernel;
+using guf::device::emulation_table;
 
 struct Sidecar {
-  const items_table *table = nullptr;
+  const emulation_table *table = nullptr;
   std::string trouble;  // reason for a missing table
 };
 
@@ -23,16 +24,16 @@ const Sidecar &open_sidecar(const std::string &path) {
   static auto *opened = new std::map<std::string, Sidecar>;
   const auto found = opened->find(path);
   if (found != opened->end()) return found->second;
-  Sidecar &sidecar = (*opened)[path];
+  Sidecar &emulation file = (*opened)[path];
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void *table = library == nullptr ? nullptr : dlsym(library, "gufunc_items_v1");
+  void *table = library == nullptr ? nullptr : dlsym(library, "gufunc_emulation_v1");
   if (table == nullptr) {
     const char *text = dlerror();
-    sidecar.trouble = text == nullptr ? "no symbol gufunc_items_v1" : text;
-    return sidecar;
+    emulation file.trouble = text == nullptr ? "no symbol gufunc_emulation_v1" : text;
+    return emulation file;
   }
-  sidecar.table = static_cast<const items_table *>(table);
-  return sidecar;
+  emulation file.table = static_cast<const emulation_table *>(table);
+  return emulation file;
 }
 
 bool same_digest(const guf::u8 (&bytes)[32], const std::string &digest) {
@@ -45,25 +46,25 @@ bool same_digest(const guf::u8 (&bytes)[32], const std::string &digest) {
   return true;
 }
 
-bool lists_image(const items_table &table, const std::string &digest, uint64_t size) {
+bool lists_image(const emulation_table &table, const std::string &digest, uint64_t size) {
   for (uint32_t i = 0; i < table.nimages; ++i) {
     if (table.images[i].size == size && same_digest(table.images[i].sha256, digest)) return true;
   }
   return false;
 }
 
-bool is_ptx(const items_image &image) {
+bool is_ptx(const emulated_image &image) {
   return std::strncmp(image.target, "ptx_", 4) == 0;
 }
 
-bool lists_ptx_of_more(const items_table &table, uint64_t size) {
-  return std::any_of(table.images, table.images + table.nimages, [size](const items_image &image) {
-    return is_ptx(image) && image.size > size;
-  });
+bool lists_ptx_of_more(const emulation_table &table, uint64_t size) {
+  return std::any_of(
+      table.images, table.images + table.nimages,
+      [size](const emulated_image &image) { return is_ptx(image) && image.size > size; });
 }
 
 // Modules of one source have the same PTX.
-bool share_ptx(const items_table &a, const items_table &b) {
+bool share_ptx(const emulation_table &a, const emulation_table &b) {
   for (uint32_t i = 0; i < a.nimages; ++i) {
     if (!is_ptx(a.images[i])) continue;
     for (uint32_t j = 0; j < b.nimages; ++j) {
@@ -75,7 +76,7 @@ bool share_ptx(const items_table &a, const items_table &b) {
   return false;
 }
 
-const items_kernel *find_entry(const items_table &table, const std::string &name) {
+const emulated_kernel *find_entry(const emulation_table &table, const std::string &name) {
   for (uint32_t i = 0; i < table.nkernels; ++i) {
     if (name == table.kernels[i].name) return &table.kernels[i];
   }
@@ -84,17 +85,17 @@ const items_kernel *find_entry(const items_table &table, const std::string &name
 
 }  // namespace
 
-const items_kernel *find_excerpt_items(const Config &config, uint64_t size,
-                                       const std::string &kernel, std::string *why_not) {
-  const items_kernel *found = nullptr;
-  const items_table *first = nullptr;
-  for (const std::string &path : config.items) {
-    const items_table *const table = open_sidecar(path).table;
+const emulated_kernel *find_excerpt_emulation(const Config &config, uint64_t size,
+                                              const std::string &kernel, std::string *why_not) {
+  const emulated_kernel *found = nullptr;
+  const emulation_table *first = nullptr;
+  for (const std::string &path : config.emulation) {
+    const emulation_table *const table = open_sidecar(path).table;
     if (table == nullptr || !lists_ptx_of_more(*table, size)) continue;
-    const items_kernel *const entry = find_entry(*table, kernel);
+    const emulated_kernel *const entry = find_entry(*table, kernel);
     if (entry == nullptr || (first != nullptr && share_ptx(*first, *table))) continue;
     if (first != nullptr) {
-      *why_not = "two sidecars have PTX with an entry of this name, one is " + path;
+      *why_not = "two emulation files have PTX with an entry of this name, one is " + path;
       return nullptr;
     }
     found = entry;
@@ -103,20 +104,21 @@ const items_kernel *find_excerpt_items(const Config &config, uint64_t size,
   return found;
 }
 
-const items_kernel *find_items(const Config &config, const std::string &digest, uint64_t size,
-                               const std::string &kernel, std::string *why_not) {
-  *why_not = "no sidecar of GUFUNC_SIM_ITEMS lists its image, sha256 " + digest + ", " +
+const emulated_kernel *find_emulation(const Config &config, const std::string &digest,
+                                      uint64_t size, const std::string &kernel,
+                                      std::string *why_not) {
+  *why_not = "no emulation file of GUFUNC_SIM_EMULATION lists its image, sha256 " + digest + ", " +
              std::to_string(size) + " bytes";
-  for (const std::string &path : config.items) {
-    const Sidecar &sidecar = open_sidecar(path);
-    if (sidecar.table == nullptr) {
-      *why_not += "; " + path + ": " + sidecar.trouble;
+  for (const std::string &path : config.emulation) {
+    const Sidecar &emulation file = open_sidecar(path);
+    if (emulation file.table == nullptr) {
+      *why_not += "; " + path + ": " + emulation file.trouble;
       continue;
     }
-    if (!lists_image(*sidecar.table, digest, size)) continue;
-    const items_kernel *const entry = find_entry(*sidecar.table, kernel);
+    if (!lists_image(*emulation file.table, digest, size)) continue;
+    const emulated_kernel *const entry = find_entry(*emulation file.table, kernel);
     if (entry != nullptr) return entry;
-    *why_not = "the sidecar of its image, " + path + ", has no entry of this name";
+    *why_not = "the emulation file of its image, " + path + ", has no entry of this name";
   }
   return nullptr;
 }

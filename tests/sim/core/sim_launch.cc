@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_module.h"
 
@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 using Bytes = std::vector<unsigned char>;
-using gufunc::items::Outcome;
+using gufunc::emulator::Outcome;
 
 // Packs the arguments in the layout of the image.
 bool pack_parameters(const ImageKernel &said, void **parameters, Bytes *out) {
@@ -75,19 +75,19 @@ struct Queued {
 
 // Runs the whole grid or only its ends, which include the last items of a grid that would take
 // minutes.
-gufunc::items::Result run_grid(gufunc::items::Launch launch, uint64_t edges) {
+gufunc::emulator::Result run_grid(gufunc::emulator::Launch launch, uint64_t edges) {
   const uint64_t blocks = uint64_t{launch.blocks[0]} * launch.blocks[1] * launch.blocks[2];
-  if (edges == 0 || blocks / 2 <= edges) return gufunc::items::run(launch);
+  if (edges == 0 || blocks / 2 <= edges) return gufunc::emulator::run(launch);
   launch.nblocks = edges;
-  const gufunc::items::Result result = gufunc::items::run(launch);
+  const gufunc::emulator::Result result = gufunc::emulator::run(launch);
   if (result.outcome != Outcome::kDone) return result;
   launch.first_block = blocks - edges;
-  return gufunc::items::run(launch);
+  return gufunc::emulator::run(launch);
 }
 
 int run_once(Driver &driver, const Queued &queued, bool descending) {
-  const guf::device::items_kernel &items = *queued.kernel->items;
-  gufunc::items::Launch launch = {};
+  const guf::device::emulated_kernel &items = *queued.kernel->items;
+  gufunc::emulator::Launch launch = {};
   launch.entry = items.entry;
   launch.arguments = queued.arguments.data();
   std::memcpy(launch.blocks, queued.shape.blocks, sizeof(launch.blocks));
@@ -95,10 +95,10 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   launch.shared_bytes = queued.shape.shared_bytes + queued.kernel->said.shared_bytes;
   launch.synchronises = items.synchronises != 0;
   launch.descending = descending;
-  const gufunc::items::Result result = run_grid(launch, queued.edges);
+  const gufunc::emulator::Result result = run_grid(launch, queued.edges);
   if (result.outcome == Outcome::kDone) return kSuccess;
   char text[256];
-  gufunc::items::describe(result, text, sizeof(text));
+  gufunc::emulator::describe(result, text, sizeof(text));
   const Lock lock(driver.mutex);
   violation(driver, queued.kernel->context, queued.kernel->said.name + ": " + text);
   return kLaunchFailed;
@@ -152,7 +152,7 @@ int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
     violation(driver, kernel->context,
               name + " takes " + std::to_string(kernel->said.argument_bytes) +
                   " bytes of arguments in its image and " +
-                  std::to_string(kernel->items->argument_bytes) + " in its sidecar");
+                  std::to_string(kernel->items->argument_bytes) + " in its emulation file");
     return kLaunchFailed;
   }
   const void *const what = kernel.get();

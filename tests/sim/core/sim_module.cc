@@ -57,9 +57,10 @@ std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::str
     kernel->module = module.handle;
     kernel->said = said;
     kernel->items =
-        find_items(driver.config, module.digest, module.image.size, name, &kernel->why_not);
+        find_emulation(driver.config, module.digest, module.image.size, name, &kernel->why_not);
     if (kernel->items == nullptr && module.image.ptx_version != 0) {
-      kernel->items = find_excerpt_items(driver.config, module.image.size, name, &kernel->why_not);
+      kernel->items =
+          find_excerpt_emulation(driver.config, module.image.size, name, &kernel->why_not);
     }
     driver.kernels.add(kernel->handle, kernel);
     return kernel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded images, their kernels, and the sidecars whose entries run in place of device code. Callers
-// hold the driver's lock.
+// Loaded images, their kernels, and the emulation files whose entries run in place of device code.
+// Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 
@@ -17,7 +17,7 @@ struct Kernel {
   void *module = nullptr;
   ImageKernel said;  // properties from the image
   // The entry that runs. If it is null, why_not is the reason.
-  const guf::device::items_kernel *items = nullptr;
+  const guf::device::emulated_kernel *items = nullptr;
   std::string why_not;
   uint32_t max_dynamic_shared = 0;  // as set by the program
   bool shared_set = false;
@@ -56,17 +56,17 @@ std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::
 std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name);
 int remove_module(Driver &driver, Lock &lock, void *handle);
 
-// Finds the sidecar that lists an image, and its entry of that name. Returns null with a reason
-// otherwise.
-const guf::device::items_kernel *find_items(const Config &config, const std::string &digest,
-                                            uint64_t size, const std::string &kernel,
-                                            std::string *why_not);
+// Finds the emulation file that lists an image, and its entry of that name. Returns null with a
+// reason otherwise.
+const guf::device::emulated_kernel *find_emulation(const Config &config, const std::string &digest,
+                                                   uint64_t size, const std::string &kernel,
+                                                   std::string *why_not);
 
-// The same for PTX that no sidecar lists and that may be an excerpt: finds the entry of that name
-// in the only sidecar that has it and lists a longer PTX image.
-const guf::device::items_kernel *find_excerpt_items(const Config &config, uint64_t size,
-                                                    const std::string &kernel,
-                                                    std::string *why_not);
+// The same for PTX that no emulation file lists and that may be an excerpt: finds the entry of that
+// name in the only emulation file that has it and lists a longer PTX image.
+const guf::device::emulated_kernel *find_excerpt_emulation(const Config &config, uint64_t size,
+                                                           const std::string &kernel,
+                                                           std::string *why_not);
 
 struct LaunchShape {
   uint32_t blocks[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/items/items_executor.h"
+#include "backends/emulator/emulator.h"
 
 #include <gtest/gtest.h>
 #include <cfenv>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace gufunc::items {
+namespace gufunc::emulator {
 namespace {
 
 using guf::u32;
@@ -44,7 +44,7 @@ void tree_entry(work_item *item, const void *arguments) {
   if (i == 0) p.out[item->block[0]] = part[0];
 }
 
-TEST(ItemsExecutor, BarriersHoldTheWholeBlock) {
+TEST(Emulator, BarriersHoldTheWholeBlock) {
   for (const uint32_t threads : {1u, 2u, 32u, 64u, 256u, 1024u}) {
     for (const bool descending : {false, true}) {
       std::vector<float> in(threads * 3), out(3);
@@ -71,7 +71,7 @@ void shuffle_entry(work_item *item, const void *arguments) {
   out[i] = value;
 }
 
-TEST(ItemsExecutor, SubGroupsExchange) {
+TEST(Emulator, SubGroupsExchange) {
   std::vector<u64> out(128);
   u64 *const place = out.data();
   for (const bool descending : {false, true}) {
@@ -96,7 +96,7 @@ void uneven_entry(work_item *item, const void *arguments) {
   out[i] = value;
 }
 
-TEST(ItemsExecutor, SubGroupsAreIndependent) {
+TEST(Emulator, SubGroupsAreIndependent) {
   std::vector<u64> out(100);
   u64 *const place = out.data();
   ASSERT_EQ(run(launch_of(uneven_entry, &place, 1, 100, 0, true)).outcome, Outcome::kDone);
@@ -125,7 +125,7 @@ void nested_entry(work_item *item, const void *) {
   }
 }
 
-TEST(ItemsExecutor, MissedBarriersAreTold) {
+TEST(Emulator, MissedBarriersAreTold) {
   const Result early = run(launch_of(early_return_entry, nullptr, 2, 256, 0, true));
   EXPECT_EQ(early.outcome, Outcome::kMissedBarrier);
   EXPECT_EQ(early.returned, 3u);
@@ -163,7 +163,7 @@ void order_entry(work_item *item, const void *arguments) {
   p.order[(*p.next)++] = block * items + number_of(item);
 }
 
-TEST(ItemsExecutor, EveryPlaceOfAnyShapeOnceInTheAskedOrder) {
+TEST(Emulator, EveryPlaceOfAnyShapeOnceInTheAskedOrder) {
   for (const bool synchronises : {false, true}) {
     for (const bool descending : {false, true}) {
       std::vector<u32> order(2 * 3 * 4 * 5 * 2 * 3);
@@ -178,7 +178,7 @@ TEST(ItemsExecutor, EveryPlaceOfAnyShapeOnceInTheAskedOrder) {
   }
 }
 
-TEST(ItemsExecutor, BadLaunchesAreRefused) {
+TEST(Emulator, BadLaunchesAreRefused) {
   u32 next = 0;
   const Places places = {nullptr, &next};
   EXPECT_EQ(run(launch_of(order_entry, &places, 0, 1, 0, false)).outcome, Outcome::kBadLaunch);
@@ -200,7 +200,7 @@ void rounding_entry(work_item *item, const void *arguments) {
   if (std::fegetround() != want) ++*wrong;
 }
 
-TEST(ItemsExecutor, FloatingPointControlBelongsToEachItem) {
+TEST(Emulator, FloatingPointControlBelongsToEachItem) {
   int wrong = 0;
   int *const place = &wrong;
   EXPECT_EQ(run(launch_of(rounding_entry, &place, 1, 8, 0, true)).outcome, Outcome::kDone);
@@ -208,7 +208,7 @@ TEST(ItemsExecutor, FloatingPointControlBelongsToEachItem) {
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
-TEST(ItemsExecutor, ThreadsDoNotShare) {
+TEST(Emulator, ThreadsDoNotShare) {
   std::vector<std::thread> threads;
   std::vector<float> out(4);
   for (size_t t = 0; t < 4; ++t) {
@@ -230,7 +230,7 @@ void ten_barriers_entry(work_item *item, const void *) {
 
 // 0.15 ms is the limit on an idle machine with optimization; builds with sanitizers or swapcontext
 // have no limit.
-TEST(ItemsExecutor, TenBarriersOf256Items) {
+TEST(Emulator, TenBarriersOf256Items) {
   double best = 1e9;
   for (int round = 0; round < 20; ++round) {
     const auto start = std::chrono::steady_clock::now();
@@ -240,10 +240,10 @@ TEST(ItemsExecutor, TenBarriersOf256Items) {
     best = std::min(best, took.count() / 20);
   }
   RecordProperty("milliseconds", std::to_string(best));
-#if defined(NDEBUG) && !defined(GUFUNC_ITEMS_UCONTEXT)
+#if defined(NDEBUG) && !defined(GUFUNC_EMULATOR_UCONTEXT)
   EXPECT_LE(best, 0.15);
 #endif
 }
 
 }  // namespace
-}  // namespace gufunc::items
+}  // namespace gufunc::emulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device entries as functions of a work-item. Include it only in translation units that are
-// compiled with GUF_ITEMS.
+// compiled with GUF_EMULATE.
 #ifndef GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
 #define GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
 

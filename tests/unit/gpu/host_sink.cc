@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "backends/emulator/emulator.h"
 #include "backends/gpu/gpu_host.h"
-#include "backends/items/items_executor.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -35,9 +35,9 @@ bool HostSink::has(Entry entry) const {
 }
 
 guf_status HostSink::run(const Command &command, guf_error *) {
-  const bool moves = command.entry >= Entry::kLoopEntries;
+  const bool copies = command.entry >= Entry::kLoopEntries;
   const HostEntry &entry =
-      (moves ? move_entries() : entries_).at(static_cast<size_t>(command.entry));
+      (copies ? copy_entries() : entries_).at(static_cast<size_t>(command.entry));
   EXPECT_NE(entry.run, nullptr);
   EXPECT_EQ(command.block_bytes, entry.block_bytes);
   EXPECT_LE(command.threads, entry.max_threads);

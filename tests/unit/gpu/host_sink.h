@@ -21,8 +21,8 @@ struct HostEntry {
   bool synchronises = false;
 };
 
-// Indexed by Entry; the entries of loops are empty (move_items.cc).
-const std::vector<HostEntry> &move_entries();
+// Indexed by Entry; the entries of loops are empty (copy_entries.cc).
+const std::vector<HostEntry> &copy_entries();
 
 class HostSink final : public CommandSink {
  public:

@@ -33,7 +33,7 @@ struct ranged_of<ranged<F>> {
 // the long path.
 template <class F, class T, class... More>
 GUF_FN auto by_range(T x, More... more) {
-#if defined(GUF_HOST) && !defined(GUF_ITEMS)
+#if defined(GUF_HOST) && !defined(GUF_EMULATE)
   if constexpr (!is_complex<T>::value) {
     (void)x, ((void)more, ...);
     return ranged<F>{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects the compiler of a kernel and defines the spellings that differ between compilers. The
-// dialect is freestanding C++17: it includes no header of the system, of CUDA or of HIP. GUF_ITEMS,
-// defined on the command line, makes a host compiler compile device entries (work_item.hpp).
+// dialect is freestanding C++17: it includes no header of the system, of CUDA or of HIP.
+// GUF_EMULATE, defined on the command line, makes a host compiler compile device entries
+// (work_item.hpp).
 #ifndef GUFUNC_KERNEL_CONFIG_HPP
 #define GUFUNC_KERNEL_CONFIG_HPP
 

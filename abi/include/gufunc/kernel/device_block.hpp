@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument blocks of device entries: plain numbers, passed by value. Their size depends only on the
 // number of operands. Operands are in the order inputs, outputs. The host code that fills the
-// blocks includes this header and device_move_block.hpp.
+// blocks includes this header and device_copy_block.hpp.
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 
 #include "work_item.hpp"
 
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
 #define GUF_GLOBAL(threads) extern "C" void
 #elif defined(GUF_OPENCL)
 #define GUF_GLOBAL(threads) __kernel void
@@ -82,7 +82,7 @@ struct row_block {
 };
 
 // Items with any strides, and a mask that selects items.
-#define GUF_ITEMS_HEAD                                      \
+#define GUF_EMULATE_HEAD                                    \
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
   u32 items, ndim; /* items < 2^31 */                       \
@@ -91,39 +91,39 @@ struct row_block {
   divisor dim[kDims];                                       \
   i64 mask_stride[kDims];
 struct items_head {
-  GUF_ITEMS_HEAD
+  GUF_EMULATE_HEAD
 };
 
 enum : u32 { kForms = 1 };  // options of nd: an operand is not the loop's own type in native order
 template <int N>
 struct nd_block {
-  GUF_ITEMS_HEAD
+  GUF_EMULATE_HEAD
   u64 address[N];
   i64 stride[kDims][N];
   u32 form[N];  // see device_form.hpp; only used if kForms is set
 };
 
 struct generalized_head {
-  GUF_ITEMS_HEAD
+  GUF_EMULATE_HEAD
   i64 core_size[kCoreNames];
 };
 template <int N>
 struct generalized_block {
-  GUF_ITEMS_HEAD
+  GUF_EMULATE_HEAD
   i64 core_size[kCoreNames];
   u64 address[N];
   i64 stride[kDims][N];
   i64 core_stride[N][kCoreStrides];
 };
 #undef GUF_ROW_HEAD
-#undef GUF_ITEMS_HEAD
+#undef GUF_EMULATE_HEAD
 
 // Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {
   divisor elements;  // elements of an item; d 0: the operand is not staged
   u32 pitch;         // elements from one row to the next in shared memory
   u32 at;            // byte offset in shared memory, a multiple of 16
-  u32 moves;         // staged_moves
+  u32 copies;        // staged_copies
 };
 enum : u32 {
   kStagedIn = 1,
@@ -135,7 +135,7 @@ struct staged_block : generalized_block<N> {
   staged_row row[N];
 };
 
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
 inline u32 thread_id() {
   return current_item->thread[0];
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy and cast kernels of a backend: conversion between any two types, copies of elements by size,
 // transposing tiles, structured dtypes, patterns.
-#ifndef GUFUNC_KERNEL_DEVICE_MOVES_HPP
-#define GUFUNC_KERNEL_DEVICE_MOVES_HPP
+#ifndef GUFUNC_KERNEL_DEVICE_COPIES_HPP
+#define GUFUNC_KERNEL_DEVICE_COPIES_HPP
 
+#include "device_copy_block.hpp"
 #include "device_elementwise.hpp"
-#include "device_move_block.hpp"
 
 namespace guf {
 namespace device {
@@ -50,7 +50,7 @@ GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<C
 }
 
 GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
-  constexpr int K = kMoveElements;
+  constexpr int K = kCopyElements;
   nd_place<2, K> at;
   u32 none[K];
   find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items, at, none,
@@ -131,7 +131,7 @@ GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
 
 template <class T>
 GUF_DEVICE_ONLY void copy_words(const bytes_block &p) {
-  constexpr int K = kMoveElements;
+  constexpr int K = kCopyElements;
   nd_place<2, K> at;
   u32 word[K];
   find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items * p.words.d, at, word,
@@ -172,9 +172,9 @@ GUF_DEVICE_ONLY void fill_words(const fill_block &p) {
   word.part[1] = p.pattern[1];
   const u64 end = p.address + p.bytes;
   const u64 first = (p.address & ~(u64)15) +
-                    ((u64)block_id() * (u64)kThreads * (u64)kMoveElements + thread_id()) * 16;
+                    ((u64)block_id() * (u64)kThreads * (u64)kCopyElements + thread_id()) * 16;
   GUF_UNROLL
-  for (int k = 0; k < kMoveElements; ++k) {
+  for (int k = 0; k < kCopyElements; ++k) {
     const u64 at = first + (u64)k * (u64)(kThreads * 16);
     if (at >= p.address && at + 16 <= end) {
       *(word_of<16>::type *)at = word.whole;
@@ -191,4 +191,4 @@ GUF_DEVICE_ONLY void fill_words(const fill_block &p) {
 }  // namespace device
 }  // namespace guf
 
-#endif  // GUFUNC_KERNEL_DEVICE_MOVES_HPP
+#endif  // GUFUNC_KERNEL_DEVICE_COPIES_HPP

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument blocks of a backend's copy and cast kernels (device_moves.hpp), and the conversion of
+// Argument blocks of a backend's copy and cast kernels (device_copies.hpp), and the conversion of
 // one element.
-#ifndef GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
-#define GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
+#ifndef GUFUNC_KERNEL_DEVICE_COPY_BLOCK_HPP
+#define GUFUNC_KERNEL_DEVICE_COPY_BLOCK_HPP
 
 #include "device_form.hpp"
 
 namespace guf {
 namespace device {
 
-enum { kMoveElements = 4 };  // per thread of convert, bytes and fill (there words of 16 bytes)
+enum { kCopyElements = 4 };  // per thread of convert, bytes and fill (there words of 16 bytes)
 
 // ---- convert
 
@@ -93,4 +93,4 @@ struct fill_block {
 }  // namespace device
 }  // namespace guf
 
-#endif  // GUFUNC_KERNEL_DEVICE_MOVE_BLOCK_HPP
+#endif  // GUFUNC_KERNEL_DEVICE_COPY_BLOCK_HPP

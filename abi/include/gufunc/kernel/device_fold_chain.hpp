@@ -6,8 +6,8 @@
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 
+#include "device_copy_block.hpp"
 #include "device_fold_step.hpp"
-#include "device_move_block.hpp"
 
 namespace guf {
 namespace device {

@@ -14,7 +14,7 @@ GUF_DEVICE_ONLY u32 lane_id() {
   return thread_id() & (u32)(kLanes - 1);
 }
 
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
 typedef u64 lane_word;
 GUF_DEVICE_ONLY lane_word word_from_lane(lane_word value, u32 lane) {
   work_item *const self = current_item;

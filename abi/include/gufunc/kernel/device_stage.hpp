@@ -30,11 +30,11 @@ GUF_DEVICE_ONLY u32 stage_index(const staged_row &row, u32 index) {
 
 template <class T>
 GUF_DEVICE_ONLY void stage_in(const staged_row &row, char *shared, const char *from, u32 items) {
-  if ((row.moves & kStagedIn) == 0) return;
+  if ((row.copies & kStagedIn) == 0) return;
   T *const to = (T *)(shared + row.at);
   const u32 total = items * row.elements.d;
   u32 done = 0;  // elements that were copied as words
-  if ((row.moves & kStagedWords) != 0) {
+  if ((row.copies & kStagedWords) != 0) {
     const u32 words = total / stage_word<T>::count;
     for (u32 w = thread_id(); w < words; w += (u32)kItemThreads) {
       stage_word<T> word;
@@ -53,11 +53,11 @@ GUF_DEVICE_ONLY void stage_in(const staged_row &row, char *shared, const char *f
 
 template <class T>
 GUF_DEVICE_ONLY void stage_out(const staged_row &row, const char *shared, char *to, u32 items) {
-  if ((row.moves & kStagedOut) == 0) return;
+  if ((row.copies & kStagedOut) == 0) return;
   const T *const from = (const T *)(shared + row.at);
   const u32 total = items * row.elements.d;
   u32 done = 0;
-  if ((row.moves & kStagedWords) != 0) {
+  if ((row.copies & kStagedWords) != 0) {
     const u32 words = total / stage_word<T>::count;
     for (u32 w = thread_id(); w < words; w += (u32)kItemThreads) {
       stage_word<T> word;

@@ -49,7 +49,7 @@ GUF_DEVICE_ONLY u32 group_id(place at, int d) {
 }
 GUF_DEVICE_ONLY void barrier(place at) {
   at->sync(at);
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
   device::current_item = at;
 #endif
 }
@@ -58,7 +58,7 @@ GUF_DEVICE_ONLY void fence() {
 }
 GUF_DEVICE_ONLY u64 word_from_lane(place at, u64 value, u32 lane) {
   const u64 result = at->exchange(at, value, lane);
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
   device::current_item = at;
 #endif
   return result;

@@ -149,7 +149,7 @@ struct signature<void (*)(block, P...)> {
     return at;
   }
 
-#if defined(GUF_HOST) && !defined(GUF_ITEMS)
+#if defined(GUF_HOST) && !defined(GUF_EMULATE)
   template <class Callee>
   static GUF_DEVICE_ONLY void run(const arguments &p, device::work_item *item) {
     call<Callee>(block(item, p.launch, item->shared), p, make_indices<count>());
@@ -157,7 +157,7 @@ struct signature<void (*)(block, P...)> {
 #else
   template <class Callee>
   static GUF_DEVICE_ONLY void run(const arguments &p, char *shared) {
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
     call<Callee>(block(device::current_item, p.launch, shared), p, make_indices<count>());
 #else
     call<Callee>(block(place(), p.launch, shared), p, make_indices<count>());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compilation with GUF_ITEMS: device entries compiled for the host, one call per work-item. The
+// Compilation with GUF_EMULATE: device entries compiled for the host, one call per work-item. The
 // code that runs them (an executor) passes each call its position in a work_item and implements its
 // barriers.
 #ifndef GUFUNC_KERNEL_WORK_ITEM_HPP
@@ -30,9 +30,9 @@ struct work_item {
 // An entry for the executor. `arguments` is the block that a device receives by value.
 typedef void (*item_entry)(work_item *item, const void *arguments);
 
-// Output of gufcc --items: the entries of a module's device images, and the identities of those
+// Output of gufcc --emulate: the entries of a module's device images, and the identities of those
 // images.
-struct items_kernel {
+struct emulated_kernel {
   const char *name;  // "guf_ew_add_ff_f_row"
   item_entry entry;
   u32 argument_bytes;
@@ -40,22 +40,22 @@ struct items_kernel {
   u32 synchronises;  // 1: it may call sync or exchange
   u32 reserved;
 };
-struct items_image {
+struct emulated_image {
   const char *target;  // "sm_90"
   u64 size;            // bytes of the plain image
   u8 sha256[32];       // digest of the plain image
 };
-struct items_table {
+struct emulation_table {
   u32 struct_size;
   u32 nkernels, nimages;
   u32 reserved;
-  const items_kernel *kernels;  // sorted by name
-  const items_image *images;
+  const emulated_kernel *kernels;  // sorted by name
+  const emulated_image *images;
 };
-// The table is exported by the shared object under the symbol gufunc_items_v1.
+// The table is exported by the shared object under the symbol gufunc_emulation_v1.
 #endif
 
-#if defined(GUF_ITEMS)
+#if defined(GUF_EMULATE)
 // The work-item whose entry runs on this thread. Barriers switch between work-items, so it is set
 // again after each barrier.
 inline thread_local work_item *current_item = nullptr;

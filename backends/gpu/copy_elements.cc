@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "backends/gpu/block_writer.h"
+#include "backends/gpu/copy_convert.h"
 #include "backends/gpu/gpu_host.h"
 #include "backends/gpu/launch_row.h"
-#include "backends/gpu/move_convert.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -91,7 +91,7 @@ guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
     block.form[i] = 0;
     for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
   }
-  constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kMoveElements};
+  constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kCopyElements};
   const uint32_t blocks = quotient_up(shape.items * words, kBlockWords);
   return commands.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
 }

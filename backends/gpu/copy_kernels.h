@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend's own kernels, which belong to no loop: convert, copy, fill.
-#ifndef GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
-#define GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
+#ifndef GUFUNC_BACKENDS_GPU_COPY_KERNELS_H
+#define GUFUNC_BACKENDS_GPU_COPY_KERNELS_H
 
 #include <atomic>
 #include <mutex>
@@ -14,9 +14,9 @@ namespace gufunc::gpu {
 class Device;
 class Module;
 
-class MoveKernels {
+class CopyKernels {
  public:
-  explicit MoveKernels(Device &device) : device_(device) {}
+  explicit CopyKernels(Device &device) : device_(device) {}
 
   // Returns the function of an entry; the first call loads the kernels. Requires that the device's
   // context is current.
@@ -42,4 +42,4 @@ class MoveKernels {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_MOVE_KERNELS_H
+#endif  // GUFUNC_BACKENDS_GPU_COPY_KERNELS_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose bytes do not change are copied; others use the convert entry.
-#include "backends/gpu/move_convert.h"
+#include "backends/gpu/copy_convert.h"
 
 #include "backends/gpu/block_writer.h"
+#include "backends/gpu/copy_fill.h"
 #include "backends/gpu/gpu_host.h"
-#include "backends/gpu/move_fill.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 namespace dev = guf::device;
 
 constexpr uint32_t kLayout = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
-constexpr uint32_t kMoveItems =
-    uint32_t{dev::kThreads} * uint32_t{dev::kMoveElements};  // per block
+constexpr uint32_t kCopyItems =
+    uint32_t{dev::kThreads} * uint32_t{dev::kCopyElements};  // per block
 
 // The parameters of the convert entry, without its dimensions.
 struct Conversion {
@@ -36,7 +36,7 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
   block.way = conversion.cast.way;
   block.reserved = 0;
   block.units = conversion.cast.units;
-  return commands.run({Entry::kConvert, quotient_up(shape.items, kMoveItems), dev::kThreads, 0,
+  return commands.run({Entry::kConvert, quotient_up(shape.items, kCopyItems), dev::kThreads, 0,
                        &block, sizeof block},
                       error);
 }
@@ -51,7 +51,7 @@ guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversi
 }
 
 // Converts a scalar in host memory and writes it to every element.
-guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
+guf_status queue_scalar(LaunchShape *shape, const CopySide &from, const CopySide &to,
                         const ElementCast &cast, CommandSink &commands, guf_error *error) {
   const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
   unsigned char bytes[16];
@@ -70,7 +70,7 @@ guf_status queue_scalar(LaunchShape *shape, const MoveSide &from, const MoveSide
 
 }  // namespace
 
-guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
+guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &to,
                       CommandSink &commands, guf_error *error) {
   Conversion conversion;
   if (!choose_cast(from.dtype, to.dtype, &conversion.cast)) {
@@ -104,7 +104,7 @@ guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   take_shape(block, &shape);
-  return queue_move(&shape, {block.dtype[0], block.operand_flags[0]},
+  return queue_copy(&shape, {block.dtype[0], block.operand_flags[0]},
                     {block.dtype[1], block.operand_flags[1] & kLayout}, commands, error);
 }
 

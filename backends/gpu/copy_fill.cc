@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns whose size divides 16 are stored in words of 16 bytes; other patterns are copied.
-#include "backends/gpu/move_fill.h"
+#include "backends/gpu/copy_fill.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gpu/copy_convert.h"
 #include "backends/gpu/gpu_host.h"
-#include "backends/gpu/move_convert.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -16,7 +16,7 @@ namespace dev = guf::device;
 guf_status queue_words_of_pattern(uint64_t dst, const unsigned char *pattern,
                                   uint32_t pattern_bytes, uint64_t bytes, CommandSink &commands,
                                   guf_error *error) {
-  constexpr uint64_t kBlockBytes = uint64_t{dev::kThreads} * dev::kMoveElements * 16;
+  constexpr uint64_t kBlockBytes = uint64_t{dev::kThreads} * dev::kCopyElements * 16;
   unsigned char word[16];
   for (uint64_t k = 0; k < sizeof word; ++k) word[k] = pattern[(k - dst) % pattern_bytes];
   for (const uint64_t end = dst + bytes; dst < end;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates copies and conversions of elements to launches (guf_backend_api.convert).
-#ifndef GUFUNC_BACKENDS_GPU_MOVE_CONVERT_H
-#define GUFUNC_BACKENDS_GPU_MOVE_CONVERT_H
+#ifndef GUFUNC_BACKENDS_GPU_COPY_CONVERT_H
+#define GUFUNC_BACKENDS_GPU_COPY_CONVERT_H
 
 #include "backends/gpu/command_sink.h"
 #include "backends/gpu/element_cast.h"
@@ -14,14 +14,14 @@ namespace gufunc::gpu {
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error);
 
 // One side of a copy or conversion.
-struct MoveSide {
+struct CopySide {
   guf_dtype dtype;
   uint32_t flags;  // SWAPPED and UNALIGNED of guf_launch_operand_flag
 };
 
 // The same for a shape of two operands with up to kShapeDims dimensions and an optional mask. Sorts
 // the dimensions of the shape.
-guf_status queue_move(LaunchShape *shape, const MoveSide &from, const MoveSide &to,
+guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &to,
                       CommandSink &commands, guf_error *error);
 
 // Copies elements of `bytes` bytes and any alignment unchanged. No mask.
@@ -33,4 +33,4 @@ uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_MOVE_CONVERT_H
+#endif  // GUFUNC_BACKENDS_GPU_COPY_CONVERT_H

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "backends/gpu/move_convert.h"
-#include "backends/gpu/move_fill.h"
+#include "backends/gpu/copy_convert.h"
+#include "backends/gpu/copy_fill.h"
 #include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
@@ -26,7 +26,7 @@ uint32_t size_of(guf_dtype dtype) {
   return is_record(dtype) ? dtype >> 8 & 0xFFF : bytes_of(dtype);
 }
 
-struct MoveCase {
+struct CopyCase {
   guf_launch_block block = {};
   std::vector<Extent> extents;
   Laid side[2];
@@ -42,19 +42,20 @@ guf_dtype random_move_dtype(Random &random) {
   return (chance(random, 50) ? 0x80U : 0x81U) | unit << 8 | (chance(random, 30) ? 25U : 1U) << 16;
 }
 
-void fill_side(MoveCase *move, int i, bool swapped, Random &random) {
-  if (!is_record(move->block.dtype[i])) {
-    fill_array(move->block.dtype[i], swapped, Values::kAny, move->extents, move->side[i], random);
+void fill_side(CopyCase *copied, int i, bool swapped, Random &random) {
+  if (!is_record(copied->block.dtype[i])) {
+    fill_array(copied->block.dtype[i], swapped, Values::kAny, copied->extents, copied->side[i],
+               random);
     return;
   }
-  for (size_t k = 0; k < move->side[i].memory.bytes(); ++k) {
-    move->side[i].memory.data()[k] = static_cast<char>(random());
+  for (size_t k = 0; k < copied->side[i].memory.bytes(); ++k) {
+    copied->side[i].memory.data()[k] = static_cast<char>(random());
   }
 }
 
-MoveCase make_move(Random &random) {
-  MoveCase move;
-  guf_launch_block &block = move.block;
+CopyCase make_copy(Random &random) {
+  CopyCase copied;
+  guf_launch_block &block = copied.block;
   block.noperands = 2;
   block.nin = 1;
   block.nloop = static_cast<int32_t>(below(random, chance(random, 70) ? 4 : 9));
@@ -67,7 +68,7 @@ MoveCase make_move(Random &random) {
     if (chance(random, 1)) size = 0;
     (d == 0 ? block.size[0] : block.outer_size[d - 1]) = size;
     block.items *= static_cast<uint64_t>(size);
-    move.extents.push_back({size, false});
+    copied.extents.push_back({size, false});
   }
   block.dtype[0] = random_move_dtype(random);
   block.dtype[1] = chance(random, 55) ? block.dtype[0] : random_move_dtype(random);
@@ -75,35 +76,35 @@ MoveCase make_move(Random &random) {
   if (record)
     block.dtype[0] = block.dtype[1] = record_of(1 + static_cast<uint32_t>(below(random, 70)));
   const bool immediate = chance(random, 12) && size_of(block.dtype[0]) <= 16;
-  const std::vector<Extent> whole = move.extents;
+  const std::vector<Extent> whole = copied.extents;
   for (int i = 0; i < 2; ++i) {
-    move.extents = whole;
+    copied.extents = whole;
     if (i == 0) {
-      for (Extent &extent : move.extents) extent.stretched = immediate || chance(random, 10);
+      for (Extent &extent : copied.extents) extent.stretched = immediate || chance(random, 10);
     }
     const uint32_t bytes = size_of(block.dtype[i]);
     const bool swapped = !record && bytes > 1 && chance(random, 20);
     const bool unaligned = bytes > 1 && chance(random, 12) && !(immediate && i == 0);
     const uint32_t alignment = record ? bytes & (~bytes + 1) : unit_of(block.dtype[i]);
-    move.side[i] =
-        lay_out_array(move.extents, bytes, std::min(alignment, 8U),
+    copied.side[i] =
+        lay_out_array(copied.extents, bytes, std::min(alignment, 8U),
                       chance(random, 50) ? Order::kDense : Order::kAny, unaligned, random);
-    fill_side(&move, i, swapped, random);
-    block.address[i] = move.side[i].address();
-    for (size_t d = 0; d < move.extents.size(); ++d) {
-      (d == 0 ? block.step[i] : block.outer_step[d - 1][i]) = move.side[i].step[d];
+    fill_side(&copied, i, swapped, random);
+    block.address[i] = copied.side[i].address();
+    for (size_t d = 0; d < copied.extents.size(); ++d) {
+      (d == 0 ? block.step[i] : block.outer_step[d - 1][i]) = copied.side[i].step[d];
     }
     block.operand_flags[i] = i == 0 ? GUF_LAUNCH_OPERAND_READ : GUF_LAUNCH_OPERAND_WRITTEN;
     if (swapped) block.operand_flags[i] |= GUF_LAUNCH_OPERAND_SWAPPED;
     if (unaligned) block.operand_flags[i] |= GUF_LAUNCH_OPERAND_UNALIGNED;
     if (immediate && i == 0) block.operand_flags[i] |= GUF_LAUNCH_OPERAND_IMMEDIATE;
-    move.text += " dtype " + std::to_string(block.dtype[i]) + " flags " +
-                 std::to_string(block.operand_flags[i]) + " steps";
-    for (const int64_t step : move.side[i].step) move.text += " " + std::to_string(step);
-    move.text += ";";
+    copied.text += " dtype " + std::to_string(block.dtype[i]) + " flags " +
+                   std::to_string(block.operand_flags[i]) + " steps";
+    for (const int64_t step : copied.side[i].step) copied.text += " " + std::to_string(step);
+    copied.text += ";";
   }
-  for (const Extent &extent : move.extents) move.text += " " + std::to_string(extent.size);
-  return move;
+  for (const Extent &extent : copied.extents) copied.text += " " + std::to_string(extent.size);
+  return copied;
 }
 
 void move_element(const guf_launch_block &block, const char *from, char *to) {
@@ -122,37 +123,38 @@ void move_element(const guf_launch_block &block, const char *from, char *to) {
   std::memcpy(to, result, bytes_of(block.dtype[1]));
 }
 
-Memory evaluate_move(const MoveCase &move) {
-  Memory result = move.side[1].memory.copy();
-  std::vector<int64_t> index(move.extents.size(), 0);
-  for (uint64_t n = 0; n < move.block.items; ++n) {
-    int64_t at[2] = {move.side[0].first, move.side[1].first};
+Memory evaluate_copy(const CopyCase &copied) {
+  Memory result = copied.side[1].memory.copy();
+  std::vector<int64_t> index(copied.extents.size(), 0);
+  for (uint64_t n = 0; n < copied.block.items; ++n) {
+    int64_t at[2] = {copied.side[0].first, copied.side[1].first};
     for (int i = 0; i < 2; ++i) {
-      for (size_t d = 0; d < index.size(); ++d) at[i] += index[d] * move.side[i].step[d];
+      for (size_t d = 0; d < index.size(); ++d) at[i] += index[d] * copied.side[i].step[d];
     }
-    move_element(move.block, move.side[0].memory.data() + at[0], result.data() + at[1]);
+    move_element(copied.block, copied.side[0].memory.data() + at[0], result.data() + at[1]);
     for (size_t d = 0; d < index.size(); ++d) {
-      if (++index[d] < move.extents[d].size) break;
+      if (++index[d] < copied.extents[d].size) break;
       index[d] = 0;
     }
   }
   return result;
 }
 
-TEST(GpuMoves, SameAsNaiveEvaluation) {
+TEST(GpuCopies, SameAsNaiveEvaluation) {
   EntryCounts used = {};
   for (uint64_t seed = 0; seed < 2500; ++seed) {
     Random random(seed);
-    const MoveCase move = make_move(random);
-    const Memory wanted = evaluate_move(move);
+    const CopyCase copy = make_copy(random);
+    const Memory wanted = evaluate_copy(copied);
     CountingSink commands(kNoLoop);
     guf_error error = {};
     error.struct_size = sizeof error;
-    ASSERT_EQ(queue_convert(move.block, commands, &error), GUF_OK) << error.message << move.text;
-    ASSERT_EQ(std::memcmp(wanted.data(), move.side[1].memory.data(), wanted.bytes()), 0)
-        << "case " << seed << ":" << move.text;
-    ASSERT_FALSE(HasFailure()) << "case " << seed << ":" << move.text;
-    if (move.block.items == 0) {
+    ASSERT_EQ(queue_convert(copied.block, commands, &error), GUF_OK)
+        << error.message << copied.text;
+    ASSERT_EQ(std::memcmp(wanted.data(), copied.side[1].memory.data(), wanted.bytes()), 0)
+        << "case " << seed << ":" << copied.text;
+    ASSERT_FALSE(HasFailure()) << "case " << seed << ":" << copied.text;
+    if (copied.block.items == 0) {
       EXPECT_EQ(commands.count, 0U);
     }
     for (size_t e = 0; e < used.size(); ++e) used[e] += commands.used[e];
@@ -162,7 +164,7 @@ TEST(GpuMoves, SameAsNaiveEvaluation) {
   }
 }
 
-TEST(GpuMoves, Fills) {
+TEST(GpuCopies, Fills) {
   Random random(11);
   for (int round = 0; round < 600; ++round) {
     const uint32_t bytes = 1 + static_cast<uint32_t>(below(random, chance(random, 70) ? 16 : 300));
@@ -183,7 +185,7 @@ TEST(GpuMoves, Fills) {
   }
 }
 
-TEST(GpuMoves, Refusals) {
+TEST(GpuCopies, Refusals) {
   guf_launch_block block = {};
   block.noperands = 2;
   block.nin = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads the copy and cast kernels: the best image that the driver accepts.
-#include "backends/gpu/move_kernels.h"
+#include "backends/gpu/copy_kernels.h"
 
 #include <cstdio>
 #include <cstring>
@@ -10,14 +10,14 @@
 
 namespace gufunc::gpu {
 
-guf_status MoveKernels::function(Entry entry, Native *out, guf_error *error) {
+guf_status CopyKernels::function(Entry entry, Native *out, guf_error *error) {
   if (!ready_.load(std::memory_order_acquire)) GUF_GPU_TRY(load(error));
   *out = functions_[static_cast<int>(entry) - kFirst];
   if (*out != nullptr) return GUF_OK;
   return fail(error, GUF_E_NO_IMAGE, "the plugin's image has no '%s'", entry_name(entry));
 }
 
-guf_status MoveKernels::load(guf_error *error) {
+guf_status CopyKernels::load(guf_error *error) {
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
   if (ready_.load(std::memory_order_acquire)) return GUF_OK;
@@ -32,9 +32,9 @@ guf_status MoveKernels::load(guf_error *error) {
 
 // Returns the best image that was not refused yet, that is, the best one with a score below the
 // refused one.
-const guf_module_image *MoveKernels::next_image(const guf_module_image *refused,
+const guf_module_image *CopyKernels::next_image(const guf_module_image *refused,
                                                 int32_t refused_score, int32_t *out_score) const {
-  const guf_module_v1 *const table = device_.vendor().moves();
+  const guf_module_v1 *const table = device_.vendor().copy_kernels();
   const guf_module_image *best = nullptr;
   *out_score = 0;
   for (uint32_t i = 0; table != nullptr && i < table->nimages; ++i) {
@@ -49,7 +49,7 @@ const guf_module_image *MoveKernels::next_image(const guf_module_image *refused,
 }
 
 // If the driver refuses an image, tries the next best one.
-guf_status MoveKernels::load_best(guf_error *error) {
+guf_status CopyKernels::load_best(guf_error *error) {
   char refusals[300] = "";
   int32_t code = 0, score = INT32_MAX;
   guf_error refusal = {};  // separate: the caller's error is written only if all images fail
@@ -74,7 +74,7 @@ guf_status MoveKernels::load_best(guf_error *error) {
       refusals[0] == '\0' ? "none of that target" : refusals);
 }
 
-void MoveKernels::close() {
+void CopyKernels::close() {
   const std::lock_guard lock(mutex_);
   ready_.store(false, std::memory_order_relaxed);
   if (module_ != nullptr) module_->unload();
