@@ -25,27 +25,27 @@ constexpr uint32_t kRunsPerThread = 8;
 
 // Workers that are kept between launches.
 constexpr size_t kShelfPlaces = 64;
-constinit std::atomic<items::Worker *> worker_shelf[kShelfPlaces] = {};
+constinit std::atomic<emulator::Worker *> worker_shelf[kShelfPlaces] = {};
 
-items::Worker *take_worker() {
-  for (std::atomic<items::Worker *> &place : worker_shelf) {
+emulator::Worker *take_worker() {
+  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    if (items::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire)) {
+    if (emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire)) {
       return worker;
     }
   }
-  return items::make_worker();
+  return emulator::make_worker();
 }
 
-void give_worker(items::Worker *worker) {
-  for (std::atomic<items::Worker *> &place : worker_shelf) {
-    items::Worker *none = nullptr;
+void give_worker(emulator::Worker *worker) {
+  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
+    emulator::Worker *none = nullptr;
     if (place.compare_exchange_strong(none, worker, std::memory_order_release,
                                       std::memory_order_relaxed)) {
       return;
     }
   }
-  items::end_worker(worker);
+  emulator::end_worker(worker);
 }
 
 uint64_t product(const uint32_t (&of)[3]) {
@@ -60,36 +60,36 @@ uint64_t saturated_product(uint64_t a, uint64_t b) {
 
 // A running launch. It keeps the first failure; chunks that other threads have begun continue.
 struct Job {
-  items::Launch launch;
+  emulator::Launch launch;
   LoopCost cost;
   uint64_t block_work;
   uint64_t blocks, first_block, chunk_blocks;
   std::atomic<bool> failed{false};
-  items::Result failure;
+  emulator::Result failure;
 };
 
-void keep_failure(Job &job, const items::Result &result) {
+void keep_failure(Job &job, const emulator::Result &result) {
   if (!job.failed.exchange(true, std::memory_order_acq_rel)) job.failure = result;
 }
 
 void run_blocks(void *context, uint32_t chunk) {
   Job &job = *static_cast<Job *>(context);
   if (job.failed.load(std::memory_order_relaxed)) return;
-  items::Launch launch = job.launch;
+  emulator::Launch launch = job.launch;
   launch.first_block = job.first_block + chunk * job.chunk_blocks;
   launch.nblocks = std::min(job.chunk_blocks, job.blocks - launch.first_block);
-  items::Result result = {};
-  items::Worker *const worker = take_worker();
+  emulator::Result result = {};
+  emulator::Worker *const worker = take_worker();
   if (worker == nullptr) {
-    result.outcome = items::Outcome::kNoMemory;
+    result.outcome = emulator::Outcome::kNoMemory;
     return keep_failure(job, result);
   }
   const Stopwatch stopwatch;
-  result = items::run(launch, *worker);
+  result = emulator::run(launch, *worker);
   LoopCost cost = job.cost;
   cost.record(saturated_product(launch.nblocks, job.block_work), stopwatch.ns());
   give_worker(worker);
-  if (result.outcome != items::Outcome::kDone) keep_failure(job, result);
+  if (result.outcome != emulator::Outcome::kDone) keep_failure(job, result);
 }
 
 LoopCost cost_of(const guf_backend_kernel_launch &request) {
@@ -133,8 +133,8 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
       job, cost_of(request).weigh(saturated_product(job.blocks - job.first_block, job.block_work)));
   if (!job.failed.load(std::memory_order_acquire)) return GUF_OK;
   char said[256];
-  items::describe(job.failure, said, sizeof said);
-  const bool memory = job.failure.outcome == items::Outcome::kNoMemory;
+  emulator::describe(job.failure, said, sizeof said);
+  const bool memory = job.failure.outcome == emulator::Outcome::kNoMemory;
   return fail(error, memory ? GUF_E_NO_MEMORY : GUF_E_LAUNCH, kNone, kNone, "kernel '%.63s': %s",
               request.name, said);
 }
@@ -167,7 +167,7 @@ Task *KernelTask::copy_of(const Task &task) {
 }
 
 guf_status kernel_limits(void *, void *, guf_backend_kernel_limits *out_limits, guf_error *) {
-  out_limits->max_threads = items::kMaxThreads;
+  out_limits->max_threads = emulator::kMaxThreads;
   out_limits->max_shared_bytes = kMostShared;
   out_limits->subgroup_size = kSubgroup;
   return GUF_OK;
@@ -206,9 +206,9 @@ const guf_kernels_api kKernelsExtension = {sizeof(guf_kernels_api), GUF_KERNELS_
                                            kernel_limits, kernel_launch};
 
 void free_kernel_workers() {
-  for (std::atomic<items::Worker *> &place : worker_shelf) {
-    items::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire);
-    if (worker != nullptr) items::end_worker(worker);
+  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
+    emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire);
+    if (worker != nullptr) emulator::end_worker(worker);
   }
 }
 

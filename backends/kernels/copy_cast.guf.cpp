@@ -13,19 +13,19 @@ using namespace guf::device;
 GUF_DEVICE_ONLY void convert(const convert_block &p) {
   convert_elements(p);
 }
-GUF_DEVICE_ONLY void copy1(const copy_block &p) {
+GUF_DEVICE_ONLY void elements1(const copy_block &p) {
   copy_rows<guf::u8>(p);
 }
-GUF_DEVICE_ONLY void copy2(const copy_block &p) {
+GUF_DEVICE_ONLY void elements2(const copy_block &p) {
   copy_rows<guf::u16>(p);
 }
-GUF_DEVICE_ONLY void copy4(const copy_block &p) {
+GUF_DEVICE_ONLY void elements4(const copy_block &p) {
   copy_rows<guf::u32>(p);
 }
-GUF_DEVICE_ONLY void copy8(const copy_block &p) {
+GUF_DEVICE_ONLY void elements8(const copy_block &p) {
   copy_rows<guf::u64>(p);
 }
-GUF_DEVICE_ONLY void copy16(const copy_block &p) {
+GUF_DEVICE_ONLY void elements16(const copy_block &p) {
   copy_rows<guf::c128>(p);
 }
 GUF_DEVICE_ONLY void tile1(const tile_block &p, char *shared) {
@@ -54,11 +54,11 @@ GUF_DEVICE_ONLY void fill(const fill_block &p) {
 #endif
 
 GUF_ENTRY(copy_cast::convert, "guf::device::convert_block", "guf::device::kThreads");
-GUF_ENTRY(copy_cast::copy1, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(copy_cast::copy2, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(copy_cast::copy4, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(copy_cast::copy8, "guf::device::copy_block", "guf::device::kThreads");
-GUF_ENTRY(copy_cast::copy16, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::elements1, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::elements2, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::elements4, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::elements8, "guf::device::copy_block", "guf::device::kThreads");
+GUF_ENTRY(copy_cast::elements16, "guf::device::copy_block", "guf::device::kThreads");
 GUF_ENTRY(copy_cast::tile1, "guf::device::tile_block", "guf::device::kThreads", "shared");
 GUF_ENTRY(copy_cast::tile2, "guf::device::tile_block", "guf::device::kThreads", "shared");
 GUF_ENTRY(copy_cast::tile4, "guf::device::tile_block", "guf::device::kThreads", "shared");

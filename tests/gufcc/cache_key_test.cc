@@ -48,7 +48,7 @@ class CacheKey : public Gufcc {
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
       found += (line.find(" -O3 ") != std::string::npos ||
-                line.find(" -DGUF_ITEMS ") != std::string::npos ||
+                line.find(" -DGUF_EMULATE ") != std::string::npos ||
                 line.find(".to_sass.ptx") != std::string::npos) &&
                line.find(" -E ") == std::string::npos &&
                line.find("emulation_table") == std::string::npos;

@@ -234,8 +234,8 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   std::istringstream lines(built.output);
   int compiled = 0, assembled = 0, kept = 0;
   for (std::string line; std::getline(lines, line);) {
-    const bool optimized =
-        line.find(" -O3 ") != std::string::npos || line.find(" -DGUF_ITEMS ") != std::string::npos;
+    const bool optimized = line.find(" -O3 ") != std::string::npos ||
+                           line.find(" -DGUF_EMULATE ") != std::string::npos;
     compiled += optimized && line.find(" -E ") == std::string::npos &&
                 line.find("emulation_table") == std::string::npos;
     assembled += line.find("other-ptxas") != std::string::npos;

@@ -12,11 +12,11 @@ const std::vector<HostEntry> &copy_entries() {
     std::vector<HostEntry> table(static_cast<size_t>(Entry::kEntries));
     const auto at = [&](Entry entry) -> HostEntry & { return table[static_cast<size_t>(entry)]; };
     at(Entry::kConvert) = plain_entry<dev::convert_block, copy_cast::convert>(dev::kThreads);
-    at(Entry::kCopy1) = plain_entry<dev::copy_block, copy_cast::copy1>(dev::kThreads);
-    at(Entry::kCopy2) = plain_entry<dev::copy_block, copy_cast::copy2>(dev::kThreads);
-    at(Entry::kCopy4) = plain_entry<dev::copy_block, copy_cast::copy4>(dev::kThreads);
-    at(Entry::kCopy8) = plain_entry<dev::copy_block, copy_cast::copy8>(dev::kThreads);
-    at(Entry::kCopy16) = plain_entry<dev::copy_block, copy_cast::copy16>(dev::kThreads);
+    at(Entry::kCopy1) = plain_entry<dev::copy_block, copy_cast::elements1>(dev::kThreads);
+    at(Entry::kCopy2) = plain_entry<dev::copy_block, copy_cast::elements2>(dev::kThreads);
+    at(Entry::kCopy4) = plain_entry<dev::copy_block, copy_cast::elements4>(dev::kThreads);
+    at(Entry::kCopy8) = plain_entry<dev::copy_block, copy_cast::elements8>(dev::kThreads);
+    at(Entry::kCopy16) = plain_entry<dev::copy_block, copy_cast::elements16>(dev::kThreads);
     at(Entry::kTile1) = shared_entry<dev::tile_block, copy_cast::tile1>(dev::kThreads);
     at(Entry::kTile2) = shared_entry<dev::tile_block, copy_cast::tile2>(dev::kThreads);
     at(Entry::kTile4) = shared_entry<dev::tile_block, copy_cast::tile4>(dev::kThreads);

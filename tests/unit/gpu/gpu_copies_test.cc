@@ -144,7 +144,7 @@ TEST(GpuCopies, SameAsNaiveEvaluation) {
   EntryCounts used = {};
   for (uint64_t seed = 0; seed < 2500; ++seed) {
     Random random(seed);
-    const CopyCase copy = make_copy(random);
+    const CopyCase copied = make_copy(random);
     const Memory wanted = evaluate_copy(copied);
     CountingSink commands(kNoLoop);
     guf_error error = {};

@@ -45,7 +45,7 @@ guf_status HostSink::run(const Command &command, guf_error *) {
   EXPECT_LE(command.shared_bytes, traits_.max_shared_bytes);
   const std::vector<char> block(static_cast<const char *>(command.block),
                                 static_cast<const char *>(command.block) + command.block_bytes);
-  items::Launch launch = {};
+  emulator::Launch launch = {};
   launch.entry = entry.run;
   launch.arguments = block.data();
   for (int i = 0; i < 3; ++i) launch.blocks[i] = launch.threads[i] = 1;
@@ -54,11 +54,11 @@ guf_status HostSink::run(const Command &command, guf_error *) {
   launch.shared_bytes = command.shared_bytes;
   launch.synchronises = entry.synchronises;
   launch.descending = launches_++ % 2 != 0;
-  const items::Result result = items::run(launch);
+  const emulator::Result result = emulator::run(launch);
   char text[256] = {};
-  items::describe(result, text, sizeof(text));
-  EXPECT_EQ(result.outcome, items::Outcome::kDone) << text;
-  return result.outcome == items::Outcome::kDone ? GUF_OK : GUF_E_INTERNAL;
+  emulator::describe(result, text, sizeof(text));
+  EXPECT_EQ(result.outcome, emulator::Outcome::kDone) << text;
+  return result.outcome == emulator::Outcome::kDone ? GUF_OK : GUF_E_INTERNAL;
 }
 
 guf_status HostSink::scratch(uint64_t bytes, uint64_t *out_address, guf_error *) {
