@@ -157,13 +157,15 @@ bool is_heavy(const AutoWeight &weight) {
 }
 
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
-                 const broadcast::LoopShape &loop, Room room, guf_error *error) {
-  if (call.auto_placement != AutoPlacement::kTransferOutweighsWork || loop.items == 0)
+                 const broadcast::LoopShape &loop, AutoMove move, guf_error *error) {
+  if (move == AutoMove::kNever || loop.items == 0 ||
+      call.auto_placement != AutoPlacement::kTransferOutweighsWork) {
     return GUF_OK;
+  }
   if (call.ufunc->signature.generalized) {
     const AutoWeight weight = weight_of(call, choice, loop);
     if (is_heavy(weight)) {
-      if (room == Room::kOfChunks || has_room(*call.automatic, weight.bytes))
+      if (move == AutoMove::kInChunks || has_room(*call.automatic, weight.bytes))
         return place_heavy(call, *choice.loop, error);
       call.auto_placement = AutoPlacement::kTooLarge;
       return GUF_OK;

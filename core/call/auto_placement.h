@@ -27,15 +27,19 @@ AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
 // the work.
 bool is_heavy(const AutoWeight &weight);
 
-// Whether all operands must fit into the device's memory at once, or only chunks of them.
-enum class Room : uint8_t { kNeeded, kOfChunks };
+// Whether a call on device auto may move from the host to the automatic device.
+enum class AutoMove : uint8_t {
+  kNever,    // stays on the host
+  kWhole,    // moves if all operands fit into the device's memory at once
+  kInChunks  // moves even if only chunks of the operands fit
+};
 
 // Sets auto_placement of a call whose types and shapes are known, and moves the call to the
 // automatic device if that is faster or the host has no kernel. Loads the device's kernel for heavy
 // calls, and the host's kernel for all others.
 // Errors  those of backend::kernel_of except GUF_E_NO_IMAGE
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
-                 const broadcast::LoopShape &loop, Room room, guf_error *error);
+                 const broadcast::LoopShape &loop, AutoMove move, guf_error *error);
 
 // Describes in one line where a call on device auto runs and why. Returns "" if the call is not on
 // device auto. The second overload is for methods, whose work is one operation per element.

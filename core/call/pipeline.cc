@@ -87,8 +87,8 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries arrays(call);
-  SeparateOutputs separate(call, arrays, SeparateOutputs::Missing::kAllocated);
-  GUF_TRY(decide_separate(call, &separate, &choice, &loop, room.get()));
+  SeparateOutputs separate(call, &arrays);
+  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, room.get()));
   void *kernel = nullptr;  // looked up before anything is written
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
   GUF_TRY(arrays.open(room.get()));
@@ -102,38 +102,18 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 
 }  // namespace
 
-guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
-                            guf_error *error) {
+guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Choice *choice,
+                  broadcast::LoopShape *loop, guf_error *error) {
+  SeparateOutputs *const separate = options.separate;
+  if (__builtin_expect(separate != nullptr, 0)) separate->mark();
   GUF_TRY(validate::check_operands(call, error));
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
-  return broadcast::arrange(call, loop, error);
-}
-
-guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
-                  guf_error *error) {
-  GUF_TRY(decide_unweighed(call, choice, loop, error));
+  if (__builtin_expect(separate != nullptr, 0)) GUF_TRY(separate->redirect(choice, error));
+  GUF_TRY(broadcast::arrange(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
-  return weigh(call, *choice, *loop, Room::kNeeded, error);
-}
-
-guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
-                                     resolve::Choice *choice, broadcast::LoopShape *loop,
-                                     guf_error *error) {
-  separate->mark();
-  GUF_TRY(validate::check_operands(call, error));
-  GUF_TRY(place(call, error));
-  GUF_TRY(resolve::choose(call, choice, error));
-  GUF_TRY(separate->redirect(choice, error));
-  return broadcast::arrange(call, loop, error);
-}
-
-guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
-                           broadcast::LoopShape *loop, guf_error *error) {
-  GUF_TRY(decide_separate_unweighed(call, separate, choice, loop, error));
-  if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
-  return weigh(call, *choice, *loop, Room::kNeeded, error);
+  return weigh(call, *choice, *loop, options.auto_move, error);
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
@@ -184,7 +164,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   if (call.nseparate != 0) return call_into_separate(call, outputs, error);
-  GUF_TRY(decide(call, &choice, &loop, error));
+  GUF_TRY(decide(call, {AutoMove::kWhole}, &choice, &loop, error));
   OverlapWork work;
   const bool overlaps = find_overlaps(call, &work);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
@@ -201,13 +181,8 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  Temporaries nothing(call);
-  SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
-  if (call.nseparate != 0) {
-    GUF_TRY(decide_separate_unweighed(call, &separate, &choice, &loop, error));
-  } else {
-    GUF_TRY(decide_unweighed(call, &choice, &loop, error));
-  }
+  SeparateOutputs separate(call, nullptr);
+  GUF_TRY(decide(call, {AutoMove::kNever, &separate}, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();
   out->loop = choice.index;
   out->noperands = call.noperands;

@@ -4,10 +4,13 @@
 #ifndef GUFUNC_CORE_CALL_PIPELINE_H
 #define GUFUNC_CORE_CALL_PIPELINE_H
 
+#include "core/call/auto_placement.h"
 #include "core/geometry/planner.h"
 #include "core/op/call_view.h"
 
 namespace gufunc::pipeline {
+
+class SeparateOutputs;
 
 // Runs a call. On success the outputs that it allocated are written to `outputs`, by output index.
 // Errors  those of guf_call
@@ -17,26 +20,19 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 // Errors  those of guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
-// Determines types and shapes, for calls, plans and queries about calls. Changes the operands as
-// broadcasting requires: axes= permutes them, and weak scalars get the loop's dtypes.
-guf_status decide(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
-                  guf_error *error);
+// The differences between the callers of `decide`.
+struct DecideOptions {
+  // Whether a call on device auto with host operands may move to the automatic device.
+  AutoMove auto_move = AutoMove::kNever;
+  // Receives the separate outputs of inout operands. The call is redirected to them, so that it
+  // runs in place on them afterwards. Required if the call has any.
+  SeparateOutputs *separate = nullptr;
+};
 
-// The same without auto placement: a call on device auto with host operands stays on the host.
-guf_status decide_unweighed(op::CallView &call, resolve::Choice *choice, broadcast::LoopShape *loop,
-                            guf_error *error);
-
-class SeparateOutputs;
-
-// As `decide`, for a call with separate outputs for inout operands. The call is redirected to them,
-// so that it runs in place on them afterwards.
-guf_status decide_separate(op::CallView &call, SeparateOutputs *separate, resolve::Choice *choice,
-                           broadcast::LoopShape *loop, guf_error *error);
-
-// As `decide_unweighed`, for a call with separate outputs.
-guf_status decide_separate_unweighed(op::CallView &call, SeparateOutputs *separate,
-                                     resolve::Choice *choice, broadcast::LoopShape *loop,
-                                     guf_error *error);
+// Determines device, types and shapes, for calls, plans and queries about calls. Changes the
+// operands as broadcasting requires: axes= permutes them, and weak scalars get the loop's dtypes.
+guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Choice *choice,
+                  broadcast::LoopShape *loop, guf_error *error);
 
 // Plans and launches a call whose types and shapes are known. `kernel`: the kernel of the loop, or
 // nullptr to look it up.

@@ -57,14 +57,14 @@ void SeparateOutputs::mark() {
 guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dtype,
                                          const Pair &pair, int32_t number, guf_error *error) {
   op::OperandView &output = call_.operand[pair.output];
-  if (missing_ == Missing::kAllocated) {
+  if (arrays_ != nullptr) {
     base::Ref<array::Array> array;
     backend::Device *home = nullptr;
-    GUF_TRY(arrays_.find_home(&home, error));
+    GUF_TRY(arrays_->find_home(&home, error));
     GUF_TRY(
         memory::allocate(*home, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
     point_at(array, &output);
-    arrays_.add_output(number, std::move(array));
+    arrays_->add_output(number, std::move(array));
     return GUF_OK;
   }
   uint64_t size = 0;  // fails on overflow, as an allocation would
@@ -141,18 +141,18 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       op::OperandView &operand = call_.operand[i];
       if (call_.ufunc->signature.writes(i) || !has_memory(operand)) continue;
       if (array::shares_memory(operand.layout, written)) {
-        GUF_TRY(arrays_.replace_by_copy(&operand, GUF_DTYPE_UNSPECIFIED, error));
+        GUF_TRY(arrays_->replace_by_copy(&operand, GUF_DTYPE_UNSPECIFIED, error));
       }
     }
     for (Pair &other : pairs_) {
       if (&other == &pair || !has_memory(other.source)) continue;
       if (array::shares_memory(other.source.layout, written)) {
-        GUF_TRY(arrays_.replace_by_copy(&other.source, GUF_DTYPE_UNSPECIFIED, error));
+        GUF_TRY(arrays_->replace_by_copy(&other.source, GUF_DTYPE_UNSPECIFIED, error));
       }
     }
     if (call_.has_where && has_memory(call_.where) &&
         array::shares_memory(call_.where.layout, written)) {
-      GUF_TRY(arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
+      GUF_TRY(arrays_->replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
     }
   }
   for (Pair &pair : pairs_) {
@@ -160,19 +160,19 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     if (pair.through_copy || call_.host_copies != op::HostCopies::kNone) {
       op::OperandView output = call_.operand[pair.output];
       output.layout = target.layout;  // as axes= permuted it
-      GUF_TRY(arrays_.replace_by_copy(&target, pair.loop_dtype, error));
-      GUF_TRY(arrays_.write_back_later(output, target, loop.core_ndim[pair.operand], error));
+      GUF_TRY(arrays_->replace_by_copy(&target, pair.loop_dtype, error));
+      GUF_TRY(arrays_->write_back_later(output, target, loop.core_ndim[pair.operand], error));
     }
     if (!call_.ufunc->signature.reads(pair.operand)) continue;
     if (call_.stream != nullptr && pair.source.array != nullptr) {
-      arrays_.keep(base::Ref<array::Array>::share(pair.source.array));
+      arrays_->keep(base::Ref<array::Array>::share(pair.source.array));
     }
     const bool scalar = (pair.source.flags & op::kScalar) != 0;
     if (call_.stream != nullptr && call_.device->host_memory && scalar) {
       op::OperandView *const lifted = &pair.source;
-      GUF_TRY(arrays_.lift(&lifted, 1, error));
+      GUF_TRY(arrays_->lift(&lifted, 1, error));
     }
-    GUF_TRY(arrays_.bring_input(&pair.source, error));
+    GUF_TRY(arrays_->bring_input(&pair.source, error));
     memory::Side source = side_of(pair.source);
     const int32_t ndim = loop.turned ? target.layout.ndim : 0;
     const TurnedLayout turned(source.layout, ndim, loop.order[pair.operand]);

@@ -16,11 +16,9 @@ namespace gufunc::pipeline {
 // in place on the outputs.
 class SeparateOutputs {
  public:
-  // The treatment of missing outputs. kLaidOut only computes layouts without memory, for queries.
-  enum class Missing : uint8_t { kAllocated, kLaidOut };
-
-  SeparateOutputs(op::CallView &call, Temporaries &arrays, Missing missing)
-      : call_(call), arrays_(arrays), missing_(missing) {}
+  // `arrays` owns the missing outputs. For queries it is nullptr: missing outputs then get layouts
+  // without memory.
+  SeparateOutputs(op::CallView &call, Temporaries *arrays) : call_(call), arrays_(arrays) {}
 
   // Called before types are resolved, because the operands are only read until then.
   void mark();
@@ -61,8 +59,7 @@ class SeparateOutputs {
   guf_status check_apart(guf_error *error) const;
 
   op::CallView &call_;
-  Temporaries &arrays_;
-  Missing missing_;
+  Temporaries *const arrays_;
   uint32_t laid_out_ = 0;
   std::vector<Pair> pairs_;
 };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/call/auto_placement.h"
 #include "core/call/operand_overlap.h"
 #include "core/call/pipeline.h"
 #include "core/call/requested_fp_flags.h"
@@ -116,8 +115,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
   GUF_TRY(check_memory(call_, error));
-  GUF_TRY(decide_unweighed(call_, &choice_, &loop_, error));
-  if (call_.automatic != nullptr) GUF_TRY(weigh(call_, choice_, loop_, Room::kOfChunks, error));
+  GUF_TRY(decide(call_, {AutoMove::kInChunks}, &choice_, &loop_, error));
   GUF_TRY(check_overlap(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();

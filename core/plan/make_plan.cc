@@ -203,7 +203,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  GUF_TRY(decide_unweighed(call, &choice, &loop, error));
+  GUF_TRY(decide(call, {}, &choice, &loop, error));
   if (call.auto_placement == op::AutoPlacement::kTransferOutweighsWork)
     call.auto_placement = op::AutoPlacement::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
@@ -219,20 +219,14 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   base::collect();  // frees plans of earlier explains, which a program may free nowhere else
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  uint32_t missing = 0;
-  Temporaries nothing(call);
-  SeparateOutputs separate(call, nothing, SeparateOutputs::Missing::kLaidOut);
-  if (call.nseparate != 0) {
-    GUF_TRY(decide_separate(call, &separate, &choice, &loop, error));
-    missing = separate.laid_out();
-  } else {
-    GUF_TRY(decide(call, &choice, &loop, error));
-    for (int32_t i = 0; i < call.noperands; ++i) {
-      if (!op::is_missing(call.operand[i])) continue;
-      GUF_TRY(lay_out_missing(call, i, &loop, error));
-      call.operand[i].flags = 0;  // it influences the layout of later outputs, as in a call
-      missing |= 1U << i;
-    }
+  SeparateOutputs separate(call, nullptr);
+  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, error));
+  uint32_t missing = separate.laid_out();
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (!op::is_missing(call.operand[i])) continue;
+    GUF_TRY(lay_out_missing(call, i, &loop, error));
+    call.operand[i].flags = 0;  // it influences the layout of later outputs, as in a call
+    missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (is_bit(missing, i)) call.operand[i].flags = op::kMissing;
