@@ -106,7 +106,7 @@ TEST_F(DeviceLaunch, FloatingPointFlags) {
   EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(plugin().event_record(before, stream, &error_), GUF_OK);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(events, uint32_t{GUF_FP_OVERFLOW | GUF_FP_DIVIDE});
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW | GUF_FP_DIVIDE});
 
   fp_status = {"ratio", GUF_FUNCTION_DIVIDES, 0, GUF_FP_DIVIDE, 0, nullptr};
   EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;

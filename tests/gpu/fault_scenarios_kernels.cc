@@ -145,7 +145,7 @@ void launch_with_fp_status(Trial &run) {
     const guf_status queued = bench.launch(launch);
     const guf_status done = bench.wait();  // writes to `fp_flags` end here
     if (queued == GUF_OK && done == GUF_OK) {
-      EXPECT_EQ(events, uint32_t{GUF_FP_INVALID});
+      EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INVALID});
     }
   });
 }

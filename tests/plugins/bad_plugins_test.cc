@@ -13,7 +13,7 @@
 
 #include "core/plugin/registry.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,7 +80,7 @@ TEST_P(BadPlugin, IsListedWithItsReason) {
                         std::filesystem::copy_options::overwrite_existing);
   ListingRules rules;
   rules.sources.path = folder;
-  rules.trust = process_trust();
+  rules.trust = base::process_trust();
   const auto list = list_backends(rules);
   ASSERT_EQ(list.size(), 1u);
   Record &record = *list[0];
@@ -127,7 +127,7 @@ TEST_P(BadProbe, IsRefusedWithItsReason) {
   guf_error error = {};
   error.struct_size = sizeof error;
   ASSERT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GUF_OK) << error.message;
-  Device *device = nullptr;
+  backend::Device *device = nullptr;
   EXPECT_EQ(find_device(GetParam().kind, &device, &error), GUF_E_ABI);
   EXPECT_THAT(error.message, HasSubstr(GetParam().text));
   EXPECT_EQ(device, nullptr);
@@ -171,4 +171,4 @@ TEST(BadPlugins, PathsThatAreNoPluginFile) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -14,7 +14,7 @@
 #include "core/plugin/registry.h"
 #include "tests/plugins/null_control.h"
 
-namespace gufunc::backend {
+namespace gufunc::plugin {
 namespace {
 
 using ::testing::HasSubstr;
@@ -42,7 +42,7 @@ class NullPlugin : public ::testing::Test {
   }
   static const null_control &control_of(const Record &null) {
     const void *table = nullptr;
-    ErrorRoom room(nullptr);
+    backend::ErrorRoom room(nullptr);
     EXPECT_EQ(null.api.extension("null.control", 1, &table, room.get()), GUF_OK);
     return *static_cast<const null_control *>(table);
   }
@@ -52,8 +52,8 @@ class NullPlugin : public ::testing::Test {
     error_.struct_size = sizeof error_;
   }
 
-  static Device *device(const char *spec) {
-    Device *found = nullptr;
+  static backend::Device *device(const char *spec) {
+    backend::Device *found = nullptr;
     EXPECT_EQ(find_device(spec, &found, nullptr), GUF_OK) << spec;
     return found;
   }
@@ -64,7 +64,7 @@ class NullPlugin : public ::testing::Test {
 TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_EQ(record().ndevices, 70);
   EXPECT_STREQ(record().driver, "null driver 1");
-  Device *first = nullptr;
+  backend::Device *first = nullptr;
   ASSERT_EQ(find_device("null", &first, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(first->spec, "null:0");
   EXPECT_EQ(first, device("null:0"));
@@ -114,7 +114,7 @@ TEST_F(NullPlugin, OldTablesDescribeNothing) {
 }
 
 TEST_F(NullPlugin, SpecsThatAreNone) {
-  Device *found = nullptr;
+  backend::Device *found = nullptr;
   for (const char *spec : {"", ":", "null:", ":0", "null:-1", "null:0x", "null:00000", "Null",
                            "null 0", "null:0:0", "0"}) {
     EXPECT_EQ(find_device(spec, &found, &error_), GUF_E_ARG) << spec;
@@ -126,7 +126,7 @@ TEST_F(NullPlugin, SpecsThatAreNone) {
 
 TEST_F(NullPlugin, AFailedDeviceIsTriedAgain) {
   control().script("device_open@1=1001");
-  Device *found = nullptr;
+  backend::Device *found = nullptr;
   EXPECT_EQ(find_device("null:2", &found, &error_), GUF_E_DEVICE_MEMORY);
   EXPECT_EQ(error_.native_code, 101001);
   EXPECT_EQ(find_device("null:2", &found, &error_), GUF_OK);
@@ -140,33 +140,33 @@ std::unique_ptr<op::Ufunc> make_ufunc(const char *name, int32_t nin, int32_t nou
 }
 
 TEST_F(NullPlugin, FindsAndKeepsBuiltinKernels) {
-  Device &null = *device("null:0");
+  backend::Device &null = *device("null:0");
   const auto add = make_ufunc("add", 2, 1);
   op::Loop loop;
   loop.types = {GUF_F32, GUF_F32, GUF_F32};
   void *kernel = nullptr, *again = nullptr;
-  ASSERT_EQ(kernel_of(*add, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(backend::kernel_of(*add, loop, null, &kernel, &error_), GUF_OK) << error_.message;
   const uint64_t loads = control().calls("module_load"), gets = control().calls("kernel_get");
-  ASSERT_EQ(kernel_of(*add, loop, null, &again, &error_), GUF_OK);
+  ASSERT_EQ(backend::kernel_of(*add, loop, null, &again, &error_), GUF_OK);
   EXPECT_EQ(kernel, again);
   EXPECT_EQ(control().calls("kernel_get"), gets);
 
   op::Loop doubles;
   doubles.types = {GUF_F64, GUF_F64, GUF_F64};
-  ASSERT_EQ(kernel_of(*add, doubles, null, &again, &error_), GUF_OK);
+  ASSERT_EQ(backend::kernel_of(*add, doubles, null, &again, &error_), GUF_OK);
   EXPECT_NE(kernel, again);
   EXPECT_EQ(control().calls("module_load"), loads) << "both loops share the image";
 
   op::Loop integers;
   integers.types = {GUF_I32, GUF_I32, GUF_I32};
-  EXPECT_EQ(kernel_of(*add, integers, null, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::kernel_of(*add, integers, null, &kernel, &error_), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message,
               HasSubstr("no kernel of 'add' (int32,int32->int32) for device null:0 (null)"));
   const auto absent = make_ufunc("absent", 2, 1);
-  EXPECT_EQ(kernel_of(*absent, loop, null, &kernel, &error_), GUF_OK) << "the kept answer";
+  EXPECT_EQ(backend::kernel_of(*absent, loop, null, &kernel, &error_), GUF_OK) << "the kept answer";
   op::Loop fresh;
   fresh.types = loop.types;
-  EXPECT_EQ(kernel_of(*absent, fresh, null, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::kernel_of(*absent, fresh, null, &kernel, &error_), GUF_E_NO_IMAGE);
 }
 
 void count_items(char **, const int64_t *dims, const int64_t *, void *user) {
@@ -188,31 +188,32 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   op::Loop loop;
   loop.types = {GUF_F32};
   loop.host = reinterpret_cast<void (*)(void)>(&count_items);
-  Device &null = *device("null:0");
+  backend::Device &null = *device("null:0");
   void *kernel = nullptr;
-  ASSERT_EQ(kernel_of(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(backend::kernel_of(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
   int64_t items = 0;
   loop.user = &items;
-  ASSERT_EQ(launch(null, nullptr, kernel, loop, 1, one_dimension(7), nullptr, &error_), GUF_OK);
+  ASSERT_EQ(backend::launch(null, nullptr, kernel, loop, 1, one_dimension(7), nullptr, &error_),
+            GUF_OK);
   EXPECT_EQ(items, 7);
 
   control().script("host_memory=0");
-  Device &far = *device("null:3");
+  backend::Device &far = *device("null:3");
   EXPECT_FALSE(far.host_memory);
   op::Loop same;
   same.types = loop.types;
   same.host = loop.host;
-  EXPECT_EQ(kernel_of(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::kernel_of(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:3 runs none"));
 }
 
 // Every code that only a device can cause, from the slot that would cause it.
 TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
-  Device &null = *device("null:0");
+  backend::Device &null = *device("null:0");
   const guf_backend_api &api = null.backend->api;
   void *stream = nullptr, *event = nullptr;
   uint64_t address = 0;
-  ErrorRoom room(&error_);
+  backend::ErrorRoom room(&error_);
   guf_error *const e = room.get();
   ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, e), GUF_OK);
   ASSERT_EQ(api.event_open(null.native, &event, e), GUF_OK);
@@ -255,9 +256,9 @@ TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
 }
 
 TEST_F(NullPlugin, QueuedWorkWaitsAndAStreamKeepsItsFirstFailure) {
-  Device &null = *device("null:0");
+  backend::Device &null = *device("null:0");
   const guf_backend_api &api = null.backend->api;
-  ErrorRoom room(&error_);
+  backend::ErrorRoom room(&error_);
   void *stream = nullptr;
   ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, room.get()), GUF_OK);
   control().script("async=1");
@@ -283,4 +284,4 @@ TEST_F(NullPlugin, QueuedWorkWaitsAndAStreamKeepsItsFirstFailure) {
 }
 
 }  // namespace
-}  // namespace gufunc::backend
+}  // namespace gufunc::plugin

@@ -7,10 +7,10 @@
 #include "core/module/module.h"
 #include "core/plugin/registry.h"
 
-using namespace gufunc::backend;
+using namespace gufunc::plugin;
 
 int main(int argc, char **argv) {
-  std::printf("privileged %d\n", process_is_privileged() ? 1 : 0);
+  std::printf("privileged %d\n", gufunc::base::process_is_privileged() ? 1 : 0);
   std::printf("path '%s'\n", environment("GUFUNC_BACKEND_PATH").c_str());
   std::printf("add '%s'\n", environment("GUFUNC_BACKEND_PATH_ADD").c_str());
   std::printf("selection '%s'\n", process_rules().selection.c_str());

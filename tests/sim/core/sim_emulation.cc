@@ -15,25 +15,25 @@ using guf::device::emulated_image;
 using guf::device::emulated_kernel;
 using guf::device::emulation_table;
 
-struct Sidecar {
+struct Emulation {
   const emulation_table *table = nullptr;
   std::string trouble;  // reason for a missing table
 };
 
-const Sidecar &open_sidecar(const std::string &path) {
-  static auto *opened = new std::map<std::string, Sidecar>;
+const Emulation &open_emulation(const std::string &path) {
+  static auto *opened = new std::map<std::string, Emulation>;
   const auto found = opened->find(path);
   if (found != opened->end()) return found->second;
-  Sidecar &emulation file = (*opened)[path];
+  Emulation &emulation = (*opened)[path];
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *table = library == nullptr ? nullptr : dlsym(library, "gufunc_emulation_v1");
   if (table == nullptr) {
     const char *text = dlerror();
-    emulation file.trouble = text == nullptr ? "no symbol gufunc_emulation_v1" : text;
-    return emulation file;
+    emulation.trouble = text == nullptr ? "no symbol gufunc_emulation_v1" : text;
+    return emulation;
   }
-  emulation file.table = static_cast<const emulation_table *>(table);
-  return emulation file;
+  emulation.table = static_cast<const emulation_table *>(table);
+  return emulation;
 }
 
 bool same_digest(const guf::u8 (&bytes)[32], const std::string &digest) {
@@ -90,7 +90,7 @@ const emulated_kernel *find_excerpt_emulation(const Config &config, uint64_t siz
   const emulated_kernel *found = nullptr;
   const emulation_table *first = nullptr;
   for (const std::string &path : config.emulation) {
-    const emulation_table *const table = open_sidecar(path).table;
+    const emulation_table *const table = open_emulation(path).table;
     if (table == nullptr || !lists_ptx_of_more(*table, size)) continue;
     const emulated_kernel *const entry = find_entry(*table, kernel);
     if (entry == nullptr || (first != nullptr && share_ptx(*first, *table))) continue;
@@ -110,13 +110,13 @@ const emulated_kernel *find_emulation(const Config &config, const std::string &d
   *why_not = "no emulation file of GUFUNC_SIM_EMULATION lists its image, sha256 " + digest + ", " +
              std::to_string(size) + " bytes";
   for (const std::string &path : config.emulation) {
-    const Sidecar &emulation file = open_sidecar(path);
-    if (emulation file.table == nullptr) {
-      *why_not += "; " + path + ": " + emulation file.trouble;
+    const Emulation &emulation = open_emulation(path);
+    if (emulation.table == nullptr) {
+      *why_not += "; " + path + ": " + emulation.trouble;
       continue;
     }
-    if (!lists_image(*emulation file.table, digest, size)) continue;
-    const emulated_kernel *const entry = find_entry(*emulation file.table, kernel);
+    if (!lists_image(*emulation.table, digest, size)) continue;
+    const emulated_kernel *const entry = find_entry(*emulation.table, kernel);
     if (entry != nullptr) return entry;
     *why_not = "the emulation file of its image, " + path + ", has no entry of this name";
   }
