@@ -57,7 +57,7 @@ void unpack_value(const guf_operand &in, op::OperandView *out) {
                                                   guf_error *error) {
   return base::fail(error, GUF_E_ARG, index, kNone, "argument %d: kind %d is %s", index, in.kind,
                     in.kind == GUF_OPERAND_NONE ? "GUF_OPERAND_NONE; an input must be given"
-                                                : "no guf_operand_kind");
+                                                : "not a guf_operand_kind");
 }
 
 // Marks outputs that the caller did not pass.

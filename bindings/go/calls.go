@@ -5,7 +5,10 @@ package gufunc
 // #include "block.h"
 import "C"
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // Call applies the ufunc to its inputs and returns its outputs: the arrays of options.Out, and a
 // new array for each output that options.Out does not provide. The caller closes the new arrays.

@@ -6,6 +6,7 @@ package gufunc
 import "C"
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/cgo"
 	"unsafe"

@@ -81,10 +81,10 @@ TEST_F(Gufcc, OnlySourcesWithBarriersSynchronise) {
 TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
   const char *rows[][2] = {
       {"GUF_KERNEL(no_block);",
-       ":10: error: no_block: expected void (guf::block, ...)\n, got another function than a "
-       "kernel"},
+       ":10: error: no_block: expected void (guf::block, ...), got another function than a "
+       "kernel\n"},
       {"GUF_KERNEL(result);",
-       ":10: error: result: expected void (guf::block, ...)\n, got another function than a kernel"},
+       ":10: error: result: expected void (guf::block, ...), got another function than a kernel\n"},
       {"GUF_KERNEL(record);",
        ":10: error: record: parameter 2 behind the block is not a number, no pointer to numbers "
        "and "
@@ -94,8 +94,8 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
        "and "
        "no guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(deep);",
-       ":10: error: deep: parameter 1 behind the block is not a number, no pointer to numbers and "
-       "no "
+       ":10: error: deep: parameter 1 behind the block is not a number, a pointer to numbers or "
+       "a "
        "guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(large);",
        ":10: error: large: its arguments take more than 2048 bytes; pass arrays by pointer or "

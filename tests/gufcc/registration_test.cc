@@ -185,10 +185,10 @@ TEST(Registration, OptionsOfOneNameContradict) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         said_of_three("", "", flag, &(module = {})),
-        fmt::format("k.cpp:13: error: f: expected no {0} as at k.cpp:5{1}, got {0}", quoted, end));
+        fmt::format("k.cpp:13: error: f: expected no {0} as at k.cpp:5, got {0}{1}", quoted, end));
     EXPECT_EQ(
         said_of_three(flag, flag, "", &(module = {})),
-        fmt::format("k.cpp:13: error: f: expected {0} as at k.cpp:5{1}, got no {0}", quoted, end));
+        fmt::format("k.cpp:13: error: f: expected {0} as at k.cpp:5, got no {0}{1}", quoted, end));
   }
   const char *rows[][5] = {
       {"identity=zero", "identity=zero", "identity=one", "identity=one", "identity=zero"},
@@ -199,7 +199,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
   for (const auto &[first, second, third, found, wanted] : rows) {
     EXPECT_EQ(
         said_of_three(first, second, third, &(module = {})),
-        fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5{}, got {}", wanted, end, found));
+        fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", wanted, found, end));
   }
 }
 

@@ -74,8 +74,6 @@ FILES = [
     Fault("core/base/seeded.cc", SPDX + "int x; \n", "ends in spaces"),
     Fault("core/base/seeded.cc", SPDX + "int x;", "the last line has no end"),
     Fault("core/geometry/error.cc", SPDX + "int x;\n", "one name, several files"),
-    Fault("docs/decisions/0999-seeded.md", "| `core/base/nowhere.cc` | a long reason |\n",
-          "which does not exist"),
 ]
 
 DOCS = [

@@ -57,7 +57,7 @@ bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagno
   const uint64_t size = fs::file_size(path, failure);
   if (!failure && size > kMost) {
     return diagnostics->error({}, "{} is too large for a source: expected at most {}, got {} bytes",
-                              typed, size, kMost);
+                              typed, kMost, size);
   }
   std::string text;
   if (!read_file(path, &text, diagnostics)) return false;

@@ -24,7 +24,7 @@ bool read_number(const Place &place, const std::string &key, const std::string &
   if (failure == std::errc() && end == value.data() + value.size() && *out >= low && *out <= high) {
     return true;
   }
-  return diagnostics->error(place, "{}: expected {} to {}, got '{}'", key, value, low, high);
+  return diagnostics->error(place, "{}: expected {} to {}, got '{}'", key, low, high, value);
 }
 
 bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
@@ -151,11 +151,10 @@ std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
     probe(form + "::is_kernel",
           "expected void (guf::block, ...), got another function than a kernel");
     for (int i = 1; i <= kMostParameters; ++i) {
-      probe(
-          fmt::format("{}::bad != {}", form, i),
-          fmt::format("parameter {} behind the block is not a number, no pointer to numbers and no "
-                      "guf::view of at most 8 dimensions",
-                      i));
+      probe(fmt::format("{}::bad != {}", form, i),
+            fmt::format("parameter {} behind the block is not a number, a pointer to numbers or a "
+                        "guf::view of at most 8 dimensions",
+                        i));
     }
     probe(form + "::count <= guf::raw::kMostParameters", "expected at most 32 parameters");
     probe(form + "::words * 8 <= guf::raw::kMostBytes",

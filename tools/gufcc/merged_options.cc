@@ -29,11 +29,11 @@ std::string spelled(const char *key, const std::string &value) {
   return value.empty() ? fmt::format("no {}=", key) : fmt::format("{}={}", key, value);
 }
 
-bool refuse(const Function &added, const std::string &found, const std::string &wanted,
+bool refuse(const Function &added, const std::string &found, const std::string &expected,
             const Place &other, Diagnostics *diagnostics) {
   return diagnostics->error(
       added.place, "{}: expected {} as at {}:{}, got {}; registrations of one name agree in it",
-      added.name, found, wanted, other.file, other.line);
+      added.name, expected, other.file, other.line, found);
 }
 
 // `failure` may be left out for loops that cannot fail. `doc` is the same for all loops.

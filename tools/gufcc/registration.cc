@@ -106,8 +106,8 @@ class Builder {
       }
       if (nin != function->nin || nout != function->nout) {
         return diagnostics_->error(raw.place,
-                                   "types \"{}\": expected {} and {}, got {} inputs and {} outputs",
-                                   word, nin, nout, function->nin, function->nout);
+                                   "types \"{}\": expected {} inputs and {} outputs, got {} and {}",
+                                   word, function->nin, function->nout, nin, nout);
       }
       loop.callee = raw.function;
       loop.place = raw.place;

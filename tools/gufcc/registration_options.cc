@@ -86,8 +86,8 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
         return true;
       }
     }
-    return diagnostics->error(place, "identity: expected {}, got '{}'", value,
-                              fmt::join(kIdentities, ", "));
+    return diagnostics->error(place, "identity: expected {}, got '{}'",
+                              fmt::join(kIdentities, ", "), value);
   } else {
     return diagnostics->error(place, "'{}' is not an option;{} valid are {}", key, nearest_key(key),
                               kValidKeys);

@@ -14,7 +14,7 @@ end
 # Messages count dimensions as the caller does.
 for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dimensions",
                      0 => "dimension 0 is", 3 => "dimension 3 is", (1, 4) => "dimension 4 is",
-                     1.0 => "a dimension is an integer, not 1.0", :x => "not :x")
+                     1.0 => "dimension: expected an integer, got 1.0", :x => "got :x")
     @test occursin(text, text_of(() -> reduce(add, zeros(2, 3); dims=dims)))
 end
 

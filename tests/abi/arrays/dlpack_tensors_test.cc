@@ -159,11 +159,11 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
     void (*damage)(Foreign &);
   };
   const Broken kBroken[] = {
-      {"2.0, expected 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 2; }},
-      {"0.0, expected 1.x", GUF_E_ABI, [](Foreign &f) { f.managed.major = 0; }},
-      {"got -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
-      {"got 65", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = 65; }},
-      {"got -2147483648", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
+      {"expected 1.x, got 2.0", GUF_E_ABI, [](Foreign &f) { f.managed.major = 2; }},
+      {"expected 1.x, got 0.0", GUF_E_ABI, [](Foreign &f) { f.managed.major = 0; }},
+      {"found -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
+      {"found 65", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = 65; }},
+      {"found -2147483648", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
       {"shape is NULL", GUF_E_ARG, [](Foreign &f) { f.tensor().shape = nullptr; }},
       {"negative", GUF_E_SHAPE, [](Foreign &f) { f.shape[1] = -3; }},
       {"too big", GUF_E_SHAPE, [](Foreign &f) { f.shape[0] = f.shape[1] = INT64_MAX / 2; }},
@@ -188,8 +188,8 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
       {"code 10", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = 0x0001080A; }},
       {"code 128", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = GUF_DATETIME64; }},
       {"1 bits", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = 0x00010106; }},
-      {"device_type is 4", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = 4; }},
-      {"device_type is -2", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = -2; }},
+      {"ROC, got 4", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = 4; }},
+      {"ROC, got -2", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = -2; }},
       {"device_id is -1", GUF_E_NO_DEVICE,
        [](Foreign &f) {
          f.tensor().device_type = GUF_DLPACK_CUDA;

@@ -75,7 +75,7 @@ TEST_P(DeviceState, ThePoolHasALimit) {
   guf_array none = nullptr;
   EXPECT_EQ(guf_array_alloc(there_, GUF_F32, 1, &large, nullptr, GUF_ORDER_C, &none, &error_),
             GUF_E_DEVICE_MEMORY);
-  EXPECT_THAT(error_.message, HasSubstr("of a limit of"));
+  EXPECT_THAT(error_.message, HasSubstr("exceed the limit of"));
   EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_OK);
   EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_E_DEVICE_MEMORY);
   let_go(first);

@@ -93,7 +93,9 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
            {{0x80000000u, 1, 1}, {1, 1, 1}, "grid.x: expected 0 to 2147483647, got 2147483648"},
            {{1, 65536, 1}, {1, 1, 1}, "grid.y: expected 0 to 65535, got 65536"},
            {{1, 1, 65536}, {1, 1, 1}, "grid.z: expected 0 to 65535, got 65536"},
-           {{16777216, 1, 1}, {256, 1, 1}, "grid * block.x: got 4294967296"}}) {
+           {{16777216, 1, 1},
+            {256, 1, 1},
+            "grid * block.x: expected 0 to 4294967295, got 4294967296"}}) {
     expect(launch(scale, row.grid, row.block, arguments), GUF_E_ARG);
     EXPECT_THAT(error_.message, HasSubstr(row.text));
   }

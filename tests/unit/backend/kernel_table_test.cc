@@ -72,9 +72,11 @@ void PrintTo(const Row &row, std::ostream *out) {
 }
 
 const Row kRows[] = {
-    {"Size", [](Sample &s) { s.table.struct_size = 8; }, "struct_size: got 8", GUF_E_STRUCT},
+    {"Size", [](Sample &s) { s.table.struct_size = 8; }, "struct_size: expected 56, got 8",
+     GUF_E_STRUCT},
     {"LargerSize", [](Sample &s) { s.table.struct_size += 8; }, "struct_size", GUF_E_STRUCT},
-    {"KernelAbi", [](Sample &s) { s.table.kernel_abi = 2; }, "kernel ABI: got 2", GUF_E_ABI},
+    {"KernelAbi", [](Sample &s) { s.table.kernel_abi = 2; }, "kernel ABI: expected 1, got 2",
+     GUF_E_ABI},
     {"NoName", [](Sample &s) { s.table.name = nullptr; }, "; name: expected"},
     {"EmptyName", [](Sample &s) { s.name[0] = 0; }, "; name: expected"},
     {"OddName", [](Sample &s) { s.name[2] = ':'; }, "; name: expected"},

@@ -184,7 +184,7 @@ TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
   const guf_status wanted[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
                                GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
   const char *const texts[] = {"returned 7, which is not an error",
-                               "gave m the size 4; got 4",
+                               "gave m the size 4; expected 3, got 4",
                                "gave p the size -5",
                                "refused the sizes",
                                "returned 123456, which is not an error",

@@ -145,8 +145,8 @@ TEST(DimRules, FailuresNameTheSizes) {
   const struct {
     const char *rule, *text;
   } rows[] = {
-      {"p=m-n*2-m", "pairs: the rule p=m-n*2-m gives the negative size -14; found m=5, n=7"},
-      {"p=m//(n-7)", "pairs: the rule p=m//(n-7) overflows or divides by zero; found m=5, n=7"},
+      {"p=m-n*2-m", "pairs: the rule p=m-n*2-m gives the negative size -14; got m=5, n=7"},
+      {"p=m//(n-7)", "pairs: the rule p=m//(n-7) overflows or divides by zero; got m=5, n=7"},
       {"p=1//0", "pairs: the rule p=1//0 overflows or divides by zero"},
   };
   for (const auto &row : rows) {

@@ -81,7 +81,7 @@ TEST(Refusals, OfTypes) {
   expect_refusal(TypedCall{"bitwise_and", "ff"}, GUF_E_NO_LOOP,
                  "ufunc 'bitwise_and' not supported for the input types, and the inputs could not "
                  "be safely coerced to any supported types according to the casting rule "
-                 "''safe''; found float32 and float32; loops: ?\?->? bb->b BB->B hh->h HH->H ii->i "
+                 "''safe''; got float32 and float32; loops: ?\?->? bb->b BB->B hh->h HH->H ii->i "
                  "II->I qq->q QQ->Q");
   expect_refusal(
       TypedCall{"isnat", "f"}, GUF_E_NO_LOOP,

@@ -55,7 +55,7 @@ class Build(unittest.TestCase):
 
     def test_names_and_lists(self):
         for name in ("../../outside", "a/b", "", "a.b", "é", 3):
-            with self.subTest(name), self.assertRaisesRegex(gufunc.CallError, "name: found"):
+            with self.subTest(name), self.assertRaisesRegex(gufunc.CallError, "name: expected"):
                 self.build(SOURCE, name=name, define=["ADDED=1"])
         self.assertEqual([path.name for path in self.room.iterdir()], ["gufcc"])
         amount = self.room / "headers" / "amount.h"

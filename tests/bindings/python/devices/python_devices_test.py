@@ -242,7 +242,7 @@ class OnDevice:
                               ((1, (1, 1, 1, 1)), "block"), ((1, (1, 2.0)), "block.y"),
                               ((None, 32), "grid.x")):
                 with self.subTest(place, bad=bad):
-                    with self.assertRaisesRegex(gufunc.CallError, rf"^{name}: found "):
+                    with self.assertRaisesRegex(gufunc.CallError, rf"^{name}: expected "):
                         kernel.on(place)[bad](values, np.zeros(4, np.uint64))
         counts = np.zeros(4, np.uint64)
         kernel[np.int64(1), [32], None, 64](values, counts)
@@ -258,7 +258,7 @@ class OnDevice:
         values, counts = np.linspace(0, 0.99, 100, dtype=np.float32), np.zeros(4, np.uint64)
         fixed = counts.copy()
         fixed.setflags(write=False)
-        for arguments, text in (((values, fixed), "found a read-only array, and the kernel may"),
+        for arguments, text in (((values, fixed), "got a read-only array, and the kernel may"),
                                 ((3, counts), "expected an array, got a scalar"),
                                 ((values, 3), "expected an array, got a scalar")):
             told = set()

@@ -231,7 +231,7 @@ class Pointers(unittest.TestCase):
             with self.assertRaises(gufunc.CallError):
                 made(cfunc(told)(lambda x: x), "d->d")
         for types in ("ff->f", "d->d"):
-            with self.assertRaisesRegex(gufunc.CallError, "one of dd->d, not"):
+            with self.assertRaisesRegex(gufunc.CallError, "expected dd->d, got"):
                 made(scalar, types, scalar=True)
         with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
             made(halves, "d->d", scalar=True)
@@ -248,7 +248,7 @@ class Pointers(unittest.TestCase):
         for other in (NUMPY_LOOP(add_loop), ctypes.CFUNCTYPE(ctypes.c_double)(lambda: 1.0)):
             with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
                 made(other, "d->d", scalar=True)
-        with self.assertRaisesRegex(gufunc.CallError, "types are expected"):
+        with self.assertRaisesRegex(gufunc.CallError, "types: expected types such as"):
             made(NUMPY_LOOP(add_loop))
 
     def test_functions_of_integers(self):
@@ -297,7 +297,7 @@ class Pointers(unittest.TestCase):
         library = ffi.dlopen("libm.so.6")
         self.assertEqual(made(ffi.addressof(library, "hypot"), "dd->d", scalar=True)(3.0, 4.0), 5.0)
         self.assertEqual(made(ffi.addressof(library, "hypot"))(3.0, 4.0), 5.0)
-        with self.assertRaisesRegex(gufunc.CallError, "one of dd->d, not f->f"):
+        with self.assertRaisesRegex(gufunc.CallError, "expected dd->d, got f->f"):
             made(ffi.addressof(library, "hypot"), "f->f", scalar=True)
         back = ffi.callback("double(double)", lambda value: value - 1)
         self.assertEqual(made(back, "d->d", scalar=True)(3.0), 2.0)
