@@ -111,7 +111,7 @@ TEST(Scanner, NewAssemblyAndLongDoubleAreRefusedInFilesOfTheUser) {
 TEST(Scanner, MalformedRegistrations) {
   std::string messages;
   scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, 3)", &messages);
-  EXPECT_EQ(messages, "k.cpp:7: error: registration of f: expected a string literal, got '3'\n\");
+  EXPECT_EQ(messages, "k.cpp:7: error: registration of f: expected a string literal, got '3'\n");
   scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, \"f\", \"f->f\")", &messages);
   EXPECT_THAT(messages, HasSubstr("begins with the function's name"));
   scan("# 7 \"k.cpp\"\n__guf_register__(ufunc, f, \"f->f\"", &messages);
