@@ -180,8 +180,8 @@ Outcome probe_now(Record &record) {
 }
 
 // Reserves a device number of the process. Returns false if all are in use.
-bool take_number(bool the_cpu, int32_t *out) {
-  if (the_cpu) return *out = 0, true;
+bool take_number(bool is_cpu, int32_t *out) {
+  if (is_cpu) return *out = 0, true;
   int32_t number = ndevices_open.load(std::memory_order_relaxed);
   do {
     if (number >= op::kMaxDevices) return false;
@@ -212,10 +212,10 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   device->index = index;
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
   device->info.struct_size = sizeof device->info;
-  const bool the_cpu = record.name == "cpu" && index == 0;
+  const bool is_cpu = record.name == "cpu" && index == 0;
   // Check early, before the driver creates a context. If two threads compete for the last number,
   // one of them fails at take_number below.
-  if (!the_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
+  if (!is_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }
   backend::ErrorRoom room(error);
@@ -225,7 +225,7 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   GUF_TRY(check_slot_status(record, "device_open", status, error));
   terminate_texts(&device->info);
   device->host_memory = device->info.host_memory != 0;
-  if (!take_number(the_cpu, &device->number)) {
+  if (!take_number(is_cpu, &device->number)) {
     record.api.device_close(device->native);
     return refuse_one_more(*device, error);
   }

@@ -194,8 +194,8 @@ class Events(command_fixture.CommandTest):
         for text in texts:
             found = '' if text == 'report,' else text
             for command in (('run', 'negative', '1'), ('reduce', 'add', '1', '--axis=none')):
-                self.fails(2, f"--fp-flags {text}: expected ignore, report or fail, got '{found}'",
-                           *command, '--fp-flags', text)
+                self.fails(2, f"--fp-flags {text}: expected ignore, report or fail, for one flag "
+                           f"as in over=fail, got '{found}'", *command, '--fp-flags', text)
 
 
 class Chunks(command_fixture.CommandTest):

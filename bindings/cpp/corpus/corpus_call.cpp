@@ -112,7 +112,7 @@ static std::vector<gufunc::Operand> operands(const std::vector<Placed> &placed) 
 template <class Keywords>
 static void common(const Case &one, gufunc::Device device, Keywords &keywords) {
   keywords.on(device);
-  if (one.json.value("fp_report", false)) keywords.report_fp_flags(&one.events);
+  if (one.json.value("fp_report", false)) keywords.report_fp_flags(&one.fp_flags);
   keywords.fail_on(one.json.value("fp_fail", 0U));
 }
 

@@ -55,7 +55,7 @@ class Case {
   std::vector<Buffer> buffers;
   std::vector<Placed> inputs, outputs, indices;
   std::optional<Placed> where, initial;
-  mutable uint32_t events = 0;
+  mutable uint32_t fp_flags = 0;
 
  private:
   Placed placed(const Json &operand);

@@ -195,8 +195,8 @@ std::string Case::judge(const std::vector<gufunc::Array> &made) const {
   const Json &expect = json.at("expect");
   if (expect.at("status") != "GUF_OK")
     return "expected " + expect.at("status").get<std::string>() + ", got GUF_OK";
-  if (expect.contains("events") && expect.at("events") != events)
-    return "events " + std::to_string(events);
+  if (expect.contains("fp_flags") && expect.at("fp_flags") != fp_flags)
+    return "fp_flags " + std::to_string(fp_flags);
   std::vector<const Placed *> written;
   size_t fresh = 0, number = 0;
   for (const Json &expected : expect.at("results")) {

@@ -209,7 +209,7 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
     std::vector<char> start;
     uint64_t size;
   } cases[] = {
-      {"zeros", "no ELF magic", {}, uint64_t{900} << 20},
+      {"zeros", "not the ELF magic", {}, uint64_t{900} << 20},
       {"headers alone",
        "no gufunc module note",
        {whole.begin(), whole.begin() + headers},
