@@ -158,7 +158,7 @@ class Both:
         outs = [None] * getattr(np, name).nout
         self.library.call(name, inputs, outs, report=ALL_FLAGS)
         found = names_of(self.library.fp_flags.value)
-        assert expected {expected}, got == expected, f'library: fp_flags {found}'
+        assert found == expected, f'library: fp_flags: expected {expected}, got {found}'
         self.answers += 1
         if expected:
             self.fails(

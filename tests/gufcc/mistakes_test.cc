@@ -91,7 +91,7 @@ const Mistake kMistakes[] = {
     {"MisspelledIdentity",
      "GUF_DEVICE float f(float x, float y) { return x + y; }\n"
      "GUF_UFUNC(f, \"ff->f\", \"identity=zeros\");\n",
-     3, "identity: expected none, reorderable, zero, one, got 'zeros'"},
+     3, "identity: expected none, reorderable, zero, one, minus_one, minus_inf, got 'zeros'"},
     {"UnknownDimensionOfARule",
      "template <class X, class Y>\nGUF_DEVICE void f(X x, Y y) { y[0] = x[0]; }\n"
      "GUF_GUFUNC(f, \"(n)->(p)\", \"f->f\", \"rule=p=m+1\");\n",
