@@ -80,23 +80,23 @@ function(gufunc_set_test_properties name)
                                           ENVIRONMENT "${environment}")
 endfunction()
 
-# gufunc_simulate_devices(<test> [<items file>...]): runs a test with the simulated drivers instead
-# of the vendors'. The simulated devices run the kernels in the --emulate files of the standard
-# library and in the given ones.
+# gufunc_simulate_devices(<test> [<emulation file>...]): runs a test with the simulated drivers
+# instead of the vendors'. The simulated devices run the kernels in the --emulate files of the
+# standard library and in the given ones.
 function(gufunc_simulate_devices name)
-  set(items ${ARGN})
+  set(emulation ${ARGN})
   foreach(vendor IN ITEMS cuda roc)
     foreach(part IN ITEMS kernels copy_cast)
       if(TARGET gufunc_${vendor}_${part})
-        list(APPEND items $<TARGET_PROPERTY:gufunc_${vendor}_${part},GUFUNC_EMULATION_FILE>)
+        list(APPEND emulation $<TARGET_PROPERTY:gufunc_${vendor}_${part},GUFUNC_EMULATION_FILE>)
       endif()
     endforeach()
   endforeach()
-  list(JOIN items ":" items)
+  list(JOIN emulation ":" emulation)
   # LeakSanitizer reads memory of devices that no longer exist. The simulated drivers count leaks
   # themselves.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${items}"
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${emulation}"
     "ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
@@ -112,14 +112,14 @@ endif()
 # protected from the host. The plugins' memory caches are off, because a cached block may be larger
 # than requested.
 function(gufunc_check_devices name)
-  set(items "")
+  set(emulation "")
   foreach(module IN LISTS ARGN ITEMS gufunc_cuda_kernels gufunc_cuda_copy_cast gufunc_roc_kernels
                                      gufunc_roc_copy_cast)
-    list(APPEND items $<TARGET_PROPERTY:${module},GUFUNC_ASAN_EMULATION_FILE>)
+    list(APPEND emulation $<TARGET_PROPERTY:${module},GUFUNC_ASAN_EMULATION_FILE>)
   endforeach()
-  list(JOIN items ":" items)
+  list(JOIN emulation ":" emulation)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${items}"
+    "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/sim" "GUFUNC_SIM_EMULATION=${emulation}"
     "ASAN_OPTIONS=detect_leaks=0" GUFUNC_SIM_DEVICE_CHECK=1 GUFUNC_NO_MEMORY_CACHE=1)
 endfunction()
 

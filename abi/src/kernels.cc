@@ -13,7 +13,7 @@
 #include "core/plugin/find_device.h"
 
 using namespace gufunc;
-using module::RawKernel;
+using kernel::RawKernel;
 
 guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name, uint64_t capacity,
                                 guf_error *error) {
@@ -129,11 +129,11 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
     GUF_TRY(base::find_object(kernel, "kernel", &found, error));
     GUF_TRY(capi::need(grid, "grid", error));
     GUF_TRY(capi::need(block, "block", error));
-    const size_t wanted = found->parameters().size();
-    if (nargs < 0 || static_cast<size_t>(nargs) != wanted) {
+    const size_t expected = found->parameters().size();
+    if (nargs < 0 || static_cast<size_t>(nargs) != expected) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                         "kernel '%s:%s', nargs: expected %zu, got %d", found->module_name(),
-                        found->row().name, wanted, nargs);
+                        found->row().name, expected, nargs);
     }
     if (nargs > 0) GUF_TRY(capi::need(args, "args", error));
     GUF_TRY(capi::check_running(error));
@@ -144,8 +144,8 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
     for (int32_t i = 0; i < nargs; ++i) {
       GUF_TRY(capi::unpack_operand(args[i], i, true, stride_room[i], &views[i], error));
     }
-    const pipeline::KernelCall call = {
+    const kernel::KernelCall call = {
         queue, grid, block, shared_bytes, {views, static_cast<size_t>(nargs)}};
-    return pipeline::launch_kernel(*found, call, error);
+    return kernel::launch_kernel(*found, call, error);
   });
 }

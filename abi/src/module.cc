@@ -105,7 +105,7 @@ guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
     const uint64_t needed = std::strlen(table.name) + 1 + std::strlen(function) + 1;
     if (capacity < needed) {
       return base::fail(error, GUF_E_BUFFER_TOO_SMALL, 2, base::kNone,
-                        "name is too small; expected %llu, got %llu bytes",
+                        "name is too small; expected %llu bytes, got %llu",
                         static_cast<unsigned long long>(needed),
                         static_cast<unsigned long long>(capacity));
     }

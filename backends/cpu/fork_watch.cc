@@ -16,7 +16,7 @@ using Word = std::atomic<uint32_t>;
 
 // Used if the kernel is too old to wipe pages; forks are then not detected.
 constinit Word unwatched{1};
-constinit std::atomic<Word *> has_fp_status{&unwatched};
+constinit std::atomic<Word *> watched{&unwatched};
 // In ordinary memory, so that a child inherits its parent's number and uses the next one.
 constinit std::atomic<uint32_t> last_generation{1};
 
@@ -33,7 +33,7 @@ uint32_t number_child(Word *word) {
 }  // namespace
 
 void start_fork_watch() {
-  if (has_fp_status.load(std::memory_order_acquire) != &unwatched) return;
+  if (watched.load(std::memory_order_acquire) != &unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void *page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
@@ -43,12 +43,12 @@ void start_fork_watch() {
   }
   Word *word = new (page) Word(1);
   Word *expected = &unwatched;
-  if (!has_fp_status.compare_exchange_strong(expected, word, std::memory_order_acq_rel))
+  if (!watched.compare_exchange_strong(expected, word, std::memory_order_acq_rel))
     munmap(page, size);
 }
 
 uint32_t process_generation() {
-  Word *word = has_fp_status.load(std::memory_order_acquire);
+  Word *word = watched.load(std::memory_order_acquire);
   const uint32_t generation = word->load(std::memory_order_acquire);
   return __builtin_expect(generation != 0, 1) ? generation : number_child(word);
 }

@@ -140,7 +140,7 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 uint32_t pattern_size, uint64_t count, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   if (pattern_size == 0 || pattern_size > kLargestPattern) {
-    return fail(error, GUF_E_UNSUPPORTED, "pattern size: expected 1..%u, got %u bytes",
+    return fail(error, GUF_E_UNSUPPORTED, "pattern size: expected 1..%u bytes, got %u",
                 kLargestPattern, pattern_size);
   }
   if (count == 0) return GUF_OK;

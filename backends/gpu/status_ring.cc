@@ -75,7 +75,7 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
   if (captured && wish.fp_status != nullptr &&
       (wish.fp_status->report | wish.fp_status->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured: work that looks for floating-point flags cannot be part "
+                "the stream is captured: work that detects floating-point flags cannot be part "
                 "of a graph");
   }
   if (captured && capture == 0) {

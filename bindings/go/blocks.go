@@ -27,7 +27,7 @@ var blocks = sync.Pool{New: func() any {
 	return b
 }}
 
-func lend() *block { return blocks.Get().(*block) }
+func takeBlock() *block { return blocks.Get().(*block) }
 
 func (b *block) back() {
 	for _, memory := range b.extra {

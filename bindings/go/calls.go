@@ -26,7 +26,7 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	outputs, err := o.prepare(b, u, inputs)
 	if err != nil {
@@ -49,7 +49,7 @@ func (u *Ufunc) results() int {
 // CallInto applies a ufunc of one output, without keywords, and writes into out. It is the fastest
 // call: it allocates nothing in Go.
 func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
-	b := lend()
+	b := takeBlock()
 	operands := b.operands(len(inputs) + 1)
 	for i, input := range inputs {
 		b.set(&operands[i], input)
@@ -121,7 +121,7 @@ func (u *Ufunc) resolveCall(
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (u *Ufunc) explainCall(
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return "", err

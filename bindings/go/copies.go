@@ -18,7 +18,7 @@ func (a *AnyArray) Fill(value Operand, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(value)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	operands := b.operands(1)
 	b.set(&operands[0], value)

@@ -40,7 +40,7 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 		return nil, err
 	}
 	defer runtime.KeepAlive(c)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	optional := func(value string) *C.char {
 		if value == "" {
@@ -96,7 +96,7 @@ func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 	if err != nil {
 		return err
 	}
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	given := taken[C.guf_dtype](b, len(types)+1)
 	for i, dtype := range types {
@@ -133,7 +133,7 @@ func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
 	}
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(m)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	given := taken[C.guf_dtype](b, len(types)+1)
 	for i, dtype := range types {

@@ -54,7 +54,7 @@ func Backends(probe bool) ([]BackendInfo, error) {
 
 // LoadBackend loads a plugin by its absolute path, in addition to the plugins of the search path.
 func LoadBackend(path string) error {
-	return lent(path, cBackendLoad)
+	return withText(path, cBackendLoad)
 }
 
 // Device is a device: the cpu or a GPU. The zero value means that no device is specified: calls
@@ -84,7 +84,7 @@ func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice
 func (c *Context) FindDevice(spec string) (Device, error) {
 	defer runtime.KeepAlive(c)
 	var found Device
-	err := lent(spec, func(text *C.char) error { return cDeviceGet(c.handle(), text, &found.c) })
+	err := withText(spec, func(text *C.char) error { return cDeviceGet(c.handle(), text, &found.c) })
 	return found, err
 }
 
@@ -92,7 +92,7 @@ func (c *Context) FindDevice(spec string) (Device, error) {
 // anything else opens that device. The program keeps ownership of the context.
 func AdoptDevice(spec string, native uintptr) (Device, error) {
 	var found Device
-	err := lent(spec, func(text *C.char) error {
+	err := withText(spec, func(text *C.char) error {
 		return cDeviceAdopt(text, C.uint64_t(native), &found.c)
 	})
 	return found, err

@@ -89,7 +89,7 @@ type DTypeInfo struct {
 // "M8[25s]") and names of structured dtypes. It fails with ErrDType.
 func ParseDType(spelling string) (DType, error) {
 	var made C.guf_dtype
-	err := lent(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
+	err := withText(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
 	return DType(made), err
 }
 
@@ -170,14 +170,14 @@ func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
 		return 0, err
 	}
 	var made C.guf_dtype
-	err := lent(name, func(text *C.char) error {
+	err := withText(name, func(text *C.char) error {
 		return cDtypeRegister(text, C.uint32_t(itemSize), C.uint32_t(alignment), &made)
 	})
 	return DType(made), err
 }
 
-// lent calls a function with a C copy of a text.
-func lent(text string, use func(text *C.char) error) error {
+// withText calls a function with a C copy of a text.
+func withText(text string, use func(text *C.char) error) error {
 	if err := whole(text); err != nil {
 		return err
 	}

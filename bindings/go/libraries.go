@@ -24,7 +24,7 @@ func Open(path string) error {
 	if path == "" {
 		return failure(C.gufgo_open(nil))
 	}
-	return lent(path, func(text *C.char) error { return failure(C.gufgo_open(text)) })
+	return withText(path, func(text *C.char) error { return failure(C.gufgo_open(text)) })
 }
 
 // Version returns the version of the loaded library, such as "0.1.0".

@@ -115,7 +115,7 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(options)
 	defer runtime.KeepAlive(inputs)
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	threads := 0
 	switch o := any(options).(type) {

@@ -32,7 +32,7 @@ func (c *Context) LoadModule(path string, dataOnly bool) (*Module, error) {
 		flags = cGUF_MODULE_DATA_ONLY
 	}
 	var made C.guf_module
-	err := lent(path, func(text *C.char) error {
+	err := withText(path, func(text *C.char) error {
 		return cModuleLoad(c.handle(), text, flags, &made)
 	})
 	if err != nil {

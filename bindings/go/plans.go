@@ -80,7 +80,7 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	if p == nil {
 		return cPlanLaunch(nil, nil, 0, nil, 0)
 	}
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	addresses := taken[C.uint64_t](b, len(operands)+1)
 	clear(addresses)

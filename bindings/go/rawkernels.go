@@ -63,7 +63,7 @@ func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	defer runtime.KeepAlive(m)
 	var made C.guf_kernel
-	err := lent(name, func(text *C.char) error { return cKernelFind(m.handle(), text, &made) })
+	err := withText(name, func(text *C.char) error { return cKernelFind(m.handle(), text, &made) })
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 	if err != nil {
 		return err
 	}
-	b := lend()
+	b := takeBlock()
 	defer b.back()
 	sizes := taken[C.uint32_t](b, 6)
 	for i := range 3 {

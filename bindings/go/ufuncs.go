@@ -74,7 +74,7 @@ func Find(name string) (*Ufunc, error) { return (*Context)(nil).Find(name) }
 func (c *Context) Find(name string) (*Ufunc, error) {
 	defer runtime.KeepAlive(c)
 	var made C.guf_ufunc
-	err := lent(name, func(text *C.char) error { return cUfuncFind(c.handle(), text, &made) })
+	err := withText(name, func(text *C.char) error { return cUfuncFind(c.handle(), text, &made) })
 	if err != nil {
 		return nil, err
 	}

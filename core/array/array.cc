@@ -27,14 +27,14 @@ uint32_t computed_flags(const Layout &layout) {
 }  // namespace
 
 bool is_contiguous(const Layout &layout, bool fortran) {
-  auto wanted = static_cast<int64_t>(dtype::itemsize(layout.dtype));
+  auto expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   bool follows = true;
   for (int32_t i = 0; i < layout.ndim; ++i) {
     const int32_t axis = fortran ? i : layout.ndim - 1 - i;
     if (layout.shape[axis] == 0) return true;
     if (layout.shape[axis] == 1) continue;
-    follows = follows && layout.strides[axis] == wanted;
-    wanted *= layout.shape[axis];
+    follows = follows && layout.strides[axis] == expected;
+    expected *= layout.shape[axis];
   }
   return follows;
 }

@@ -47,27 +47,27 @@ int64_t ceil_divide(int64_t a, int64_t b) {
   return a <= 0 ? 0 : (a - 1) / b + 1;
 }  // at least 0
 
-// Whether first * y + second * z = wanted has a solution within the bounds.
-bool solve_two(const Term &first, const Term &second, int64_t wanted) {
-  if (wanted < 0) return false;
+// Whether first * y + second * z = target has a solution within the bounds.
+bool solve_two(const Term &first, const Term &second, int64_t target) {
+  if (target < 0) return false;
   int64_t inverse = 0;
   const int64_t gcd = extended_gcd(first.coefficient, second.coefficient, &inverse);
-  if (wanted % gcd != 0) return false;
+  if (target % gcd != 0) return false;
   const int64_t modulus = second.coefficient / gcd;
   // The smallest y for which the rest is a multiple of `second`.
-  auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (wanted / gcd) % modulus);
+  auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (target / gcd) % modulus);
   if (residue < 0) residue += modulus;
   const int64_t low =
       ceil_divide(static_cast<int64_t>(std::max<Wide>(
-                      0, wanted - static_cast<Wide>(second.coefficient) * second.bound)),
+                      0, target - static_cast<Wide>(second.coefficient) * second.bound)),
                   first.coefficient);
-  const int64_t high = std::min(first.bound, wanted / first.coefficient);
+  const int64_t high = std::min(first.bound, target / first.coefficient);
   const int64_t y =
       low <= residue ? residue : residue + ceil_divide(low - residue, modulus) * modulus;
   return y <= high;
 }
 
-// Solves sum of terms + w = wanted, with 0 <= w <= slack.
+// Solves sum of terms + w = target, with 0 <= w <= slack.
 class Search {
  public:
   // Returns false if the sums are too large for the search.
@@ -83,7 +83,7 @@ class Search {
     return reach < kMaxSum && total_ < kMaxSum;
   }
 
-  Answer run(int64_t slack, int64_t wanted) {
+  Answer run(int64_t slack, int64_t target) {
     slack_ = slack;
     std::sort(terms_.begin(), terms_.begin() + count_,
               [](const Term &a, const Term &b) { return a.coefficient > b.coefficient; });
@@ -95,7 +95,7 @@ class Search {
       rest += term.coefficient * term.bound;
     }
     rest_[0] = rest;
-    return descend(0, wanted);
+    return descend(0, target);
   }
 
   int steps_left = kMaxSteps;
@@ -115,28 +115,28 @@ class Search {
     if (count_ > 0) count_ = kept + 1;
   }
 
-  Answer descend(int k, int64_t wanted) {
-    if (wanted < 0 || wanted > rest_[static_cast<size_t>(k)]) return Answer::kNo;
+  Answer descend(int k, int64_t target) {
+    if (target < 0 || target > rest_[static_cast<size_t>(k)]) return Answer::kNo;
     if (k == count_) return Answer::kYes;
     const Term &term = terms_[static_cast<size_t>(k)];
-    if (k + 2 == count_) return solve_last(k, wanted);
-    const int64_t low = ceil_divide(wanted - rest_[static_cast<size_t>(k) + 1], term.coefficient);
-    const int64_t high = std::min(term.bound, wanted / term.coefficient);
+    if (k + 2 == count_) return solve_last(k, target);
+    const int64_t low = ceil_divide(target - rest_[static_cast<size_t>(k) + 1], term.coefficient);
+    const int64_t high = std::min(term.bound, target / term.coefficient);
     if (k + 1 == count_) return low <= high ? Answer::kYes : Answer::kNo;
     for (int64_t z = low; z <= high; ++z) {
       if (--steps_left < 0) return Answer::kTooHard;
-      const Answer answer = descend(k + 1, wanted - term.coefficient * z);
+      const Answer answer = descend(k + 1, target - term.coefficient * z);
       if (answer != Answer::kNo) return answer;
     }
     return Answer::kNo;
   }
 
   // Each value of the byte offset within elements leaves an equation with two unknowns.
-  Answer solve_last(int k, int64_t wanted) {
+  Answer solve_last(int k, int64_t target) {
     for (int64_t w = 0; w <= slack_; ++w) {
       if (--steps_left < 0) return Answer::kTooHard;
       if (solve_two(terms_[static_cast<size_t>(k)], terms_[static_cast<size_t>(k) + 1],
-                    wanted - w)) {
+                    target - w)) {
         return Answer::kYes;
       }
     }
@@ -220,13 +220,13 @@ bool overlaps_itself(const Layout &layout) {
     Search search;
     search.steps_left = steps;
     bool fits = search.add(first.coefficient, first.bound - 1);
-    int64_t wanted = itemsize - 1 - first.coefficient;
+    int64_t target = itemsize - 1 - first.coefficient;
     for (int later = k + 1; later < axes.count; ++later) {
       const Term &axis = axes.axis[static_cast<size_t>(later)];
       fits = fits && search.add(axis.coefficient, 2 * axis.bound);
-      if (fits) wanted += axis.coefficient * axis.bound;
+      if (fits) target += axis.coefficient * axis.bound;
     }
-    if (!fits || search.run(2 * itemsize - 2, wanted) != Answer::kNo) return true;
+    if (!fits || search.run(2 * itemsize - 2, target) != Answer::kNo) return true;
     steps = search.steps_left;
   }
   return false;

@@ -107,7 +107,7 @@ guf_status transpose(const Array &array, int32_t naxes, const int64_t *axes, bas
   } else {
     if (naxes != from.ndim) {
       return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
-                        "axes don't match array; expected %d, got %d axes", from.ndim, naxes);
+                        "axes don't match array; expected %d axes, got %d", from.ndim, naxes);
     }
     AxisSet seen;
     GUF_TRY(mark_axes(naxes, axes, from.ndim, "repeated axis in transpose", &seen, error));

@@ -49,10 +49,10 @@ class Checker : private TableReader {
   guf_status check_image(const guf_module_image &image);
   guf_status check_host_image(const guf_module_image &image);
 
-  guf_status bad(const char *field, const char *wanted) {
+  guf_status bad(const char *field, const char *expected) {
     return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "malformed kernel table%s%.*s; %s: expected %s", where_.empty() ? "" : " at ",
-                      static_cast<int>(where_.size()), where_.data(), field, wanted);
+                      static_cast<int>(where_.size()), where_.data(), field, expected);
   }
 
   guf_status spend(uint64_t work) {
@@ -305,8 +305,8 @@ guf_status Checker::check(const guf_module_v1 *table) {
   for (uint32_t i = 0; i < table->nimages; ++i) GUF_TRY(check_image(table->images[i]));
   where_ = module_name;
   const char *field = nullptr;
-  if (const char *const wanted = check_raw_kernels(*table, *this, &where_, &field)) {
-    return bad(field, wanted);
+  if (const char *const expected = check_raw_kernels(*table, *this, &where_, &field)) {
+    return bad(field, expected);
   }
   return GUF_OK;
 }

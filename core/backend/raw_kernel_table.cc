@@ -44,7 +44,7 @@ const char *check_parameters(const guf_module_kernel &kernel, const TableReader 
   if (all.count > 0 && !reader.reaches(all.list, all.count)) return "them in the table";
   uint32_t words = 0;
   for (uint32_t i = 0; i < all.count; ++i) {
-    if (const char *const wanted = check_parameter(all.list[i], out_field)) return wanted;
+    if (const char *const expected = check_parameter(all.list[i], out_field)) return expected;
     words += parameter_words(all.list[i]);
   }
   *out_field = "a kernel's block_bytes";
@@ -107,8 +107,8 @@ const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &rea
   const std::string_view module_name = *out_where;
   std::vector<std::string_view> names;
   for (const guf_module_kernel &kernel : kernels) {
-    if (const char *const wanted = check_kernel(table, kernel, reader, out_where, out_field)) {
-      return wanted;
+    if (const char *const expected = check_kernel(table, kernel, reader, out_where, out_field)) {
+      return expected;
     }
     names.emplace_back(kernel.name);
   }

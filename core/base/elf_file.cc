@@ -34,10 +34,10 @@ bool lies_inside(uint64_t offset, uint64_t size, uint64_t file_size) {
   return offset <= file_size && size <= file_size - offset;
 }
 
-guf_status bad_file(guf_error *error, const char *what, uint64_t found, uint64_t wanted) {
+guf_status bad_file(guf_error *error, const char *what, uint64_t found, uint64_t expected) {
   return fail(error, GUF_E_BAD_FILE, kNone, kNone,
               "not a loadable ELF file; %s: expected %llu, got %llu", what,
-              static_cast<unsigned long long>(wanted), static_cast<unsigned long long>(found));
+              static_cast<unsigned long long>(expected), static_cast<unsigned long long>(found));
 }
 
 guf_status check_header(const Elf64_Ehdr &header, uint64_t file_size, guf_error *error) {

@@ -114,8 +114,8 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call,
                                                        const LoopShape &loop, int32_t culprit,
-                                                       int32_t axis, int64_t found, int64_t wanted,
-                                                       guf_error *error) {
+                                                       int32_t axis, int64_t found,
+                                                       int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   if (loop.turned && culprit < call.noperands) axis = loop.order[culprit][axis];
   base::Text text;
@@ -136,7 +136,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                     "operands could not be broadcast together with %s%s; argument %d, axis %d: "
                     "expected %lld, got %lld",
                     signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ",
-                    text.c_str(), culprit, axis, static_cast<long long>(wanted),
+                    text.c_str(), culprit, axis, static_cast<long long>(expected),
                     static_cast<long long>(found));
 }
 
@@ -154,15 +154,15 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   text.add(" doesn't match the broadcast shape ").add_shape(shape, ndim);
   if (axis == kNone) {
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
-                      "%s; argument %d: expected %d, got %d dimensions", text.c_str(), operand,
+                      "%s; argument %d: expected %d dimensions, got %d", text.c_str(), operand,
                       ndim, layout.ndim);
   }
   const int64_t found = layout.shape[axis];
-  const int64_t wanted = shape[ndim - layout.ndim + axis];
+  const int64_t expected = shape[ndim - layout.ndim + axis];
   if (loop.turned) axis = loop.order[operand][axis];
   return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "%s; argument %d, axis %d: expected %lld, got %lld", text.c_str(), operand,
-                    axis, static_cast<long long>(wanted), static_cast<long long>(found));
+                    axis, static_cast<long long>(expected), static_cast<long long>(found));
 }
 
 // Broadcasts one operand with the common shape. Returns the axis that does not fit, or kNone.

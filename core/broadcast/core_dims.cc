@@ -25,10 +25,10 @@ const op::CoreDim &dim_of(const op::Signature &signature, int32_t dim) {
 
 // `j` counts the core dimensions that the operand has.
 guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found,
-                         int64_t wanted, guf_error *error) {
+                         int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const auto f = static_cast<long long>(found);
-  const auto w = static_cast<long long>(wanted);
+  const auto w = static_cast<long long>(expected);
   return base::fail(
       error, GUF_E_SHAPE, operand, j,
       "%s: %s operand %d has a mismatch in its core dimension %d, with gufunc signature %s (size "

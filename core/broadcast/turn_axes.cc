@@ -14,8 +14,8 @@ using base::kNone;
 int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    const int32_t wanted = i < signature.nin ? signature.core_ndim[0] : 0;
-    if (signature.core_ndim[static_cast<size_t>(i)] != wanted) return i;
+    const int32_t expected = i < signature.nin ? signature.core_ndim[0] : 0;
+    if (signature.core_ndim[static_cast<size_t>(i)] != expected) return i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (loop.core_ndim[i] != (i < signature.nin ? loop.core_ndim[0] : 0)) return i;
@@ -25,7 +25,7 @@ int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
 
 guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  const int32_t wanted = signature.nin > 0 ? loop->core_ndim[0] : 0;
+  const int32_t expected = signature.nin > 0 ? loop->core_ndim[0] : 0;
   const int32_t misfit = find_misfit(call, *loop);
   if (misfit != kNone) {
     const bool input = misfit < signature.nin;
@@ -39,13 +39,13 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
         side_index(signature, misfit), signature.core_ndim[static_cast<size_t>(misfit)]);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
-    loop->core_ndim[i] = wanted;
-    if (is_missing(call, i) || call.operand[i].layout.ndim >= wanted) continue;
+    loop->core_ndim[i] = expected;
+    if (is_missing(call, i) || call.operand[i].layout.ndim >= expected) continue;
     return base::fail(error, GUF_E_SHAPE, i, kNone,
                       "%s: Output operand %d does not have enough dimensions (has %d, gufunc core "
                       "with signature %s requires %d); keepdims= gives it %d",
                       call.ufunc->name.c_str(), side_index(signature, i),
-                      call.operand[i].layout.ndim, signature.text.c_str(), wanted, wanted);
+                      call.operand[i].layout.ndim, signature.text.c_str(), expected, expected);
   }
   loop->keepdims = true;
   return GUF_OK;
@@ -102,7 +102,7 @@ void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
 // over the operands in order. The error names the operand that gets too few axes, or the last
 // operand if axes remain. If the list ends between two operands, entries are missing, which is
 // allowed only for outputs without core dimensions.
-guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t wanted,
+guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t expected,
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   int32_t left = call.args->naxes;
@@ -116,12 +116,13 @@ guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t
         error, GUF_E_ARG, kNone, kNone,
         "axes should be a list with an entry for all %d inputs and outputs; entries for outputs "
         "can only be omitted if none of them has core axes.; naxes: expected %d, got %d",
-        call.noperands, wanted, call.args->naxes);
+        call.noperands, expected, call.args->naxes);
   }
   return base::fail(error, GUF_E_ARG, i, kNone,
                     "%s: operand %d has %d core dimensions, but %d dimensions are specified by "
                     "axes tuple.; naxes: expected %d, got %d",
-                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, wanted, call.args->naxes);
+                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, expected,
+                    call.args->naxes);
 }
 
 // Checks the number of axes in axes=. `*out_outputs`: whether it includes the axes of the outputs.

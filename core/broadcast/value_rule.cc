@@ -95,7 +95,7 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
   }
   if (count(operand.layout) != 1) {
     return base::fail(error, GUF_E_VALUE, rule.operand, kNone,
-                      "%s: the rule %s needs one value; argument %d: expected 1, got %llu values",
+                      "%s: the rule %s needs one value; argument %d: expected 1 values, got %llu",
                       name, rule.text.c_str(), rule.operand,
                       static_cast<unsigned long long>(count(operand.layout)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a call: validate the arguments, resolve the types, broadcast the shapes, make a
-// plan, and launch a backend.
+// The steps of a call: validate the arguments, resolve the types, broadcast the shapes, compute the
+// launch geometry, and launch a backend.
 #ifndef GUFUNC_CORE_CALL_PIPELINE_H
 #define GUFUNC_CORE_CALL_PIPELINE_H
 
@@ -34,8 +34,8 @@ struct DecideOptions {
 guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Choice *choice,
                   broadcast::LoopShape *loop, guf_error *error);
 
-// Plans and launches a call whose types and shapes are known. `kernel`: the kernel of the loop, or
-// nullptr to look it up.
+// Computes the geometry of a call whose types and shapes are known, and launches it. `kernel`: the
+// kernel of the loop, or nullptr to look it up.
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error);
 

@@ -22,19 +22,19 @@ struct Locations {
 };
 
 [[gnu::cold, gnu::noinline]] guf_status fail_mismatch(int32_t operand, const Device *found,
-                                                      const Device *wanted, guf_error *error) {
+                                                      const Device *expected, guf_error *error) {
   return base::fail(
       error, GUF_E_DEVICE_MISMATCH, operand, kNone,
       "operands are on devices that a call may not mix; argument %d: expected %s, got %s", operand,
-      wanted == nullptr ? "host memory" : wanted->spec.c_str(),
+      expected == nullptr ? "host memory" : expected->spec.c_str(),
       found == nullptr ? "host memory" : found->spec.c_str());
 }
 
 // Operands and stream agree, but the requested device differs.
-[[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &wanted,
+[[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &expected,
                                                    guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
-                    "device: expected %s, where the %s, got %s", wanted.spec.c_str(),
+                    "device: expected %s, where the %s, got %s", expected.spec.c_str(),
                     call.stream != nullptr ? "stream is" : "operands are",
                     call.device->spec.c_str());
 }

@@ -11,7 +11,7 @@ guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error 
   const backend::Device &device = *call.device;
   if (!requests_fp_flags(call) || (device.backend->api.features & feature) != 0) return GUF_OK;
   return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                    "%s: backend %s looks for no floating-point flags%s", device.spec.c_str(),
+                    "%s: backend %s does not detect floating-point flags%s", device.spec.c_str(),
                     device.backend->api.name,
                     feature == GUF_BACKEND_METHOD_FP_FLAGS ? " in methods" : "");
 }

@@ -6,9 +6,9 @@
 
 #include "core/base/utf8.h"
 
-namespace gufunc::module {
+namespace gufunc::kernel {
 
-guf_status RawKernel::find(const base::Ref<Module> &module, const char *name,
+guf_status RawKernel::find(const base::Ref<module::Module> &module, const char *name,
                            base::Ref<RawKernel> *out, guf_error *error) {
   const std::span<const guf_module_kernel> all = backend::raw_kernels_of(module->table());
   const auto row = std::find_if(all.begin(), all.end(), [&](const guf_module_kernel &kernel) {
@@ -38,4 +38,4 @@ guf_status RawKernel::on(backend::Device &device, void **out_kernel,
   return GUF_OK;
 }
 
-}  // namespace gufunc::module
+}  // namespace gufunc::kernel

@@ -10,17 +10,17 @@
 #include "core/backend/raw_kernel.h"
 #include "core/module/module.h"
 
-namespace gufunc::module {
+namespace gufunc::kernel {
 
 class RawKernel final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kKernel;
 
   // Errors  GUF_E_NOT_FOUND <= the module has no kernel of this name
-  static guf_status find(const base::Ref<Module> &module, const char *name,
+  static guf_status find(const base::Ref<module::Module> &module, const char *name,
                          base::Ref<RawKernel> *out, guf_error *error);
 
-  RawKernel(const base::Ref<Module> &module, const guf_module_kernel &row)
+  RawKernel(const base::Ref<module::Module> &module, const guf_module_kernel &row)
       : Object(kKind), module_(module), row_(row) {}
 
   const guf_module_kernel &row() const { return row_; }
@@ -36,11 +36,11 @@ class RawKernel final : public base::Object {
                 guf_error *error);
 
  private:
-  const base::Ref<Module> module_;
+  const base::Ref<module::Module> module_;
   const guf_module_kernel &row_;
   std::array<std::atomic<void *>, op::kMaxDevices> kernels_ = {};  // indexed by device number
 };
 
-}  // namespace gufunc::module
+}  // namespace gufunc::kernel
 
 #endif  // GUFUNC_CORE_KERNEL_KERNEL_H

@@ -11,7 +11,7 @@
 #include "core/plugin/find_device.h"
 #include "core/resolve/weak_scalar.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::kernel {
 namespace {
 
 using backend::Device;
@@ -23,13 +23,13 @@ bool in_host_memory(const Device *device) {
 }
 
 // Returns "kernel 'm:scale', argument 1".
-base::Text who(const module::RawKernel &kernel, int32_t index) {
+base::Text who(const RawKernel &kernel, int32_t index) {
   base::Text text;
   text.add("kernel '%s:%s', argument %d", kernel.module_name(), kernel.row().name, index);
   return text;
 }
 
-[[gnu::cold]] guf_status fail_limit(const module::RawKernel &kernel, const char *what, char axis,
+[[gnu::cold]] guf_status fail_limit(const RawKernel &kernel, const char *what, char axis,
                                     uint64_t found, uint64_t low, uint64_t high, guf_error *error) {
   return base::fail(error, GUF_E_ARG, kNone, kNone,
                     "kernel '%s:%s', %s.%c: expected %llu to %llu, got %llu", kernel.module_name(),
@@ -38,7 +38,7 @@ base::Text who(const module::RawKernel &kernel, int32_t index) {
 }
 
 // The limits are the same for all devices, so that a launch that works on one works on all.
-guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
+guf_status check_limits(const RawKernel &kernel, const KernelCall &call, guf_error *error) {
   static constexpr uint32_t kGrid[] = {GUF_MAX_GRID_X, GUF_MAX_GRID_YZ, GUF_MAX_GRID_YZ};
   static constexpr uint32_t kBlock[] = {GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_Z};
   uint64_t threads = 1;
@@ -59,14 +59,14 @@ guf_status check_limits(const module::RawKernel &kernel, const KernelCall &call,
   const uint32_t most = kernel.row().max_threads;
   if (threads <= most) return GUF_OK;
   return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "kernel '%s:%s': expected 1 to %u, got %llu threads in a block",
+                    "kernel '%s:%s': expected 1 to %u threads in a block, got %llu",
                     kernel.module_name(), kernel.row().name, most,
                     static_cast<unsigned long long>(threads));
 }
 
 // If the plugin rejected the launch because of its shared memory, rewrites the error with the name
 // of the module, which a plugin does not know.
-[[gnu::cold]] void tell_shared_limit(const module::RawKernel &kernel, const Device &device,
+[[gnu::cold]] void tell_shared_limit(const RawKernel &kernel, const Device &device,
                                      const guf_kernels_api &api,
                                      const guf_backend_kernel_launch &request, guf_error *error) {
   guf_backend_kernel_limits limits = {};
@@ -111,19 +111,19 @@ guf_dtype without_unit(guf_dtype type) {
   return dtype::is_timedelta(type) ? static_cast<guf_dtype>(GUF_TIMEDELTA64) : type;
 }
 
-guf_status check_dtype(const module::RawKernel &kernel, guf_dtype found, guf_dtype wanted,
-                       int32_t index, guf_error *error) {
-  if (__builtin_expect(without_unit(found) == wanted, 1)) return GUF_OK;
+guf_status check_dtype(const RawKernel &kernel, guf_dtype found, guf_dtype expected, int32_t index,
+                       guf_error *error) {
+  if (__builtin_expect(without_unit(found) == expected, 1)) return GUF_OK;
   return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: expected %s, got %s",
-                    who(kernel, index).c_str(), dtype::name(wanted), dtype::name(found));
+                    who(kernel, index).c_str(), dtype::name(expected), dtype::name(found));
 }
 
-[[gnu::cold]] guf_status fail_argument(const module::RawKernel &kernel, guf_status status,
-                                       int32_t index, const char *said, guf_error *error) {
+[[gnu::cold]] guf_status fail_argument(const RawKernel &kernel, guf_status status, int32_t index,
+                                       const char *said, guf_error *error) {
   return base::fail(error, status, index, kNone, "%s: %s", who(kernel, index).c_str(), said);
 }
 
-guf_status check_array(const module::RawKernel &kernel, const guf_module_parameter &parameter,
+guf_status check_array(const RawKernel &kernel, const guf_module_parameter &parameter,
                        const OperandView &argument, const Device &device, int32_t index,
                        guf_error *error) {
   if ((argument.flags & op::kScalar) != 0) {
@@ -157,7 +157,7 @@ guf_status check_array(const module::RawKernel &kernel, const guf_module_paramet
                          error);
   }
   if (argument.layout.ndim == parameter.ndim) return GUF_OK;
-  return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: expected %d, got %d dimensions",
+  return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: expected %d dimensions, got %d",
                     who(kernel, index).c_str(), parameter.ndim, argument.layout.ndim);
 }
 
@@ -171,7 +171,7 @@ uint64_t *put_array(const guf_module_parameter &parameter, const OperandView &ar
   return word + ptrdiff_t{2} * parameter.ndim;
 }
 
-guf_status put_number(const module::RawKernel &kernel, const guf_module_parameter &parameter,
+guf_status put_number(const RawKernel &kernel, const guf_module_parameter &parameter,
                       OperandView *argument, int32_t index, uint64_t **inout_word,
                       guf_error *error) {
   if ((argument->flags & op::kScalar) == 0) {
@@ -203,8 +203,8 @@ struct Block {
   uint64_t word[GUF_MAX_KERNEL_BYTES / 8];
 };
 
-guf_status pack_arguments(const module::RawKernel &kernel, const KernelCall &call,
-                          const Device &device, uint64_t *word, guf_error *error) {
+guf_status pack_arguments(const RawKernel &kernel, const KernelCall &call, const Device &device,
+                          uint64_t *word, guf_error *error) {
   const std::span<const guf_module_parameter> parameters = kernel.parameters();
   word[0] = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -221,7 +221,7 @@ guf_status pack_arguments(const module::RawKernel &kernel, const KernelCall &cal
 
 }  // namespace
 
-guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_error *error) {
+guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error) {
   const guf_module_kernel &row = kernel.row();
   GUF_TRY(check_limits(kernel, call, error));
   Device *device = nullptr;
@@ -263,4 +263,4 @@ guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_
   return status;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::kernel

@@ -9,7 +9,7 @@
 #include "core/kernel/kernel.h"
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::kernel {
 
 struct KernelCall {
   backend::Stream *stream;  // NULL: the device's own stream
@@ -22,8 +22,8 @@ struct KernelCall {
 // Launches a raw kernel. Allocates nothing if there is no stream and the kernel's code is already
 // on the device.
 // Errors  as guf_kernel_launch
-guf_status launch_kernel(module::RawKernel &kernel, const KernelCall &call, guf_error *error);
+guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::kernel
 
 #endif  // GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H

@@ -64,12 +64,12 @@ guf_status check_broadcast(const Layout &from, const Layout &to, guf_error *erro
     const int32_t axis = to.ndim - 1 - i;
     if (extent == 1 || (axis >= 0 && to.shape[axis] == extent)) continue;
     base::Text source;
-    base::Text wanted;
+    base::Text expected;
     source.add_shape(from.shape, from.ndim);
-    wanted.add_shape(to.shape, to.ndim);
+    expected.add_shape(to.shape, to.ndim);
     return base::fail(error, GUF_E_SHAPE, base::kNone, axis < 0 ? base::kNone : axis,
                       "could not broadcast input array from shape %s into shape %s", source.c_str(),
-                      wanted.c_str());
+                      expected.c_str());
   }
   return GUF_OK;
 }
@@ -154,17 +154,17 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
 }
 
 // As in calls, a weak integer is converted to the dtype of the array. Any integer but 0 is true.
-guf_status settle_int(const guf_operand &operand, guf_dtype wanted, guf_dtype *inout_dtype,
+guf_status settle_int(const guf_operand &operand, guf_dtype expected, guf_dtype *inout_dtype,
                       uint64_t value[2], guf_error *error) {
   const bool is_int =
       operand.kind == GUF_OPERAND_WEAK_INT || operand.kind == GUF_OPERAND_WEAK_INT_HUGE;
-  if (!is_int || wanted == GUF_BOOL) return GUF_OK;
+  if (!is_int || expected == GUF_BOOL) return GUF_OK;
   op::OperandView view = {};
   view.kind = operand.kind;
   std::memcpy(view.value, value, sizeof view.value);
-  GUF_TRY(resolve::convert(&view, base::kNone, wanted, error));
+  GUF_TRY(resolve::convert(&view, base::kNone, expected, error));
   std::memcpy(value, view.cast_value, sizeof view.cast_value);
-  *inout_dtype = wanted;
+  *inout_dtype = expected;
   return GUF_OK;
 }
 
@@ -257,11 +257,11 @@ guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Arr
   if (to.layout().ndim != from.ndim ||
       !std::equal(from.shape, from.shape + from.ndim, to.layout().shape)) {
     base::Text found;
-    base::Text wanted;
+    base::Text expected;
     found.add_shape(to.layout().shape, to.layout().ndim);
-    wanted.add_shape(from.shape, from.ndim);
+    expected.add_shape(from.shape, from.ndim);
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "the given array's shape differs: expected %s, got %s", wanted.c_str(),
+                      "the given array's shape differs: expected %s, got %s", expected.c_str(),
                       found.c_str());
   }
   Device *lies_on = nullptr;
@@ -281,7 +281,7 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   GUF_TRY(check_order(order, GUF_ORDER_C, GUF_ORDER_F, error));
   if (nbytes < array.nbytes()) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
-                      "the destination is too small; expected %llu, got %llu bytes",
+                      "the destination is too small; expected %llu bytes, got %llu",
                       static_cast<unsigned long long>(array.nbytes()),
                       static_cast<unsigned long long>(nbytes));
   }

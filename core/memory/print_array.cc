@@ -64,7 +64,7 @@ guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_er
   *inout_length = out.size() + 1;
   if (capacity < out.size() + 1) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
-                      "text is too small; expected %zu, got %llu bytes", out.size() + 1,
+                      "text is too small; expected %zu bytes, got %llu", out.size() + 1,
                       static_cast<unsigned long long>(capacity));
   }
   std::memcpy(text, out.c_str(), out.size() + 1);

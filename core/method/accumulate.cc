@@ -95,7 +95,7 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
   const guf_dtype type = indices.layout.dtype;
   if (indices.layout.ndim != 1) {
     return base::fail(error, GUF_E_SHAPE, 3, kNone,
-                      "object %s for desired array; indices: expected 1, got %d dimensions",
+                      "object %s for desired array; indices: expected 1 dimensions, got %d",
                       indices.layout.ndim == 0 ? "of too small depth" : "too deep",
                       indices.layout.ndim);
   }

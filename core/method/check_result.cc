@@ -31,7 +31,7 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const FoldView &view, const ResultAxes &axes,
                                                        int32_t culprit, int32_t axis, int64_t found,
-                                                       int64_t wanted, guf_error *error) {
+                                                       int64_t expected, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
   base::Text text;
@@ -43,7 +43,7 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
   return base::fail(error, GUF_E_SHAPE, culprit, axis,
                     "operands could not be broadcast together with remapped shapes "
                     "[original->remapped]: %s; argument %d, axis %d: expected %lld, got %lld",
-                    text.c_str(), culprit, axis, static_cast<long long>(wanted),
+                    text.c_str(), culprit, axis, static_cast<long long>(expected),
                     static_cast<long long>(found));
 }
 
@@ -154,8 +154,8 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
   if (is_missing(view.call.operand[kOutput])) return GUF_OK;
   bool fits = output.ndim == input.ndim;
   for (int32_t k = 0; fits && k < input.ndim; ++k) {
-    const int64_t wanted = k == axis ? extent : input.shape[k];
-    fits = output.shape[k] == wanted || (k != axis && wanted == 1);
+    const int64_t expected = k == axis ? extent : input.shape[k];
+    fits = output.shape[k] == expected || (k != axis && expected == 1);
   }
   if (fits) return GUF_OK;
   base::Text shapes;

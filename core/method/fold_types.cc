@@ -63,13 +63,13 @@ guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error
   const guf_dtype to[2] = {result, loop.types[kInput]};
   for (int32_t i = 0; i < 2; ++i) {
     if (__builtin_expect(dtype::can_cast(from[i], to[i], GUF_CASTING_UNSAFE), 1)) continue;
-    base::Text found, wanted;
+    base::Text found, expected;
     dtype::spell(from[i], false, &found);
-    dtype::spell(to[i], false, &wanted);
+    dtype::spell(to[i], false, &expected);
     return base::fail(error, GUF_E_CASTING, i == 0 ? kOutput : kInput, kNone,
                       "Iterator operand %d dtype could not be cast from dtype('%s') to dtype('%s') "
                       "according to the rule 'unsafe'",
-                      i, found.c_str(), wanted.c_str());
+                      i, found.c_str(), expected.c_str());
   }
   return GUF_OK;
 }

@@ -80,7 +80,7 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   if (dtype::is_datetime(type)) text = "Could not convert object to NumPy datetime";
   if (dtype::is_timedelta(type)) text = "Could not convert object to NumPy timedelta";
   return base::fail(error, dtype::is_complex(type) ? GUF_E_CASTING : GUF_E_VALUE, 4, kNone,
-                    "%s; initial: expected 0, got %d dimensions", text, ndim);
+                    "%s; initial: expected 0 dimensions, got %d", text, ndim);
 }
 
 guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error *error) {
@@ -179,12 +179,12 @@ guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_e
 
 guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument, const char *what,
                         guf_error *error) {
-  base::Text found, wanted;
+  base::Text found, expected;
   dtype::spell(from, false, &found);
-  dtype::spell(to, false, &wanted);
+  dtype::spell(to, false, &expected);
   return base::fail(error, GUF_E_CASTING, argument, kNone,
                     "Cannot cast array data from dtype('%s') to dtype('%s').; %s", found.c_str(),
-                    wanted.c_str(), what);
+                    expected.c_str(), what);
 }
 
 guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,

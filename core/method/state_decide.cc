@@ -198,8 +198,8 @@ bool find_fold_stride(const array::Layout &own, const array::Layout &input,
     const int32_t k = axis - (input.ndim - own.ndim);
     const int64_t stride = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
     if (count == 1) *out = stride;
-    const uint64_t wanted = static_cast<uint64_t>(*out) * count;
-    straight = straight && static_cast<uint64_t>(stride) == wanted;
+    const uint64_t expected = static_cast<uint64_t>(*out) * count;
+    straight = straight && static_cast<uint64_t>(stride) == expected;
     count *= static_cast<uint64_t>(extent);
   }
   return straight;

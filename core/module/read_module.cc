@@ -70,7 +70,7 @@ guf_status check_before_copy(const char *path, const base::CheckedFile &file, gu
   GUF_TRY(check_notes(path, file, segments, error));
   if (file.size <= kMaxSize) return GUF_OK;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "%s is too large for a module; expected at most %llu, got %llu bytes", path,
+                    "%s is too large for a module; expected at most %llu bytes, got %llu", path,
                     static_cast<unsigned long long>(kMaxSize),
                     static_cast<unsigned long long>(file.size));
 }

@@ -59,26 +59,27 @@ constexpr MethodName kMethodNames[] = {
 
 }  // namespace
 
-std::string name_advice(std::string_view wanted, const std::vector<std::string> &known) {
+std::string name_advice(std::string_view requested, const std::vector<std::string> &known) {
   for (const MethodName &entry : kMethodNames) {
-    if (entry.name == wanted)
+    if (entry.name == requested)
       return "; it is '" + std::string(entry.method) + "' of '" + std::string(entry.ufunc) + "'";
   }
-  if (std::find(std::begin(kNumpyUfuncs), std::end(kNumpyUfuncs), wanted) != std::end(kNumpyUfuncs))
+  if (std::find(std::begin(kNumpyUfuncs), std::end(kNumpyUfuncs), requested) !=
+      std::end(kNumpyUfuncs))
     return "; NumPy has it, this version of the library does not";
-  const std::string nearest = nearest_name(wanted, known);
+  const std::string nearest = nearest_name(requested, known);
   return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
 }
 
-std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known) {
+std::string nearest_name(std::string_view requested, const std::vector<std::string> &known) {
   constexpr size_t kLongest = 128;
-  if (wanted.empty() || wanted.size() > kLongest) return {};
-  const bool has_module = wanted.find(':') != std::string_view::npos;
+  if (requested.empty() || requested.size() > kLongest) return {};
+  const bool has_module = requested.find(':') != std::string_view::npos;
   const std::string *best = nullptr;
-  size_t fewest = std::max<size_t>(1, wanted.size() / 3) + 1;
+  size_t fewest = std::max<size_t>(1, requested.size() / 3) + 1;
   for (const std::string &name : known) {
-    size_t away = distance(wanted, name);
-    if (!has_module) away = std::min(away, distance(wanted, without_module(name)));
+    size_t away = distance(requested, name);
+    if (!has_module) away = std::min(away, distance(requested, without_module(name)));
     if (away < fewest) {
       fewest = away;
       best = &name;

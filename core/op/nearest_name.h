@@ -11,12 +11,12 @@ namespace gufunc::op {
 
 // Returns the known name with the smallest edit distance, or "" if the distance exceeds a third of
 // the letters. Case and a missing "module:" are ignored.
-std::string nearest_name(std::string_view wanted, const std::vector<std::string> &known);
+std::string nearest_name(std::string_view requested, const std::vector<std::string> &known);
 
-// Returns the text after "no ufunc named 'x'". The text states if `wanted` is a NumPy ufunc that
+// Returns the text after "no ufunc named 'x'". The text states if `requested` is a NumPy ufunc that
 // is missing here, or a NumPy function that is a method of a ufunc here. Otherwise it suggests the
 // nearest name, or is "" if no name is near.
-std::string name_advice(std::string_view wanted, const std::vector<std::string> &known);
+std::string name_advice(std::string_view requested, const std::vector<std::string> &known);
 
 }  // namespace gufunc::op
 

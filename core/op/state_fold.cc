@@ -36,8 +36,8 @@ bool is_leaf(const Signature &leaf) {
 
 bool is_plain(const Signature &signature) {
   for (int32_t i = 0; i < signature.nin + signature.nout; ++i) {
-    const int32_t wanted = i < signature.nin ? GUF_ROLE_IN : GUF_ROLE_OUT;
-    if (signature.role[static_cast<size_t>(i)] != wanted) return false;
+    const int32_t expected = i < signature.nin ? GUF_ROLE_IN : GUF_ROLE_OUT;
+    if (signature.role[static_cast<size_t>(i)] != expected) return false;
   }
   return !signature.generalized;
 }

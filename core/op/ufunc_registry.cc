@@ -49,7 +49,7 @@ Context &Context::process() {
 const StandardName *Context::NameTable::find(std::string_view name) const {
   const auto at = std::lower_bound(
       plain.begin(), plain.end(), name,
-      [](const StandardName &entry, std::string_view wanted) { return entry.name < wanted; });
+      [](const StandardName &entry, std::string_view requested) { return entry.name < requested; });
   return at != plain.end() && at->name == name ? &*at : nullptr;
 }
 

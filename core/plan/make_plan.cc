@@ -199,7 +199,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   GUF_TRY(check_given(call, error));
   if ((call.args->fp_report | call.args->fp_fail) != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "fp_report and fp_fail: plans look for no floating-point flags");
+                      "fp_report and fp_fail: plans do not detect floating-point flags");
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;

@@ -17,9 +17,9 @@ namespace {
 constexpr uint32_t kBackendNoteType = 0x6201;
 constexpr size_t kMaxNoteSize = 512;
 
-guf_status bad_note(std::string_view part, const char *wanted, guf_error *error) {
+guf_status bad_note(std::string_view part, const char *expected, guf_error *error) {
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "malformed backend note; expected %s, got '%.*s'", wanted,
+                    "malformed backend note; expected %s, got '%.*s'", expected,
                     static_cast<int>(std::min<size_t>(part.size(), 100)), part.data());
 }
 

@@ -78,10 +78,10 @@ struct TableRoom {
 };
 
 guf_status contradicts(const BackendNote &note, const char *what, const char *found,
-                       const char *wanted, guf_error *error) {
+                       const char *expected, guf_error *error) {
   return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
                     "backend %s breaks the plugin contract; %s: expected %s, got %s",
-                    note.name.c_str(), what, wanted, found);
+                    note.name.c_str(), what, expected, found);
 }
 
 guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t minor,
@@ -96,7 +96,7 @@ guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t 
     if (slot.offset + sizeof(void *) > api.struct_size) {
       return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
                         "backend %s breaks the plugin contract; its table ends before slot '%s': "
-                        "expected %zu, got %u bytes",
+                        "expected %zu bytes, got %u",
                         note.name.c_str(), slot.name, offsetof(guf_backend_api, extension),
                         api.struct_size);
     }

@@ -15,10 +15,10 @@ bool fits(int32_t value, int32_t last) {
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_count(const op::Ufunc &ufunc, const char *what,
-                                                   int32_t found, int32_t wanted,
+                                                   int32_t found, int32_t expected,
                                                    guf_error *error) {
   return base::fail(error, GUF_E_ARG, kNone, kNone, "%s() takes %d %s; %s: expected %d, got %d",
-                    ufunc.name.c_str(), wanted, what, what, wanted, found);
+                    ufunc.name.c_str(), expected, what, what, expected, found);
 }
 
 // Returns the number of operands that may have a separate output, in a signature without outputs.

@@ -90,7 +90,7 @@ DEVIATIONS = [
         'An output of a generalized ufunc that lacks a loop dimension.',
         NO_REDUCTION,
         rf"non-broadcastable output operand with shape {SHAPE} doesn't match the broadcast shape "
-        rf'{SHAPE}; argument \d: expected \d+, got \d+ dimensions',
+        rf'{SHAPE}; argument \d: expected \d+ dimensions, got \d+',
     ),
     Deviation(
         'An output of a generalized ufunc that does not fit the loop dimensions.',

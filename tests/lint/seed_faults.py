@@ -41,6 +41,7 @@ LAYERS = [
           r"core does not see the C\+\+ wrapper"),
     Fault("core/geometry/seeded.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
     Fault("core/geometry/seeded.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
+    Fault("core/seeded.cc", '#include "core/base/error.h"\n', "belongs to a component"),
     Fault("core/seeded/seeded.cc", '#include "core/base/error.h"\n', "the list of components"),
     Fault("backends/cpu/seeded.cc", '#include "core/base/error.h"\n',
           "a backend sees gufunc/backend.h"),

@@ -140,7 +140,7 @@ TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   args.fp_flags = &fp_flags;
   args.fp_report = GUF_FP_OVERFLOW;
   EXPECT_EQ(guf_reduce(add_, &args, &error_), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("looks for no floating-point flags in methods"));
+  EXPECT_THAT(error_.message, HasSubstr("does not detect floating-point flags in methods"));
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 

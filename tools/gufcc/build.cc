@@ -40,8 +40,8 @@ bool Build::run() {
   }
   if (!compile_parameters() || !compile_table()) return false;
   if (!(options_.object ? link_object() : link_shared())) return false;
-  if (!write_items(options_.items, Instrumentation::kNone) ||
-      !write_items(options_.emulate_asan, Instrumentation::kAddressSanitizer)) {
+  if (!write_emulation(options_.emulate, Instrumentation::kNone) ||
+      !write_emulation(options_.emulate_asan, Instrumentation::kAddressSanitizer)) {
     return false;
   }
   // The module comes last: if it exists, everything succeeded.
@@ -56,7 +56,7 @@ bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagno
   std::error_code failure;
   const uint64_t size = fs::file_size(path, failure);
   if (!failure && size > kMost) {
-    return diagnostics->error({}, "{} is too large for a source: expected at most {}, got {} bytes",
+    return diagnostics->error({}, "{} is too large for a source: expected at most {} bytes, got {}",
                               typed, kMost, size);
   }
   std::string text;
@@ -229,7 +229,7 @@ bool Build::choose_targets() {
     return diagnostics_->error(
         {}, "no target of '{}' can be compiled for on this machine, see above", options_.targets);
   }
-  if (devices_->wanted() || !options_.items.empty() || !options_.emulate_asan.empty()) {
+  if (devices_->wanted() || !options_.emulate.empty() || !options_.emulate_asan.empty()) {
     assign_families();
   }
   return true;
@@ -276,7 +276,7 @@ bool Build::compile_devices() {
   return devices_->compile(device_units(), workers()) && devices_->pack(workers());
 }
 
-bool Build::write_items(const std::string &output, Instrumentation instrumentation) {
+bool Build::write_emulation(const std::string &output, Instrumentation instrumentation) {
   if (output.empty()) return true;
   const fs::path file = work("emu.so");
   return make_emulation(device_units(), devices_->images(), instrumentation, folder_.path(),

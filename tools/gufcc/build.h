@@ -42,7 +42,7 @@ class Build {
   bool choose_targets();
   std::vector<DeviceUnit> device_units() const;
   bool compile_devices();
-  bool write_items(const std::string &output, Instrumentation instrumentation);
+  bool write_emulation(const std::string &output, Instrumentation instrumentation);
   bool check_compilers();
   bool check_compiler(const std::string &name, size_t unit);
   int workers() const;

@@ -104,7 +104,7 @@ bool make_emulation(const std::vector<DeviceUnit> &units, const std::vector<Plai
       })) {
     return false;
   }
-  const fs::path table = work / "emulation_table.cpp", map = work / "items.map";
+  const fs::path table = work / "emulation_table.cpp", map = work / "emulation.map";
   Command compile = {compiler->path()};
   compile.insert(compile.end(), kEmulationFlags.begin(), kEmulationFlags.end());
   compile.insert(compile.end(), {"-I" + compiler->headers().string(), "-c", table.string(), "-o",

@@ -35,7 +35,7 @@ void describe_device_tools(CLI::App *app, Options *options) {
          "--compress", [options](const std::string &codec) { options->compress = codec == "zstd"; },
          "Of device images: zstd or none [zstd]")
       ->check(CLI::IsMember({"zstd", "none"}));
-  app->add_option("--emulate", options->items,
+  app->add_option("--emulate", options->emulate,
                   "Also write the device entries, compiled for this machine, as a shared object "
                   "for simulated devices");
   app->add_option("--emulate-asan", options->emulate_asan,

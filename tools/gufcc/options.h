@@ -17,7 +17,7 @@ struct Options {
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
-  std::string items;         // --emulate file to write (emulation_file.h); empty: none
+  std::string emulate;       // --emulate file to write (emulation_file.h); empty: none
   std::string emulate_asan;  // the instrumented one; empty: none
   std::string ptxas;         // empty: from cuda_home, or on the PATH
   std::string cuda_home;     // CUDA toolkit; empty: that of ptxas

@@ -105,9 +105,9 @@ typedef struct guf_fp_status {
 enum guf_backend_feature {
   GUF_BACKEND_FP_FLAGS = 1u << 0,        /* computes flags of launches */
   GUF_BACKEND_METHOD_FP_FLAGS = 1u << 1, /* computes flags of methods, for every step of a
-                                             reduction */
+                                            reduction */
   GUF_BACKEND_METHOD_RECORDS = 1u << 2   /* methods support structured dtypes (0x82) of every
-                                             size */
+                                            size */
 };
 
 /* ------------------------------------------------------------------ methods (kernel_abi 1) */
@@ -241,7 +241,7 @@ typedef struct guf_backend_launch {
   void *user; /* user pointer of a loop that the program added */
   const guf_launch_block *block;
   const char *failure;            /* NULL, or the error message if a GUF_LAUNCH_STATUS loop fails;
-                                    never freed */
+                                     never freed */
   const guf_fp_status *fp_status; /* NULL, or the flags to compute; borrowed for the call */
 } guf_backend_launch;
 

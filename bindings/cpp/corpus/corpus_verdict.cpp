@@ -180,11 +180,11 @@ std::string Case::others_kept(const std::vector<const Placed *> &written) const 
 
 std::string Case::judge(const gufunc::Error &error) const {
   const Json &expect = json.at("expect");
-  const std::string told = std::string(error.name()) + " \"" + error.what() + "\"";
+  const std::string actual = std::string(error.name()) + " \"" + error.what() + "\"";
   if (expect.at("status") != error.name())
-    return "expected " + expect.at("status").get<std::string>() + ", got " + told;
+    return "expected " + expect.at("status").get<std::string>() + ", got " + actual;
   if (expect.at("message") != error.what())
-    return "expected " + expect.at("message").dump() + ", got " + told;
+    return "expected " + expect.at("message").dump() + ", got " + actual;
   if (expect.at("argument") != error.argument() || expect.at("axis") != error.axis())
     return "expected " + expect.dump() + ", got argument " + std::to_string(error.argument()) +
            ", axis " + std::to_string(error.axis());

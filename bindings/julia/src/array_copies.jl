@@ -65,7 +65,7 @@ end
 as_array(x::LibraryArray) = unturned(x)
 as_array(x::AbstractArray) = wrapped(strided(x))
 as_array(x::Tensor) = wrapped(x)
-strided(x::Union{Lendable,Turned,TurnedView}) = x
+strided(x::Union{Borrowable,Turned,TurnedView}) = x
 strided(x::AbstractArray) = Array(x)
 
 """

@@ -51,7 +51,7 @@ end
             @check_again guf_call(f.handle, given) given
         end
     end
-    stream === nothing || lends(operands) && synchronize(stream)
+    stream === nothing || borrows(operands) && synchronize(stream)
     return nothing
 end
 

@@ -76,6 +76,6 @@ end
 @inline slot_of(slots, index) = Ptr{guf_operand}(slots + 48 * index)
 
 # Whether queued work of the call would use memory of Julia.
-@inline lends(operands::Tuple) = any(map(lent_memory, operands))
-lends(operands::Vector{Any}) = any(lent_memory, operands)
-@inline lent_memory(x) = x isa Union{Tensor,Natural{<:Tensor}}
+@inline borrows(operands::Tuple) = any(map(borrows_memory, operands))
+borrows(operands::Vector{Any}) = any(borrows_memory, operands)
+@inline borrows_memory(x) = x isa Union{Tensor,Natural{<:Tensor}}

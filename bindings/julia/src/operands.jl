@@ -50,10 +50,10 @@ typed(x) = Encoded(GUF_OPERAND_SCALAR, dtype(typeof(x)), bits(x))
 @inline operand(x::GufArray) = x
 @inline operand(x::Tensor) = x
 @inline operand(x::Encoded) = x
-@inline operand(x::AbstractArray) = lend(x)
+@inline operand(x::AbstractArray) = borrow(x)
 operand(x::TurnedGufArray) = unturned(x)
 @inline operand(x::Nothing) = x
-operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : lend(fill(x.value))
+operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : borrow(fill(x.value))
 operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,AbstractIrrational}) =
     weak(x)
 operand(x::Complex{<:Union{Int64,Rational}}) = weak(x)
@@ -77,7 +77,7 @@ output(x) = throw(GufuncError(GUF_E_ARG, "no output is made of a $(typeof(x))"))
 output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :
                             throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
 @inline function output(x::AbstractArray)
-    x isa Union{Lendable,Turned,TurnedView} ||
+    x isa Union{Borrowable,Turned,TurnedView} ||
         throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
-    return lend(x)
+    return borrow(x)
 end

@@ -41,16 +41,16 @@ end
 
 const TURNED_ORDERS = Dict(:F => :C, :C => :F)
 
-function with_outer_args(act, f, given, lent, r)
+function with_outer_args(act, f, given, results, r)
     # Dimension 1 is the library's first axis here, so that C and F order are exchanged.
     r.order = get(TURNED_ORDERS, r.order, r.order)
-    outputs, fp_flags = Any[natural(x) for x in lent], r.fp_flags
+    outputs, fp_flags = Any[natural(x) for x in results], r.fp_flags
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
     result = GC.@preserve fp_flags given prepared(inputs, outputs, mask, r.stream, o) do args, slots
         act(Natural(args), slots)
     end
-    queued!(r, given, lent, mask)
+    queued!(r, given, results, mask)
     return result
 end
 

@@ -131,6 +131,6 @@ const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
 function queued!(r::Request, groups::Vector{Any}...)
     r.stream === nothing && return nothing
     r.named && return keep!(r.stream, groups, r.fp_flags)
-    any(lends, groups) || r.fp_flags !== nothing ? synchronize(r.stream) : nothing
+    any(borrows, groups) || r.fp_flags !== nothing ? synchronize(r.stream) : nothing
     return nothing
 end

@@ -32,7 +32,7 @@ function Tensor{T}(owner, address, size::Dims{N}, byte_strides::Dims{N}; read_on
 end
 
 function Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false)
-    t = lend(A)
+    t = borrow(A)
     return Tensor{eltype(t)}(t.owner, t.address, t.size, t.byte_strides;
                              read_only=read_only || t.flags & GUF_TENSOR_READ_ONLY != 0,
                              swapped=swapped)
@@ -52,25 +52,26 @@ Base.ndims(::Tensor{T,N}) where {T,N} = N
 Base.eltype(::Type{<:Tensor{T}}) where {T} = T
 
 # Julia arrays whose elements are in memory at regular strides.
-const Lendable{T,N} = Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
+const Borrowable{T,N} =
+    Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
 
 # A' and transpose(A) of these arrays, with reversed dimensions. The adjoint of complex numbers is
 # excluded, because its elements are not in memory.
 const Turned = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
                      Adjoint{T,A} where {T<:Real,A<:StridedVecOrMat{T}}}
 
-@inline function lend(A::Lendable{T,N}) where {T,N}
+@inline function borrow(A::Borrowable{T,N}) where {T,N}
     isbitstype(T) || refuse_elements(T)
     return Tensor{T,N,typeof(A)}(A, UInt64(pointer(A)), size(A),
                                  map(s -> s * sizeof(T), strides(A)), UInt32(0), C_NULL)
 end
-@inline function lend(A::Array{T,N}) where {T,N}
+@inline function borrow(A::Array{T,N}) where {T,N}
     isbitstype(T) || refuse_elements(T)
     return Tensor{T,N,Array{T,N}}(A, UInt64(pointer(A)), size(A), packed(size(A), sizeof(T)),
                                   UInt32(0), C_NULL)
 end
-@inline function lend(A::Turned)
-    T, below = eltype(A), lend(parent(A))
+@inline function borrow(A::Turned)
+    T, below = eltype(A), borrow(parent(A))
     # The first dimension of a transposed vector has the extent 1.
     steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
     return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
@@ -79,8 +80,8 @@ end
 const RegularIndices = Tuple{Vararg{Union{Integer,AbstractRange}}}
 const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
 
-@inline function lend(A::TurnedView)
-    T, whole = eltype(A), lend(parent(A))
+@inline function borrow(A::TurnedView)
+    T, whole = eltype(A), borrow(parent(A))
     address, extents, steps = whole.address, Int[], Int[]
     for (index, step) in zip(parentindices(A), whole.byte_strides)
         address += (Int(first(index)) - 1) * step % UInt64
@@ -95,11 +96,11 @@ end
 @noinline refuse_elements(T) = throw(GufuncError(GUF_E_DTYPE,
     "an array with elements of type $T: libgufunc has numbers and records only" *
     (T >: Missing ? ", and none for missing" : "")))
-@inline lend(t::Tensor) = t
+@inline borrow(t::Tensor) = t
 # Arrays without strides (such as ranges) are copied, and the copy is read-only.
-lend(A::AbstractArray) = with_flags(lend(collect(A)), GUF_TENSOR_READ_ONLY)
+borrow(A::AbstractArray) = with_flags(borrow(collect(A)), GUF_TENSOR_READ_ONLY)
 # The elements of a BitArray have no addresses.
-lend(A::BitArray) = with_flags(lend(Array(A)), GUF_TENSOR_READ_ONLY)
+borrow(A::BitArray) = with_flags(borrow(Array(A)), GUF_TENSOR_READ_ONLY)
 
 fix_size!(t::Tensor) = fix_size!(t.owner)
 
@@ -129,15 +130,15 @@ function wrap(A; read_only::Bool=false, swapped::Bool=false)
 end
 
 function wrapped(A, read_only=false, swapped=false, kept=nothing)
-    lent = with_flags(lend(A), tensor_flags(read_only, swapped))
-    lent.owner === A || A isa Tensor ||
+    tensor = with_flags(borrow(A), tensor_flags(read_only, swapped))
+    tensor.owner === A || A isa Tensor ||
         throw(GufuncError(GUF_E_ARG, "$(typeof(A)) has no memory with strides to share"))
-    user = root!((lent, kept))
+    user = root!((tensor, kept))
     out = Ref{guf_array}(C_NULL)
     try
-        framed(Any[lent]) do slots
+        framed(Any[tensor]) do slots
             @check guf_array_wrap(Ptr{guf_tensor}(slots + 48), release_callback(), user,
-                                  0x00000000, out) rank(lent)
+                                  0x00000000, out) rank(tensor)
         end
     catch
         unroot!(user)

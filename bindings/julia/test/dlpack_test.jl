@@ -84,11 +84,11 @@ unsafe_free!(fixed)
 @test settled("cpu") == 1
 
 # A Julia array lives as long as its tensor.
-lent() = to_dlpack(Float32[1, 2, 3])
+exported() = to_dlpack(Float32[1, 2, 3])
 poll()
 GC.gc()
 rooted = length(Gufunc.ROOTS)
-p = lent()
+p = exported()
 GC.gc()
 @test length(Gufunc.ROOTS) == rooted + 1
 passed_on = from_dlpack(p)

@@ -81,13 +81,14 @@ for (refused, text) in (
     (() -> outer(add, [1.0], [1.0]; out=())) => "out: expected the 1 of add, got no outputs",
     (() -> add([1.0], 1; threads=-1)) =>
         "threads: expected an integer from 0 to 4294967295, got -1",
-    (() -> reduce(add, [1.0]; threads=2^32)) => "0 to 4294967295, got 4294967296",
+    (() -> reduce(add, [1.0]; threads=2^32)) =>
+        "threads: expected an integer from 0 to 4294967295, got 4294967296",
     (() -> add([1.0], 1; fp_flags=3)) => "fp_flags: expected a Ref{UInt32}, got 3",
     (() -> add([1.0], 1; signature="dd->d")) => "signature: expected types, got",
     (() -> call_chunked!(add, [1.0], [1.0], 1; chunk_bytes=-1)) =>
         "chunk_bytes: expected an integer from 0 to 18446744073709551615, got -1",
     (() -> call_chunked!(add, [1.0], [1.0], 1; depth=0.5)) =>
-        "got 0.5")
+        "depth: expected an integer from -2147483648 to 2147483647, got 0.5")
     @test status_of(refused) == Gufunc.GUF_E_ARG && occursin(text, text_of(refused))
 end
 

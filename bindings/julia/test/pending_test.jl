@@ -80,10 +80,10 @@ end
 holds(x, v) = x isa Matrix && pointer(x) == pointer(v)
 holds(x::Union{Tuple,Vector{Any}}, v) = any(part -> holds(part, v), x)
 @test any(root -> holds(root[2], v), collect(Gufunc.ROOTS))
-for lends in (Tensor, u -> Tensor(view(u, 1:2)),
+for borrows in (Tensor, u -> Tensor(view(u, 1:2)),
               u -> Tensor{Float64}(u, pointer(u), (4,), (8,)))
     u = ones(4)
-    t = lends(u)
+    t = borrows(u)
     @test_throws ErrorException resize!(u, 10^6)
     @test holds(t.owner, u) && add(t, 1)[1] == 2
 end

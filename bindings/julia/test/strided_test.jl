@@ -3,8 +3,8 @@
 A, B, R, v = rand(3, 2), rand(2, 3), zeros(2, 3), rand(3)
 for turn in (transpose, adjoint)
     @test add(turn(A), B) == turn(A) .+ B && add(turn(v), B) == turn(v) .+ B
-    @test pointer(A) === Ptr{Float64}(Gufunc.lend(turn(A)).address)
-    @test Gufunc.lend(turn(A)).owner === turn(A)
+    @test pointer(A) === Ptr{Float64}(Gufunc.borrow(turn(A)).address)
+    @test Gufunc.borrow(turn(A)).owner === turn(A)
     turn(R) .= add.(A, turn(B))
     @test turn(R) == A .+ turn(B)
     add!(turn(R), A, 1)

@@ -19,10 +19,10 @@ def warn(fp_flags, ufunc):
     if errstate.call is not None:
         errstate.call(fp_flags)
         return
-    told = set()
+    reported = set()
     for bit, text in _TEXTS:
-        if fp_flags & bit and text not in told:
-            told.add(text)
+        if fp_flags & bit and text not in reported:
+            reported.add(text)
             name = ufunc.__name__.rpartition(":")[2]
             warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=2)
 

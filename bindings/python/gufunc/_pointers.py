@@ -85,18 +85,18 @@ def _codes(types, kind, count):
 def _described(pointer, types, scalar):
     """((address, owner), types, kind) of a function. The kind is None for an inner loop."""
     address, owner, export = _resolved(pointer)
-    told, kind = _of_export(export) if export is not None else _of_function(owner)
+    declared, kind = _of_export(export) if export is not None else _of_function(owner)
     if scalar is False:
         kind = None
     elif scalar and kind is None:
         kind = "scalar"
-    if kind and told == "":
+    if kind and declared == "":
         raise make_refusal(f"the function is one of other than numbers: {_EXPECTED}")
-    types = types or told
+    types = types or declared
     if not types:
         raise make_refusal("types: expected types such as 'dd->d', got none")
-    if kind and told is not None and _parsed(types) != _parsed(told):
-        raise make_refusal(f"types of the function: expected {told}, got {types}")
+    if kind and declared is not None and _parsed(types) != _parsed(declared):
+        raise make_refusal(f"types of the function: expected {declared}, got {types}")
     return (address, owner), types, kind
 
 
@@ -160,10 +160,10 @@ def _of_function(function):
         try:
             function = function.ctypes
         except (AttributeError, NotImplementedError, TypeError):
-            told = getattr(function, "_sig", None)  # its types are not ones of ctypes
-            if told is None:
+            declared = getattr(function, "_sig", None)  # its types are not ones of ctypes
+            if declared is None:
                 return None, None
-            names = map(str, (*told.args, told.return_type))
+            names = map(str, (*declared.args, declared.return_type))
             return _classed([_POINTER if name.endswith("*") else
                              _VOID if name == "none" else _OTHER for name in names], "")
     if ctypes is not None and isinstance(function, ctypes._CFuncPtr):
@@ -220,5 +220,5 @@ def _of_export(text):
     if skip:
         parameters.pop()
     # An unknown name may be a Cython typedef of a number.
-    told, kind = _classed([*map(_of_c, parameters), _of_c(found[1])], None)
-    return told, "skip" if kind and skip else kind
+    declared, kind = _classed([*map(_of_c, parameters), _of_c(found[1])], None)
+    return declared, "skip" if kind and skip else kind

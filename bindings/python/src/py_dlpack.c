@@ -94,12 +94,12 @@ typedef struct {
   guf_dlpack managed;
   PyObject *owner;
   int64_t shape[GUF_MAX_NDIM], strides[GUF_MAX_NDIM];
-} lent_tensor;
+} exported_tensor;
 
-static void delete_lent(guf_dlpack *managed) {
-  lent_tensor *lent = (lent_tensor *)managed;
-  gufpy_release_object(lent->owner, 0);
-  PyMem_RawFree(lent);
+static void delete_exported(guf_dlpack *managed) {
+  exported_tensor *exported = (exported_tensor *)managed;
+  gufpy_release_object(exported->owner, 0);
+  PyMem_RawFree(exported);
 }
 
 /* array_lent(owner, device_type, device_id, address, dtype, shape, strides, read_only, stream,
@@ -116,35 +116,36 @@ static PyObject *array_lent(PyObject *self, PyObject *args) {
       gufpy_get_handle(stream, GUFPY_STREAM, &ready_on) != 0) {
     return NULL;
   }
-  lent_tensor *lent = PyMem_RawCalloc(1, sizeof *lent);
-  if (lent == NULL) return PyErr_NoMemory();
-  guf_dlpack_tensor *tensor = &lent->managed.tensor;
-  tensor->ndim = gufpy_integers(shape, lent->shape, GUF_MAX_NDIM, "shape");
+  exported_tensor *exported = PyMem_RawCalloc(1, sizeof *exported);
+  if (exported == NULL) return PyErr_NoMemory();
+  guf_dlpack_tensor *tensor = &exported->managed.tensor;
+  tensor->ndim = gufpy_integers(shape, exported->shape, GUF_MAX_NDIM, "shape");
   int fits = tensor->ndim >= 0;
   if (fits && strides != Py_None) {
-    const int count = gufpy_integers(strides, lent->strides, GUF_MAX_NDIM, "strides");
+    const int count = gufpy_integers(strides, exported->strides, GUF_MAX_NDIM, "strides");
     if (count >= 0 && count != tensor->ndim) {
       PyErr_SetString(PyExc_ValueError, "strides and shape differ in length");
     }
     fits = count == tensor->ndim;
-    tensor->strides = lent->strides;
+    tensor->strides = exported->strides;
   }
   if (!fits) {
-    PyMem_RawFree(lent);
+    PyMem_RawFree(exported);
     return NULL;
   }
-  lent->owner = Py_NewRef(owner);
-  lent->managed.major = 1;
-  lent->managed.deleter = delete_lent;
-  lent->managed.flags = read_only ? GUF_DLPACK_READ_ONLY : 0;
+  exported->owner = Py_NewRef(owner);
+  exported->managed.major = 1;
+  exported->managed.deleter = delete_exported;
+  exported->managed.flags = read_only ? GUF_DLPACK_READ_ONLY : 0;
   tensor->data = (void *)(uintptr_t)address;
   tensor->device_type = type;
   tensor->device_id = id;
   tensor->dtype = dtype;
-  tensor->shape = lent->shape;
+  tensor->shape = exported->shape;
   guf_array array = NULL;
   guf_error *error = gufpy_error();
-  const guf_status status = guf_array_from_dlpack(&lent->managed, ready_on, flags, &array, error);
+  const guf_status status =
+      guf_array_from_dlpack(&exported->managed, ready_on, flags, &array, error);
   return status == GUF_OK ? gufpy_wrap_array(array) : gufpy_raise(status, error);
 }
 

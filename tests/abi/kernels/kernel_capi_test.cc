@@ -89,7 +89,7 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
            {{1, 1, 1}, {1025, 1, 1}, "block.x: expected 1 to 1024, got 1025"},
            {{1, 1, 1}, {1, 1025, 1}, "block.y: expected 1 to 1024, got 1025"},
            {{1, 1, 1}, {1, 1, 65}, "block.z: expected 1 to 64, got 65"},
-           {{1, 1, 1}, {32, 8, 8}, "expected 1 to 1024, got 2048 threads in a block"},
+           {{1, 1, 1}, {32, 8, 8}, "expected 1 to 1024 threads in a block, got 2048"},
            {{0x80000000u, 1, 1}, {1, 1, 1}, "grid.x: expected 0 to 2147483647, got 2147483648"},
            {{1, 65536, 1}, {1, 1, 1}, "grid.y: expected 0 to 65535, got 65536"},
            {{1, 1, 65536}, {1, 1, 1}, "grid.z: expected 0 to 65535, got 65536"},
@@ -100,7 +100,7 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
     EXPECT_THAT(error_.message, HasSubstr(row.text));
   }
   expect(launch(raise, {1, 1, 1}, {65, 1, 1}, {array(x), array(x), weak(3)}), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("expected 1 to 64, got 65 threads in a block"));
+  EXPECT_THAT(error_.message, HasSubstr("expected 1 to 64 threads in a block, got 65"));
   expect(launch(scale, {1, 1, 1}, {1, 1, 1}, arguments, 1u << 20), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("got 1048576"));
   EXPECT_THAT(error_.message, HasSubstr("kernel 'raw_kernels:scale': shared memory of a block"));
@@ -152,7 +152,7 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
        GUF_E_DTYPE,
        "argument 0: expected float32, got float64"},
       {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: expected float32, got float64"},
-      {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1, got 2 dimensions"},
+      {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1 dimensions, got 2"},
       {turn, {array(stretched), array(stretched)}, GUF_E_READ_ONLY, "argument 1: got a read-only"},
       {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: got an array that is not"},
       {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},

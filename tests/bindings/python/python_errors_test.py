@@ -34,7 +34,8 @@ OURS = {"m.array([2**64])": OverflowError, "m.array(['a'])": TypeError,
 
 CHUNKED = "m.add.call_chunked(X, X, out=np.empty_like(X), "
 NAMED = {CHUNKED + "chunk_bytes=-1)": "chunk_bytes: expected 0 to 18446744073709551615, got -1",
-         CHUNKED + "chunk_bytes=2**70)": "0 to 18446744073709551615, got 1180591620717411303424",
+         CHUNKED + "chunk_bytes=2**70)":
+             "chunk_bytes: expected 0 to 18446744073709551615, got 1180591620717411303424",
          CHUNKED + "depth='x')": "depth: expected an integer, got 'x'",
          CHUNKED + "first_item=2**63)": "first_item: expected 0 to 9223372036854775807, got",
          "m.Stream().synchronize('1')": "timeout: expected a number of seconds or None, got '1'",

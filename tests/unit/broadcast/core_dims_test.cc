@@ -232,7 +232,7 @@ const Row kRows[] = {
      {},
      {},
      GUF_E_VALUE,
-     "expected 1, got 2 values"},
+     "expected 1 values, got 2"},
     {"ValueRuleAgainstOutput",
      "(),()->(n)",
      "n=value(1)",

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that calls, plans and copies queue keeps its resources alive.
+#include <chrono>
+#include <thread>
+
 #include "tests/unit/method/stream_keep_fixture.h"
 
 namespace gufunc {
@@ -48,6 +51,33 @@ TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
   run_released();
   for (size_t k = 0; k < z.size(); ++k)
     ASSERT_EQ(z[k], static_cast<double>(mask[k] != 0 ? 2 * k : k)) << k;
+}
+
+// Queries are documented not to block. A query that waits for the stream would wait forever, so a
+// second thread opens the gate after a while.
+TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
+  block();
+  std::atomic<bool> answered{false};
+  std::thread rescue([&answered] {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!answered && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    if (!answered) gate_is_open = true;
+  });
+  std::vector<double> &x = doubles(1000), &z = doubles(1000);
+  Call call("negative");
+  call.in(view(GUF_F64, x)).out(view(GUF_F64, z));
+  call.args.stream = stream_;
+  guf_resolution found = {};
+  found.struct_size = sizeof found;
+  char text[4096];
+  uint64_t length = sizeof text;
+  EXPECT_EQ(guf_resolve(call.handle, call.ready(), &found, &call.error), GUF_OK)
+      << call.error.message;
+  EXPECT_EQ(guf_explain(call.handle, call.ready(), text, &length, &call.error), GUF_OK)
+      << call.error.message;
+  EXPECT_FALSE(gate_is_open) << "a query waited for the stream";
+  answered = true;
+  rescue.join();
 }
 
 TEST_F(StreamKeep, WhatACallCopiesFirst) {

@@ -35,8 +35,8 @@ class CommonKeywords {
     threads_ = count;
     return self();
   }
-  // ORs the floating-point flags (guf_fp_flag) of `which` that were raised into `fp_flags`, which
-  // must stay valid until the work is complete.
+  // Sets the bits of the raised floating-point flags (guf_fp_flag), among those in `which`, in the
+  // word at `fp_flags`. The word must stay valid until the work is complete.
   Self &report_fp_flags(uint32_t *fp_flags, uint32_t which = kAllFpFlags) {
     fp_flags_ = fp_flags;
     report_ = which;

@@ -82,7 +82,7 @@ struct row_block {
 };
 
 // Items with any strides, and a mask that selects items.
-#define GUF_EMULATE_HEAD                                    \
+#define GUF_ITEMS_HEAD                                      \
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
   u32 items, ndim; /* items < 2^31 */                       \
@@ -91,32 +91,32 @@ struct row_block {
   divisor dim[kDims];                                       \
   i64 mask_stride[kDims];
 struct items_head {
-  GUF_EMULATE_HEAD
+  GUF_ITEMS_HEAD
 };
 
 enum : u32 { kForms = 1 };  // options of nd: an operand is not the loop's own type in native order
 template <int N>
 struct nd_block {
-  GUF_EMULATE_HEAD
+  GUF_ITEMS_HEAD
   u64 address[N];
   i64 stride[kDims][N];
   u32 form[N];  // see device_form.hpp; only used if kForms is set
 };
 
 struct generalized_head {
-  GUF_EMULATE_HEAD
+  GUF_ITEMS_HEAD
   i64 core_size[kCoreNames];
 };
 template <int N>
 struct generalized_block {
-  GUF_EMULATE_HEAD
+  GUF_ITEMS_HEAD
   i64 core_size[kCoreNames];
   u64 address[N];
   i64 stride[kDims][N];
   i64 core_stride[N][kCoreStrides];
 };
 #undef GUF_ROW_HEAD
-#undef GUF_EMULATE_HEAD
+#undef GUF_ITEMS_HEAD
 
 // Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {

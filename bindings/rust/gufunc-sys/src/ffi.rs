@@ -1294,7 +1294,7 @@ const _: () = {
 /// threads      0: the backend decides by the estimated cost of the call. Else the number of
 ///              threads, limited by the number of items and by the threads of the process (cpu).
 ///              Results are bit-identical for every value.
-/// fp_flags    NULL, or the word into which the call ORs the floating-point flags that it found and
+/// fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
 ///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
 ///              not computed; computing them costs a pass over operands and results. If the work is
 ///              queued (on a stream, or on operands in device memory also without one), the word is

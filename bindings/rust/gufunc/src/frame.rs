@@ -13,7 +13,7 @@ pub(crate) struct Frame {
     tensors: [MaybeUninit<sys::guf_tensor>; ROOM],
     used: usize,
     first_output: usize,
-    lends: bool,
+    borrows: bool,
 }
 
 #[cold]
@@ -29,7 +29,7 @@ impl Frame {
             tensors: [const { MaybeUninit::uninit() }; ROOM],
             used: 0,
             first_output: 0,
-            lends: false,
+            borrows: false,
         }
     }
 
@@ -41,7 +41,7 @@ impl Frame {
         }
         operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);
         self.used += 1;
-        self.lends |= operand.lent();
+        self.borrows |= operand.is_borrowed();
         // SAFETY: the index is in the list. The pointer is derived from the whole list, because C
         // also accesses the operands after it.
         Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
@@ -84,8 +84,8 @@ impl Frame {
     }
 
     /// Whether an operand borrows memory of the program for the call.
-    pub(crate) fn lends(&self) -> bool {
-        self.lends
+    pub(crate) fn borrows(&self) -> bool {
+        self.borrows
     }
 
     /// Waits for work without a stream on the devices of the operands.

@@ -186,7 +186,9 @@ impl Kernel {
             sys::guf_kernel_launch(kernel, queue, grid, block, shared_bytes, count, list, error)
         })?;
         match stream {
-            Some(stream) if arguments.iter().any(crate::Operand::lent) => stream.synchronize(),
+            Some(stream) if arguments.iter().any(crate::Operand::is_borrowed) => {
+                stream.synchronize()
+            }
             _ => Ok(()),
         }
     }

@@ -114,7 +114,7 @@ impl Borrowed<'_> {
     ) -> Result<Vec<Option<DynArray>>> {
         let made = frame.allocated(outputs);
         let waited = match self.stream {
-            Some(stream) if frame.lends() || self.fp_flags.is_some() => stream.synchronize(),
+            Some(stream) if frame.borrows() || self.fp_flags.is_some() => stream.synchronize(),
             // Calls on host memory are complete. On a device, flags are set when its work is
             // complete.
             None if self.fp_flags.is_some() => frame.wait_for_devices(),

@@ -161,7 +161,7 @@ impl<'a> Operand<'a> {
         let (from, to) = (own.info()?, dtype.info()?);
         let closed = |kind: char| kind == 'b' || kind == 'V';
         if *own != dtype && (from.itemsize != to.itemsize || closed(from.kind) || closed(to.kind)) {
-            let message = format!("{own} cannot be lent as {dtype}");
+            let message = format!("{own} cannot be passed as {dtype}");
             return Err(Error::new(Status::DTYPE, message));
         }
         *own = dtype;
@@ -188,10 +188,10 @@ impl<'a> Operand<'a> {
 
     /// Whether the operand is memory that is borrowed for the call only.
     #[inline(always)]
-    pub(crate) fn lent(&self) -> bool {
+    pub(crate) fn is_borrowed(&self) -> bool {
         match &self.0 {
             Kind::Slice { .. } => true,
-            Kind::Tensor(tensor) => tensor.lent,
+            Kind::Tensor(tensor) => tensor.borrowed,
             _ => false,
         }
     }

@@ -151,8 +151,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let tensor = Tensor::of_slice(elements, gufunc_sys::GUF_TENSOR_READ_ONLY);
         let tensor = tensor.with_shape(elements, shape)?;
         // SAFETY: the array is only read, and the slice is borrowed until the scope has waited.
-        let lent = unsafe { DynArray::wrap(tensor, || ())? };
-        self.queue(|| lent.to_device(device, Some(self.stream)))?.typed()
+        let wrapped = unsafe { DynArray::wrap(tensor, || ())? };
+        self.queue(|| wrapped.to_device(device, Some(self.stream)))?.typed()
     }
 
     /// Queues a copy of all elements of an array into a slice, in C order.

@@ -113,12 +113,12 @@ fn payloads_that_panic_in_their_turn() -> Result<()> {
     // In a release callback, and when a closure is freed.
     let (value, kept) = ([1.0f64], OnDrop);
     // SAFETY: `value` outlives the array.
-    let lent = unsafe {
+    let wrapped = unsafe {
         let address = value.as_ptr().cast_mut().cast::<u8>();
         let tensor = Tensor::from_raw(address, DType::F64, &[1], None);
         DynArray::wrap(tensor, || std::panic::panic_any(Worse))?
     };
-    drop(lent);
+    drop(wrapped);
     let freed = context.create("freed", 1, 1).build()?;
     freed.add_loop(&[DType::F64, DType::F64], move |_| {
         let _kept = &kept;

@@ -190,13 +190,13 @@ fn slices_of_bool_hold_bools() -> Result<()> {
     let info = bytes.info()?;
     for device in shared::devices() {
         // SAFETY: `bytes` outlives the array.
-        let lent = unsafe {
+        let wrapped = unsafe {
             let shape = [6];
             let address = info.address as *mut u8;
             let tensor = gufunc::Tensor::from_raw(address, gufunc::DType::BOOL, &shape, None);
             DynArray::wrap(tensor, || ())?
         };
-        let flags = lent.to_device(device, None)?;
+        let flags = wrapped.to_device(device, None)?;
         for name in ["logical_or", "bitwise_or", "bitwise_and", "maximum", "minimum"] {
             let mut out = [0u8; 6];
             let mut place = [false; 6];
