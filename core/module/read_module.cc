@@ -19,7 +19,7 @@ namespace gufunc::module {
 namespace {
 
 // Copying and hashing this much takes 0.6 s with SHA-256 of libmd at 260 MB/s.
-constexpr uint64_t kMaxSize = uint64_t{128} << 20;
+constexpr uint64_t kMaxSize = uint64_t{64} << 20;
 constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // per segment, before the copy
 constexpr uint32_t kNoteVersion = 1;
 

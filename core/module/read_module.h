@@ -32,7 +32,7 @@ struct ModuleFile {
 // Errors  GUF_E_IO <= it cannot be opened, read or copied
 //         GUF_E_UNTRUSTED <= the process is privileged, and the owner or mode of the file or of a
 //                            directory above it is not acceptable
-//         GUF_E_BAD_FILE <= not a module, above 128 MiB, damaged (the digest differs, or the file
+//         GUF_E_BAD_FILE <= not a module, above 64 MiB, damaged (the digest differs, or the file
 //                           ends before or after the end of its ELF image), or its segments need
 //                           more memory than check_segments allows
 //         GUF_E_ABI <= another version of the note or another kernel ABI;  GUF_E_NO_MEMORY

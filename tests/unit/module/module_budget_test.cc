@@ -217,7 +217,7 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
       {"headers alone, of a module's size",
        "no gufunc module note",
        {whole.begin(), whole.begin() + headers},
-       uint64_t{128} << 20},
+       uint64_t{64} << 20},
       {"a module with a tail", "is too large for a module", whole, uint64_t{900} << 20},
       {"all there is", "is too large for a module", whole, INT64_MAX},
   };
@@ -235,7 +235,7 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
 // The largest file that is copied and digested, and segments that share bytes and would take
 // longer.
 TEST(ModuleBudget, TheLargestFile) {
-  constexpr uint64_t kSize = uint64_t{128} << 20;
+  constexpr uint64_t kSize = uint64_t{64} << 20;
   for (const bool shared : {false, true}) {
     std::vector<char> bytes =
         testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
