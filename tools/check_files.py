@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the size, width, names and first lines of files."""
+"""Checks the size, width, names and first lines of text files, and that the tree holds no build
+output and no unmarked binary file."""
 
 import collections
+import fnmatch
+import os
+import pathlib
 import re
+import subprocess
 
 import source_tree as tree
 
@@ -39,6 +44,33 @@ def examine(path, text):
             yield f"{path}:{number}: ends in spaces"
 
 
+def all_files(root):
+    """Returns the paths of all files, or in a repository of those that git does not ignore."""
+    if (root / ".git").exists():
+        listing = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
+        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
+        return [pathlib.Path(name) for name in names.split("\0") if (root / name).is_file()]
+    return [pathlib.Path(folder, name).relative_to(root)
+            for folder, _, names in os.walk(root) for name in names]
+
+
+def binary_patterns(root):
+    attributes = root / ".gitattributes"
+    lines = attributes.read_text().splitlines() if attributes.exists() else []
+    return [line.split()[0].lstrip("/") for line in lines if line.endswith(" binary")]
+
+
+def find_outputs(root):
+    """Yields findings about build outputs and binary files."""
+    marked = binary_patterns(root)
+    for path in all_files(root):
+        if not tree.SKIPPED_FOLDERS.isdisjoint(path.parts):
+            yield f"{path}: is a build output"
+        elif not any(fnmatch.fnmatch(str(path), pattern) for pattern in marked):
+            if b"\0" in (root / path).read_bytes():
+                yield f"{path}: is binary, and .gitattributes does not mark it"
+
+
 def main():
     root = tree.parser(__doc__).parse_args().root
     findings, names, examined = [], collections.defaultdict(list), 0
@@ -53,6 +85,7 @@ def main():
         public = sum(path.startswith("abi/include/") for path in paths)
         if max(public, len(paths) - public) > 1 and name not in SAME_NAME_ALLOWED:
             findings.append(f"{name}: one name, several files: {', '.join(paths)}")
+    findings += find_outputs(root)
     tree.finish("files", findings, examined)
 
 

@@ -75,6 +75,8 @@ FILES = [
     Fault("core/base/seeded.cc", SPDX + "int x; \n", "ends in spaces"),
     Fault("core/base/seeded.cc", SPDX + "int x;", "the last line has no end"),
     Fault("core/geometry/error.cc", SPDX + "int x;\n", "one name, several files"),
+    Fault("bindings/rust/target/seeded.d", "x\n", "is a build output"),
+    Fault("tests/data/seeded.bin", "x\0\n", "is binary, and .gitattributes does not mark it"),
 ]
 
 DOCS = [
