@@ -16,6 +16,8 @@ struct ItemUnit {
   uint64_t first = 0;  // number of the first item; the rest of the unit follows it
 };
 
+inline constexpr int64_t kFewLanes = 16;
+
 // The number of units to request for `threads` threads: several for each, so that threads of
 // different speeds finish together.
 inline int64_t units_for(uint32_t threads) {
@@ -25,8 +27,11 @@ inline int64_t units_for(uint32_t threads) {
 // Numbers the kept items with the dimension of the lanes fastest.
 class ItemUnits {
  public:
-  // Units of at most `most_lanes` lanes; at least `parts` units if there are enough items.
-  ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts) : block_(block) {
+  // Units of at most `most_lanes` lanes; at least `parts` units if there are enough items. The
+  // lanes of a unit are rounded up to a multiple of `multiple`.
+  ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts,
+            int64_t multiple = kFewLanes)
+      : block_(block) {
     // The innermost dimension, unless it is too short for lanes.
     for (int d = 1; d < block.nkept; ++d) {
       if (block.kept_size[dim_] >= kFewLanes) break;
@@ -39,12 +44,12 @@ class ItemUnits {
     const int64_t size = block.kept_size[dim_];
     const auto rows = static_cast<int64_t>(block.items) / size;
     lanes_ = std::min(most_lanes, size);
-    const int64_t wanted = (parts + rows - 1) / rows;  // units of each row
-    if (size / wanted < lanes_) {
-      const int64_t even = (size / wanted + kFewLanes - 1) / kFewLanes * kFewLanes;
+    const int64_t units = (parts + rows - 1) / rows;  // requested for each row
+    if (size / units < lanes_) {
+      const int64_t even = (size / units + multiple - 1) / multiple * multiple;
       lanes_ = std::clamp<int64_t>(even, 1, lanes_);
     }
-    per_row_ = static_cast<uint64_t>((size + lanes_ - 1) / lanes_);
+    per_row_ = static_cast<uint64_t>((size - 1) / lanes_ + 1);
     units_ = per_row_ * static_cast<uint64_t>(rows);
   }
 
@@ -73,8 +78,6 @@ class ItemUnits {
   }
 
  private:
-  static constexpr int64_t kFewLanes = 16;
-
   void advance(ItemUnit *unit, int d, int64_t by) const {
     unit->input += by * block_.kept_input_step[d];
     unit->output += by * block_.kept_output_step[d];

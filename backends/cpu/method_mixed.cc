@@ -72,7 +72,8 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
   if (!open()) return GUF_E_DTYPE;
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
-  const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1), units_for(threads));
+  const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1), units_for(threads),
+                        lane_multiple(method_));
   if (traversal != nullptr) {
     const uint64_t pieces = pieces_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();

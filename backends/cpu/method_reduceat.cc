@@ -130,7 +130,8 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
   // With only a few segments, items must be divided too, so that every thread gets a piece.
-  const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1);
+  const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
+                        lane_multiple(method));
   const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
   if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();

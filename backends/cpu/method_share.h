@@ -12,6 +12,7 @@
 #include "backends/cpu/claim_pool.h"
 #include "backends/cpu/launch_strategy.h"
 #include "backends/cpu/loop_cost.h"
+#include "backends/cpu/method_items.h"
 #include "backends/cpu/work_split.h"
 
 namespace gufunc::cpu {
@@ -19,6 +20,13 @@ namespace gufunc::cpu {
 // The weight of a method's work when the number of threads is chosen.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
+}
+
+// The number of lanes in a unit of work is a multiple of this. Slow elements gain nothing from
+// vectors: their lanes are divided one by one, so that a few of them occupy all threads.
+inline int64_t lane_multiple(const guf_backend_method &method) {
+  constexpr uint64_t kSlowElement = 64;  // 16 ns
+  return LoopCost(method.kernel, method.user).weigh(1) >= kSlowElement ? 1 : kFewLanes;
 }
 
 // Returns the reason why a method is serial; `work` is weighed.

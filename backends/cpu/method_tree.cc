@@ -23,7 +23,7 @@ constexpr int64_t kShortRowLeaves = 16;
 constexpr int64_t kGroupBytes = 256 * 1024;  // bytes of rows that are read block by block, in L2
 
 int64_t leaves_of(int64_t n) {
-  return (n + kLeaf - 1) / kLeaf;
+  return n / kLeaf + (n % kLeaf != 0 ? 1 : 0);  // n may be close to INT64_MAX
 }
 
 int64_t subtree_of(int64_t leaves) {

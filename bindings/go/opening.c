@@ -29,8 +29,9 @@ static const char *find_functions(void *library) {
 static void open_once(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
-    snprintf(reason, sizeof reason, "libgufunc cannot be opened: %s (%s, or gufunc.Open, names it)",
-             dlerror(), kVariable);
+    snprintf(reason, sizeof reason,
+             "libgufunc cannot be opened: %s (%s or gufunc.Open selects the file)", dlerror(),
+             kVariable);
     return;
   }
   const char *missing = find_functions(library);
@@ -38,7 +39,7 @@ static void open_once(const char *path) {
     __atomic_store_n(&zcall_opened, &found, __ATOMIC_RELEASE);
     return;
   }
-  snprintf(reason, sizeof reason, "%s has no %s: a libgufunc of 0.1 or later is needed", path,
+  snprintf(reason, sizeof reason, "%s: no function '%s'; expected libgufunc 0.1 or later", path,
            missing);
   dlclose(library);
 }

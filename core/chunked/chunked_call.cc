@@ -233,7 +233,8 @@ guf_status ChunkedCall::run_there() {
 
 guf_status ChunkedCall::run(guf_error *error) {
   GUF_TRY(decide_chunks(error));
-  if (loop_.items == 0 || done_ == cut_.items()) return GUF_OK;
+  if (loop_.items == 0) done_ = cut_.items();
+  if (done_ == cut_.items()) return GUF_OK;
   GUF_TRY(call_.device->host_memory ? run_here() : run_there());
   return failure_.status();
 }

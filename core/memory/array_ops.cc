@@ -135,19 +135,19 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
       break;
     default:
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "value->kind is %d, which is not a scalar", operand.kind);
+                        "value->kind: expected a scalar operand, got %d", operand.kind);
   }
   if (operand.flags != 0 || operand.reserved != 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "value->flags and value->reserved must be 0");
   }
   if (!dtype::valid(*out_dtype)) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "value->dtype 0x%08x is not a dtype", *out_dtype);
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "value->dtype: expected a dtype, got 0x%08x", *out_dtype);
   }
   if (dtype::is_record(*out_dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "value is a scalar of the record '%s': records are elements of arrays only",
+                      "value: expected a scalar of a simple dtype, got the structured dtype '%s'",
                       dtype::name(*out_dtype));
   }
   return GUF_OK;

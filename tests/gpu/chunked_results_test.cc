@@ -284,6 +284,7 @@ TEST_P(ChunkedResults, NoItems) {
   EXPECT_TRUE(told_.empty());
   EXPECT_EQ(done_, 0);
   expect_same({"add", {f8({5, 0}, 1), f8({5, 0}, 2)}, {f8({5, 0}, 3)}});
+  EXPECT_EQ(done_, 5);  // items without elements are complete
   expect_same({"vecdot", {f8({0, 4}, 1), f8({4}, 2)}, {f8({0}, 3)}});
   expect_same({"vecdot", {f8({4, 0}, 1), f8({0}, 2)}, {f8({4}, 3)}});  // zeros
 }

@@ -3,9 +3,11 @@
 // function must return GUF_E_NO_MEMORY or succeed, outputs stay unchanged, and nothing leaks.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <thread>
 
 #include "array_fixture.h"
 
@@ -302,6 +304,88 @@ TEST_F(OutOfMemory, Methods) {
   EXPECT_GT(total_failures_, 10);
   guf_ufunc_release(own, nullptr);
   guf_ufunc_release(add, nullptr);
+}
+
+// What the release of an array and the slow loop that reads it have seen.
+struct SlowRead {
+  std::atomic<bool> finished{false};
+  bool released = false, released_early = false;
+
+  static void loop(char **args, const int64_t *, const int64_t *, void *user) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    *reinterpret_cast<double *>(args[1]) = *reinterpret_cast<double *>(args[0]);
+    static_cast<SlowRead *>(user)->finished = true;
+  }
+  static void release(void *user, uint64_t) {
+    auto *const read = static_cast<SlowRead *>(user);
+    read->released = true;
+    read->released_early = !read->finished;
+  }
+};
+
+// Without memory to record the work, the call waits for the stream instead.
+TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
+  SlowRead read;
+  guf_ufunc slow = nullptr;
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.name = "starved_slow";
+  desc.nin = desc.nout = 1;
+  expect(guf_ufunc_create(nullptr, &desc, &slow, &error_));
+  const guf_dtype types[] = {GUF_F64, GUF_F64};
+  guf_loop_desc loop = {};
+  loop.struct_size = sizeof loop;
+  loop.kind = GUF_LOOP_NUMPY;
+  loop.flags = GUF_LOOP_ANY_THREAD;
+  loop.ntypes = 2;
+  loop.types = types;
+  loop.numpy = SlowRead::loop;
+  loop.user = &read;
+  expect(guf_ufunc_add_loop(slow, &loop, &error_));
+  const int64_t one[] = {1};
+  double from = 5, to = 0;
+  const guf_array target = wrap(&to, GUF_F64, {1});
+  long failures = 0, queued = 0;
+  for (long k = 1; k < 10000; ++k) {
+    guf_tensor tensor = {};
+    tensor.struct_size = sizeof tensor;
+    tensor.dtype = GUF_F64;
+    tensor.ndim = 1;
+    tensor.address = reinterpret_cast<uint64_t>(&from);
+    tensor.shape = one;
+    guf_operand input = {}, output = {};
+    input.kind = output.kind = GUF_OPERAND_ARRAY;
+    expect(guf_array_wrap(&tensor, SlowRead::release, &read, 0, &input.array, &error_));
+    output.array = target;
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.inputs = &input;
+    args.outputs = &output;
+    args.ninputs = args.noutputs = 1;
+    args.stream = stream_;
+    read.finished = read.released = read.released_early = false;
+    left = k;
+    const guf_status status = guf_call(slow, &args, nullptr);
+    guf_array_release(input.array, nullptr);
+    const bool reached = left.load() <= 0;
+    left = -1;
+    guf_poll(0, nullptr, nullptr);
+    if (status == GUF_OK) {
+      EXPECT_TRUE(read.finished || !read.released) << "allocation " << k;
+      queued += read.released ? 0 : 1;
+    }
+    failures += reached ? 1 : 0;
+    expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
+    guf_poll(0, nullptr, nullptr);
+    EXPECT_TRUE(read.released) << "allocation " << k;
+    if (status == GUF_OK) {
+      EXPECT_FALSE(read.released_early) << "allocation " << k;
+    }
+    if (!reached && status == GUF_OK) break;
+  }
+  EXPECT_GE(failures, 2);
+  EXPECT_GE(queued, 1);  // the last call
+  guf_ufunc_release(slow, nullptr);
 }
 
 TEST_F(OutOfMemory, StreamsEventsAndContexts) {

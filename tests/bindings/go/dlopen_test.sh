@@ -30,8 +30,8 @@ wants 1 'Open: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufu
   "$made/bin/opened" /nowhere/libgufunc.so
 wants 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot' \
   "$made/bin/opened" /nowhere/libgufunc.so
-wants 1 'GUFUNC_LIBRARY, or gufunc.Open, names it' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
-wants 1 'has no guf_status_name: a libgufunc of 0.1 or later is needed' "$made/bin/opened" "$alone"
+wants 1 'GUFUNC_LIBRARY or gufunc.Open selects the file' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
+wants 1 "no function 'guf_status_name'; expected libgufunc 0.1 or later" "$made/bin/opened" "$alone"
 
 # The package's tests in a program that opens the library.
 opens go vet -tags gufunc_dlopen ./...

@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// ---- Methods: five rows of four floats, added along the rows; reduceat uses two segments.
+// ---- Methods: rows of four floats, added along the rows; reduceat uses two segments.
 
 struct MethodRow {
   const char *name;
@@ -28,7 +28,7 @@ constexpr MethodRow kShared[] = {{"reduce", GUF_METHOD_REDUCE},
 
 class FewSlowMethodElements : public SlowWork {
  protected:
-  static constexpr int64_t kRows = 5, kColumns = 4, kIndices[] = {0, 2};
+  static constexpr int64_t kMostRows = 20, kColumns = 4, kIndices[] = {0, 2};
 
   static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::add), slow}; }
 
@@ -42,8 +42,8 @@ class FewSlowMethodElements : public SlowWork {
     block.output = reinterpret_cast<uint64_t>(out_.data());
     block.input_dtype = block.output_dtype = block.loop_dtype = GUF_F32;
     block.nkept = block.nfold = 1;
-    block.items = kRows;
-    block.kept_size[0] = kRows;
+    block.items = rows_;
+    block.kept_size[0] = static_cast<int64_t>(rows_);
     block.kept_input_step[0] = block.kept_output_step[0] = kColumns * 4;
     block.fold_size[0] = kColumns;
     block.fold_input_step[0] = block.fold_output_step = 4;
@@ -61,7 +61,7 @@ class FewSlowMethodElements : public SlowWork {
   }
 
   void expect_sums(const MethodRow &row) {
-    for (size_t i = 0; i < kRows; ++i) {
+    for (size_t i = 0; i < rows_; ++i) {
       const float *const found = &out_[i * kColumns];
       switch (row.method) {
         case GUF_METHOD_REDUCE:
@@ -77,10 +77,25 @@ class FewSlowMethodElements : public SlowWork {
     }
   }
 
-  std::array<float, kRows * kColumns> in_, out_;
+  size_t rows_ = 5;
+  std::array<float, kMostRows * kColumns> in_, out_;
 };
 
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
+  for (const MethodRow &row : kShared) {
+    SCOPED_TRACE(row.name);
+    Slow &slow = fresh_loop();
+    slow.meet = 4;
+    cost_of(&slow).record(1, kSlowNs);
+    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
+    EXPECT_EQ(slow.threads.size(), 4U);
+    expect_sums(row);
+  }
+}
+
+// Vectors of 16 lanes would occupy two threads.
+TEST_F(FewSlowMethodElements, AreNotKeptTogetherAsLanes) {
+  rows_ = kMostRows;
   for (const MethodRow &row : kShared) {
     SCOPED_TRACE(row.name);
     Slow &slow = fresh_loop();

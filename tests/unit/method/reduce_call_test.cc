@@ -275,6 +275,16 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   EXPECT_THAT(elements_of<double>(masked.output), ElementsAre(static_cast<double>(sum), 0));
 }
 
+// One element, broadcast. The first base blocks decide, so the call returns at once.
+TEST(ReduceCall, AnyNumberOfElements) {
+  const bool truth = true;
+  for (const int64_t less : {0, 1, 3, 200}) {
+    Reduce reduce("logical_or", {GUF_BOOL, &truth, {INT64_MAX - less}, {0}, 0});
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    EXPECT_THAT(elements_of<bool>(reduce.output), ElementsAre(true));
+  }
+}
+
 TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
   const std::vector<double> data = counting(1000);
   double result = 0;

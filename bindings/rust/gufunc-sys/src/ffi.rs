@@ -2254,10 +2254,10 @@ unsafe extern "C" {
     /// Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
     /// As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
     /// function returns.
-    /// Errors  GUF_E_ARG             <= value is NULL or not a scalar, or its dtype is not a dtype
+    /// Errors  GUF_E_ARG             <= value is NULL or not a scalar
     ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
     ///         GUF_E_READ_ONLY       <= the array is read-only
-    ///         GUF_E_DTYPE           <= value is a scalar of a structured dtype
+    ///         GUF_E_DTYPE           <= the dtype of value is not a dtype, or is a structured dtype
     ///         GUF_E_CASTING         <= no cast from value to the array's dtype exists (structured
     ///                                  dtypes)
     ///         GUF_E_OVERFLOW        <= a weak int does not fit the dtype

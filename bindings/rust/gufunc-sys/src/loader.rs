@@ -3,7 +3,8 @@
 
 use crate::ffi::{guf_error, guf_status, Api, GUF_E_ARG, GUF_E_IO};
 use core::ffi::{c_char, c_int, c_void, CStr};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -20,7 +21,13 @@ pub const DEFAULT: &str = "libgufunc.so.0.1";
 /// The environment variable that selects another file.
 pub const VARIABLE: &str = "GUFUNC_LIBRARY";
 
-static LIBRARY: OnceLock<Result<Api, String>> = OnceLock::new();
+/// Why the library is not open: the status of every call, and a sentence.
+struct Absence {
+    status: guf_status,
+    reason: String,
+}
+
+static LIBRARY: OnceLock<Result<Api, Absence>> = OnceLock::new();
 
 fn last_error() -> String {
     // SAFETY: `dlerror` returns NULL or a text of this thread, valid until its next call.
@@ -33,18 +40,21 @@ fn last_error() -> String {
     }
 }
 
-fn load(path: &str) -> Result<Api, String> {
-    let Ok(name) = CString::new(path) else {
-        return Err(format!("libgufunc: the path {path:?} has a NUL in it"));
+fn load(path: &OsStr) -> Result<Api, Absence> {
+    let Ok(name) = CString::new(path.as_bytes()) else {
+        let reason = format!("libgufunc: expected a path without NUL characters, got {path:?}");
+        return Err(Absence { status: GUF_E_ARG, reason });
     };
+    let absent = |reason| Absence { status: GUF_E_IO, reason };
     // SAFETY: the text is NUL-terminated. Whoever names the file, in the program or its
     // environment, guarantees that it is a libgufunc.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
-        return Err(format!(
-            "libgufunc cannot be opened: {} ({VARIABLE}, or gufunc_sys::loader::open, names it)",
-            last_error()
-        ));
+        return Err(absent(format!(
+            "libgufunc cannot be opened: {} ({VARIABLE} or {} selects the file)",
+            last_error(),
+            "gufunc_sys::loader::open"
+        )));
     }
     let symbol = |name: &'static str| {
         let name = CString::new(name).ok()?;
@@ -53,12 +63,16 @@ fn load(path: &str) -> Result<Api, String> {
         (!found.is_null()).then_some(found)
     };
     // SAFETY: the library is never closed, and its functions have the types of the headers.
-    unsafe { Api::load(symbol) }
-        .map_err(|name| format!("{path} has no {name}: a libgufunc of 0.1 or later is needed"))
+    unsafe { Api::load(symbol) }.map_err(|name| {
+        let path = path.display();
+        absent(format!("{path}: no function '{name}'; expected libgufunc 0.1 or later"))
+    })
 }
 
-fn default_path() -> String {
-    std::env::var(VARIABLE).unwrap_or_else(|_| DEFAULT.to_string())
+fn library() -> &'static Result<Api, Absence> {
+    LIBRARY.get_or_init(|| {
+        load(&std::env::var_os(VARIABLE).unwrap_or_else(|| OsString::from(DEFAULT)))
+    })
 }
 
 /// Opens the library at `path`. It is opened once per process, before any other use. Later calls
@@ -71,25 +85,27 @@ fn default_path() -> String {
 /// # Errors
 /// The message of the system's loader, or the entry point that is missing in the library.
 pub unsafe fn open(path: &Path) -> Result<(), String> {
-    let path = path.to_str().ok_or_else(|| format!("libgufunc: {path:?} is not UTF-8"))?;
-    LIBRARY.get_or_init(|| load(path)).as_ref().map(|_| ()).map_err(Clone::clone)
+    let library = LIBRARY.get_or_init(|| load(path.as_os_str()));
+    library.as_ref().map(|_| ()).map_err(|absence| absence.reason.clone())
 }
 
 /// Returns the functions of the library, or `None` if it cannot be opened ([`reason`] says why).
 #[inline]
 pub fn api() -> Option<&'static Api> {
-    LIBRARY.get_or_init(|| load(&default_path())).as_ref().ok()
+    library().as_ref().ok()
 }
 
 /// Returns why the library cannot be opened, or `None` if it is open.
 pub fn reason() -> Option<&'static str> {
-    LIBRARY.get_or_init(|| load(&default_path())).as_ref().err().map(String::as_str)
+    library().as_ref().err().map(|absence| absence.reason.as_str())
 }
 
 /// Fills an error record as the library would, and returns the status.
 pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
-    let reason = reason().unwrap_or_default();
-    let status = if reason.contains("NUL") { GUF_E_ARG } else { GUF_E_IO };
+    let (status, reason) = match library() {
+        Ok(_) => (GUF_E_IO, ""),
+        Err(absence) => (absence.status, absence.reason.as_str()),
+    };
     // SAFETY: `error` is NULL or the caller's record, as for every function of the library.
     let Some(error) = (unsafe { error.as_mut() }) else { return status };
     if error.struct_size as usize != size_of::<guf_error>() {
