@@ -148,10 +148,8 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   if (kernel == nullptr) {
     GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   }
-  const geometry::Planner *planner = nullptr;
-  GUF_TRY(geometry::choose(call, &planner, error));
   geometry::Launch geometry;
-  GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
+  GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
   guf_fp_status fp_status;
   const bool has_fp_status = requests_fp_flags(call);
   if (__builtin_expect(has_fp_status, 0))

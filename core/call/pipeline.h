@@ -5,7 +5,7 @@
 #define GUFUNC_CORE_CALL_PIPELINE_H
 
 #include "core/call/auto_placement.h"
-#include "core/geometry/planner.h"
+#include "core/geometry/launch.h"
 #include "core/op/call_view.h"
 
 namespace gufunc::pipeline {

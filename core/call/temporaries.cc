@@ -33,6 +33,17 @@ bool waits_for_host(const op::CallView &call) {
          (call.has_where && is_used_there(call.where));
 }
 
+void staged_shape(const array::Layout &operand, int64_t *out_shape) {
+  for (int32_t k = 0; k < operand.ndim; ++k)
+    out_shape[k] =
+        operand.strides[k] == 0 ? std::min<int64_t>(operand.shape[k], 1) : operand.shape[k];
+}
+
+void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides) {
+  for (int32_t k = 0; k < operand.ndim; ++k)
+    out_strides[k] = operand.strides[k] == 0 ? 0 : copy.strides[k];
+}
+
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error) {
   array::Layout &layout = call.operand[operand].layout;
@@ -107,12 +118,10 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
 guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
                                   guf_error *error) {
   GUF_TRY(check_capture(error));
-  // Broadcast axes are copied once, and their stride stays 0.
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   const array::Layout from = operand->layout;
-  for (int32_t k = 0; k < from.ndim; ++k)
-    shape[k] = from.strides[k] == 0 && from.shape[k] > 1 ? 1 : from.shape[k];
+  staged_shape(from, shape);
   if (dtype == GUF_DTYPE_UNSPECIFIED) dtype = from.dtype;
   if (call_.stream != nullptr && operand->array != nullptr)
     keep(base::Ref<array::Array>::share(operand->array));
@@ -130,8 +139,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   } else if (load) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
   }
-  for (int32_t k = 0; k < from.ndim; ++k)
-    strides[k] = shape[k] == from.shape[k] ? to.strides[k] : 0;
+  staged_strides(from, to, strides);
   // The view has the operand's shape. An array stores its strides as long as the copy exists.
   const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
   auto stretched =

@@ -128,6 +128,11 @@ bool waits_for_host(const op::CallView &call);
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error);
 
+// The shape of a staged copy of an operand. Broadcast axes are copied once.
+void staged_shape(const array::Layout &operand, int64_t *out_shape);
+// The strides of the operand's shape over the copy: 0 for broadcast axes.
+void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
+
 // The operand in the form that memory::move and convert accept.
 inline memory::Side side_of(const op::OperandView &operand) {
   return {operand.layout, (operand.flags & op::kSwapped) != 0, (operand.flags & op::kScalar) != 0};

@@ -3,12 +3,12 @@
 #ifndef GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 #define GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 
-#include "core/geometry/planner.h"
+#include "core/geometry/launch.h"
 
 namespace gufunc::geometry {
 
 // Writes the operands, addresses, dtypes, flags, loop dimensions and stride bits of a launch. The
-// planner writes the core dimensions.
+// caller writes the core dimensions.
 // Errors  GUF_E_INTERNAL <= the request has more than GUF_MAX_NDIM loop dimensions
 guf_status write_loop(const Request &request, Launch *out, guf_error *error);
 

@@ -109,8 +109,6 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
       steps[k] = operand_step(view, call.operand[kInput].layout, offsets, offsets.ndim + k);
   }
   const uint64_t from = call.operand[kInput].layout.address;
-  const geometry::Planner *planner = nullptr;
-  GUF_TRY(geometry::choose(call, &planner, error));
   if (view.has_operand) {
     op::OperandView &operand = call.operand[kInput];
     operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
@@ -129,7 +127,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
       call.operand[kInput].layout.address = from + static_cast<uint64_t>(offsets.operand[n]);
     }
     geometry::Launch geometry;
-    GUF_TRY(planner->make({call, loop, choice}, &geometry, error));
+    GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
     GUF_TRY(failure.keep(pipeline::run(*call.device, call.stream, kernel, *choice.loop,
                                        call.args->threads, has_fp_status ? &fp_status : nullptr,
                                        &geometry, failure.error())));

@@ -78,11 +78,9 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
                  std::vector<int64_t>(layout.strides, layout.strides + ndim),
                  {},
                  {}};
-  stage.staged_shape = stage.shape;
-  for (size_t k = 0; k < ndim; ++k) {
-    if (stage.strides[k] == 0) stage.staged_shape[k] = std::min<int64_t>(stage.shape[k], 1);
-  }
+  stage.staged_shape.resize(ndim);
   stage.staged_strides.resize(ndim);
+  staged_shape(layout, stage.staged_shape.data());
   array::contiguous_strides(layout.dtype, layout.ndim, stage.staged_shape.data(), GUF_ORDER_C,
                             stage.staged_strides.data());
   uint64_t size = 0;
@@ -115,9 +113,9 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
     op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
     int64_t *const strides =
         call.stride_room[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
-    for (size_t k = 0; k < stage.shape.size(); ++k) {
-      strides[k] = stage.strides[k] == 0 ? 0 : stage.staged_strides[k];
-    }
+    const array::Layout staged = {stage.dtype, stage.ndim, stage.staged_shape.data(),
+                                  stage.staged_strides.data(), 0};
+    staged_strides(view.layout, staged, strides);
     view.layout.strides = strides;
     view.flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
@@ -151,10 +149,9 @@ void PreparedPlan::keep_scalars(op::CallView &call) {
   }
 }
 
-guf_status PreparedPlan::take_geometry(const geometry::Request &request,
-                                       const geometry::Planner &planner, guf_error *error) {
+guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_error *error) {
   auto geometry = std::make_unique<geometry::Launch>();
-  GUF_TRY(planner.make(request, geometry.get(), error));
+  GUF_TRY(geometry::make_launch(request, geometry.get(), error));
   block_ = geometry->block;
   block_.flags &= ~static_cast<uint32_t>(GUF_LAUNCH_SWAPPED);
   for (int32_t i = 0; i < noperands_; ++i) {
@@ -241,8 +238,6 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
 guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choice,
                                  const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                                  guf_error *error) {
-  const geometry::Planner *planner = nullptr;
-  GUF_TRY(geometry::choose(call, &planner, error));
   auto made = base::Ref<PreparedPlan>::adopt(new PreparedPlan);
   PreparedPlan &plan = *made;
   plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);
@@ -267,10 +262,10 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   const std::string lies = describe_lies(call, work);
   GUF_TRY(plan.plan_stages(call, work, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
-  GUF_TRY(plan.take_geometry({call, loop, choice}, *planner, error));
+  GUF_TRY(plan.take_geometry({call, loop, choice}, error));
   plan.quiet_ =
       plan.device_->host_memory && !op::is_host_function(*plan.loop_) && plan.stages_.empty();
-  plan.text_ = describe_plan(call, loop, choice, *planner, plan.block_, plan.workspace_) + lies;
+  plan.text_ = describe_plan(call, loop, choice, plan.block_, plan.workspace_) + lies;
   for (int32_t i = 0; i < plan.naddresses_; ++i) {
     plan.described_.push_back((i < plan.noperands_ ? call.operand[i] : call.where).layout.address);
   }

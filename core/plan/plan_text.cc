@@ -91,8 +91,8 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
 }
 
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
-                          const resolve::Choice &choice, const geometry::Planner &planner,
-                          const guf_launch_block &block, uint64_t workspace) {
+                          const resolve::Choice &choice, const guf_launch_block &block,
+                          uint64_t workspace) {
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
@@ -108,11 +108,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
     text += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
   }
   text += describe_block(block, loop);
-  text += std::string("planner ") + planner.name + "\n";
-  for (const geometry::Planner *other : geometry::planners()) {
-    const char *const why = other->refusal(call);
-    if (why != nullptr) text += std::string("  refused ") + other->name + ": " + why + "\n";
-  }
+  text += call.ufunc->signature.generalized ? "generalized launch\n" : "elementwise launch\n";
   return text + "workspace " + std::to_string(workspace) + " bytes\n";
 }
 

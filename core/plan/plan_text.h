@@ -6,13 +6,13 @@
 #include <string>
 
 #include "core/call/operand_overlap.h"
-#include "core/geometry/planner.h"
+#include "core/geometry/launch.h"
 
 namespace gufunc::pipeline {
 
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
-                          const resolve::Choice &choice, const geometry::Planner &planner,
-                          const guf_launch_block &block, uint64_t workspace);
+                          const resolve::Choice &choice, const guf_launch_block &block,
+                          uint64_t workspace);
 
 // Parts of the text, which the texts of methods also use.
 std::string describe_list(const int64_t *values, int32_t count);  // "(3,4)"

@@ -10,7 +10,7 @@
 
 #include "core/backend/backend.h"
 #include "core/call/operand_overlap.h"
-#include "core/geometry/planner.h"
+#include "core/geometry/launch.h"
 #include "core/memory/memory.h"
 
 namespace gufunc::pipeline {
@@ -81,8 +81,7 @@ class PreparedPlan final : public base::Object {
   void find_pairs(const op::CallView &call, const OverlapWork &work);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
-  guf_status take_geometry(const geometry::Request &request, const geometry::Planner &planner,
-                           guf_error *error);
+  guf_status take_geometry(const geometry::Request &request, guf_error *error);
 
   guf_status check_addresses(const uint64_t *addresses, uint64_t workspace, guf_error *error) const;
   void fill_block(const uint64_t *addresses, uint64_t workspace, guf_launch_block *block) const;

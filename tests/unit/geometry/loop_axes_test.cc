@@ -7,7 +7,7 @@
 
 #include "core/broadcast/broadcast.h"
 #include "core/call/masked_copy.h"
-#include "core/geometry/planner.h"
+#include "core/geometry/launch.h"
 #include "tests/unit/call_sample.h"
 
 namespace gufunc {
@@ -25,12 +25,9 @@ struct Planned {
     status = broadcast::arrange(call->view(), shape.get(), &call->error);
     if (status != GUF_OK) return;
     const resolve::Choice choice = {&loop, 0, 0};
-    status = geometry::choose(call->view(), &planner, &call->error);
-    if (status != GUF_OK) return;
-    status = planner->make({call->view(), *shape, choice}, launch.get(), &call->error);
+    status = geometry::make_launch({call->view(), *shape, choice}, launch.get(), &call->error);
   }
 
-  const geometry::Planner *planner = nullptr;
   guf_status status;
   std::unique_ptr<op::Loop> loop_ = std::make_unique<op::Loop>();
   std::unique_ptr<broadcast::LoopShape> shape = std::make_unique<broadcast::LoopShape>();
@@ -175,7 +172,6 @@ TEST(LoopAxes, ContiguousOperandsAreOneDimension) {
   const std::vector<int64_t> shape = {4, 5, 6};
   sample::Call call("f", "", "", 2, {{shape, {}}, {shape, {}}, {shape, {}}});
   const Planned planned(&call);
-  EXPECT_STREQ(planned.planner->name, "elementwise");
   EXPECT_EQ(planned.launch->block.nloop, 1);
   EXPECT_EQ(planned.launch->block.size[0], 120);
   EXPECT_EQ(planned.launch->block.step[0], 8);
@@ -226,7 +222,7 @@ TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
   const Planned planned(&call);
   ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
   const guf_launch_block &block = planned.launch->block;
-  EXPECT_STREQ(planned.planner->name, "gufunc");
+  EXPECT_NE(block.flags & GUF_LAUNCH_GENERALIZED, 0U);
   EXPECT_EQ(std::vector<int64_t>(block.size, block.size + 4), (std::vector<int64_t>{6, 2, 3, 4}));
   EXPECT_EQ(std::vector<int64_t>(block.step, block.step + 9),
             (std::vector<int64_t>{48, 0, 64, 24, 8, 32, 8, 32, 8}));
@@ -269,7 +265,7 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
 // The C API rejects the requests of the remaining tests, so they use internal functions.
 
 guf_status plan_again(sample::Call &call, const Planned &planned) {
-  return planned.planner->make({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
+  return geometry::make_launch({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
                                planned.launch.get(), &call.error);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planner of generalized calls. A launch has loop dimensions, and for each operand the strides of
-// its core dimensions.
+// The loop dimensions of a launch, and for generalized ufuncs the strides of each operand's core
+// dimensions.
+#include "core/geometry/launch.h"
+
 #include <algorithm>
 
 #include "core/geometry/loop_axes.h"
@@ -8,8 +10,13 @@
 namespace gufunc::geometry {
 namespace {
 
-const char *refuse_generalized(const op::CallView &call) {
-  return call.ufunc->signature.generalized ? nullptr : "the ufunc is elementwise";
+guf_status make_elementwise(const Request &request, Launch *out, guf_error *error) {
+  GUF_TRY(write_loop(request, out, error));
+  out->block.ncore = 0;
+  out->block.ncorestrides = 0;
+  for (int32_t i = 0; i < out->block.noperands; ++i)
+    flag_alignment(&out->block, i, out->stride_bits[i]);
+  return GUF_OK;
 }
 
 // The stride of core axis `axis`, or 0 where a "|1" dimension is stretched.
@@ -42,7 +49,6 @@ bool has_no_elements(const array::Layout &layout) {
                     static_cast<int>(GUF_MAX_CORE_NAMES));
 }
 
-// Errors  GUF_E_INTERNAL <= more loop or core dimensions than a launch block has entries for
 guf_status make_generalized(const Request &request, Launch *out, guf_error *error) {
   const op::Signature &signature = request.call.ufunc->signature;
   const broadcast::LoopShape &loop = request.loop;
@@ -79,6 +85,9 @@ guf_status make_generalized(const Request &request, Launch *out, guf_error *erro
 
 }  // namespace
 
-const Planner kGufunc = {"gufunc", refuse_generalized, make_generalized};
+guf_status make_launch(const Request &request, Launch *out, guf_error *error) {
+  return request.call.ufunc->signature.generalized ? make_generalized(request, out, error)
+                                                   : make_elementwise(request, out, error);
+}
 
 }  // namespace gufunc::geometry

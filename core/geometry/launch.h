@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planners, which write the decisions of a call into the launch block of a backend. The planners
-// are tried in order. A further kind of call (a reduction, a scan) is a further planner.
-#ifndef GUFUNC_CORE_GEOMETRY_PLANNER_H
-#define GUFUNC_CORE_GEOMETRY_PLANNER_H
+// Writes the decisions of a call into the launch block of a backend.
+#ifndef GUFUNC_CORE_GEOMETRY_LAUNCH_H
+#define GUFUNC_CORE_GEOMETRY_LAUNCH_H
 
 #include <gufunc/backend.h>
-
-#include <span>
 
 #include "core/broadcast/loop_shape.h"
 #include "core/resolve/resolve.h"
@@ -16,7 +13,7 @@ namespace gufunc::geometry {
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
 // A launch block and the loop dimensions that exceed it, over which the core loops. Left
-// uninitialised: planners write the used entries.
+// uninitialised: only the used entries are written.
 struct Launch {
   guf_launch_block block;
   int32_t nrest;
@@ -32,23 +29,9 @@ struct Request {
   const resolve::Choice &choice;
 };
 
-struct Planner {
-  const char *name;
-  // Returns the reason why this planner does not support the call, or nullptr if it does. The text
-  // is static.
-  const char *(*refusal)(const op::CallView &call);
-  guf_status (*make)(const Request &request, Launch *out, guf_error *error);
-};
-
-extern const Planner kElementwise;
-extern const Planner kGufunc;
-
-// All planners, in the order in which they are tried.
-std::span<const Planner *const> planners();
-
-// Returns the first planner that supports the call.
-// Errors  GUF_E_UNSUPPORTED <= no planner supports it
-guf_status choose(const op::CallView &call, const Planner **out, guf_error *error);
+// Computes the launch block of a call. Elementwise ufuncs have loop dimensions only.
+// Errors  GUF_E_INTERNAL <= more loop or core dimensions than a launch block has entries for
+guf_status make_launch(const Request &request, Launch *out, guf_error *error);
 
 // Whether the address or a stride is not a multiple of the dtype's alignment.
 inline bool breaks_alignment(guf_dtype dtype, uint64_t address, uint64_t stride_bits) {
@@ -66,4 +49,4 @@ inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t st
 
 }  // namespace gufunc::geometry
 
-#endif  // GUFUNC_CORE_GEOMETRY_PLANNER_H
+#endif  // GUFUNC_CORE_GEOMETRY_LAUNCH_H
