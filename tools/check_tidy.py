@@ -45,7 +45,7 @@ def without_outputs(words):
     return kept
 
 
-class Room:
+class Group:
     """The sources of a folder with the same compiler arguments, as one file, so that headers are
     parsed once."""
 
@@ -73,31 +73,31 @@ class Room:
         return re.sub(re.escape(str(self.text)) + r":(\d+):", place, output)
 
 
-def fingerprint(clang, room, config):
+def fingerprint(clang, group, config):
     """Hashes everything that clang-tidy's result depends on: the preprocessed text and the
     settings."""
-    text = subprocess.check_output([clang, *room.words, "-E", "-C", str(room.text)],
-                                   cwd=room.directory)
-    return hashlib.sha256(text + config + repr(room.words).encode()).hexdigest()
+    text = subprocess.check_output([clang, *group.words, "-E", "-C", str(group.text)],
+                                   cwd=group.directory)
+    return hashlib.sha256(text + config + repr(group.words).encode()).hexdigest()
 
 
-def examine(args, room, sources, config):
-    room.write(sources)
-    stamp = room.text.with_name(fingerprint(args.clang, room, config))
+def examine(args, group, sources, config):
+    group.write(sources)
+    stamp = group.text.with_name(fingerprint(args.clang, group, config))
     if stamp.exists():
         return ""
     settings = f"--config-file={args.root / '.clang-tidy'}"
     result = subprocess.run(
-        [args.clang_tidy, "--quiet", settings, str(room.text), "--", *room.words],
-        cwd=room.directory, capture_output=True, text=True)
+        [args.clang_tidy, "--quiet", settings, str(group.text), "--", *group.words],
+        cwd=group.directory, capture_output=True, text=True)
     if result.returncode == 0:
         stamp.touch()
         return ""
-    return room.located(result.stdout + result.stderr)
+    return group.located(result.stdout + result.stderr)
 
 
-def rooms(args):
-    """Yields (Room, sources) for each group of sources with the same compiler arguments."""
+def groups(args):
+    """Yields (Group, sources) for each group of sources with the same compiler arguments."""
     alike = collections.defaultdict(list)
     for path, words, directory in commands(args.build, args.root, args.folder or FOLDERS):
         own = [w for w in without_outputs(words) if pathlib.Path(directory, w).resolve() != path]
@@ -105,7 +105,7 @@ def rooms(args):
         alike[path.parent.relative_to(args.root), words, directory].append(path)
     for number, ((folder, words, directory), sources) in enumerate(alike.items()):
         name = f"{'-'.join(folder.parts)}-{number}"
-        yield Room(name, args.build, words, directory), sources
+        yield Group(name, args.build, words, directory), sources
 
 
 def main():
@@ -118,7 +118,7 @@ def main():
     args.root, args.build = args.root.resolve(), args.build.resolve()
     config = (args.root / ".clang-tidy").read_bytes()
 
-    jobs = list(rooms(args))
+    jobs = list(groups(args))
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         results = list(pool.map(lambda job: examine(args, *job, config), jobs))
     examined = sum(len(sources) for _, sources in jobs)

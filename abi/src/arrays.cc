@@ -63,8 +63,8 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(tensor, "tensor", error));
     GUF_TRY(capi::need(out_array, "out_array", error));
-    guf_tensor room;
-    GUF_TRY(base::read_struct(tensor, "tensor", &room, &tensor, error));
+    guf_tensor buffer;
+    GUF_TRY(base::read_struct(tensor, "tensor", &buffer, &tensor, error));
     backend::Device *device = nullptr;
     if (tensor->device != nullptr) {
       GUF_TRY(capi::need_device(tensor->device, "tensor->device", &device, error));

@@ -13,9 +13,9 @@ using namespace gufunc;
 
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard_hot(error, [&]() -> guf_status {
-    guf_call_args room;
+    guf_call_args buffer;
     op::CallView call;  // 20 KB, uninitialised where unused
-    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::told(call, pipeline::call(call, call.args->outputs, error));
   });
@@ -25,9 +25,9 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
                        guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_resolution, "out_resolution", error));
-    guf_call_args room;
+    guf_call_args buffer;
     op::CallView call;
-    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     capi::Resolution resolution;
     GUF_TRY(pipeline::resolve(call, resolution.get(), error));
     return resolution.give(out_resolution, error);
@@ -36,9 +36,9 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
 
 guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
                        uint64_t *inout_length, guf_error *error) {
-  guf_call_args room;
+  guf_call_args buffer;
   const auto unpack = [&](op::CallView *call) {
-    return capi::unpack_call(ufunc, args, &room, call, error);
+    return capi::unpack_call(ufunc, args, &buffer, call, error);
   };
   return capi::explain<op::CallView>(text, inout_length, error, unpack,
                                      pipeline::PreparedPlan::explain);

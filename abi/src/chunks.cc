@@ -19,9 +19,9 @@ guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chun
     if (options != nullptr) {
       GUF_TRY(base::read_struct(options, "options", &given, &chosen, error));
     }
-    guf_call_args room;
+    guf_call_args buffer;
     op::CallView call;
-    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     int64_t done = 0;
     const guf_status status = capi::told(call, pipeline::call_chunked(call, *chosen, &done, error));

@@ -22,8 +22,8 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
     const guf_gpu_api *api = nullptr;
     GUF_TRY(capi::need_device(device, "device", &found, error));
     GUF_TRY(backend::gpu_extension(*found, what, &api, error));
-    backend::ErrorRoom room(error);
-    return use(*found, *api, room.get());
+    backend::ErrorRecord record(error);
+    return use(*found, *api, record.get());
   });
 }
 
@@ -78,10 +78,10 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
                       static_cast<unsigned long long>(address));
   }
   return with_pinning(device, address, error,
-                      [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                        GUF_TRY(memory::reserve_page_lock(found, address, size, room));
+                      [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
+                        GUF_TRY(memory::reserve_page_lock(found, address, size, record));
                         const guf_status status =
-                            api.host_register(found.native, address, size, room);
+                            api.host_register(found.native, address, size, record);
                         if (status == GUF_OK) {
                           memory::note_page_locked(found, address);
                         } else {
@@ -93,9 +93,10 @@ guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
 
 guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error) {
   return with_pinning(device, address, error,
-                      [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                        GUF_TRY(memory::end_page_lock(found, address, room));
-                        const guf_status status = api.host_unregister(found.native, address, room);
+                      [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
+                        GUF_TRY(memory::end_page_lock(found, address, record));
+                        const guf_status status =
+                            api.host_unregister(found.native, address, record);
                         memory::forget_page_lock(found, address);
                         return status;
                       });
@@ -106,32 +107,32 @@ guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memor
   GUF_TRY(base::check_struct(out_memory, "out_memory", base::kFirstSize<guf_device_memory>,
                              base::kMaxStructSize, error));
   return with_gpu(device, "memory pool", error,
-                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                  [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
                     guf_gpu_memory pool = {};
                     pool.struct_size = sizeof pool;
-                    GUF_TRY(api.memory_statistics(found.native, GUF_MEMORY_DEVICE, &pool, room));
+                    GUF_TRY(api.memory_statistics(found.native, GUF_MEMORY_DEVICE, &pool, record));
                     const guf_device_memory memory = {
                         sizeof memory,          0,
                         pool.live_bytes,        pool.peak_bytes,
                         pool.cached_bytes,      pool.limit_bytes,
                         pool.allocations,       pool.driver_allocations,
                         pool.device_free_bytes, pool.device_total_bytes};
-                    return base::write_struct(out_memory, "out_memory", memory, room);
+                    return base::write_struct(out_memory, "out_memory", memory, record);
                   });
 }
 
 guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes, guf_error *error) {
   return with_gpu(device, "memory pool", error,
-                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                  [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
                     memory::run_callbacks(0);
-                    return api.memory_trim(found.native, GUF_MEMORY_DEVICE, keep_bytes, room);
+                    return api.memory_trim(found.native, GUF_MEMORY_DEVICE, keep_bytes, record);
                   });
 }
 
 guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes, guf_error *error) {
   return with_gpu(device, "memory pool", error,
-                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
-                    return api.memory_limit(found.native, GUF_MEMORY_DEVICE, limit_bytes, room);
+                  [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
+                    return api.memory_limit(found.native, GUF_MEMORY_DEVICE, limit_bytes, record);
                   });
 }
 
@@ -139,13 +140,13 @@ guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error 
   Device *other = nullptr;
   GUF_TRY(capi::need_device(peer, "peer", &other, error));
   return with_gpu(device, "peers", error,
-                  [&](Device &found, const guf_gpu_api &api, guf_error *room) -> guf_status {
+                  [&](Device &found, const guf_gpu_api &api, guf_error *record) -> guf_status {
                     if (other->backend != found.backend) {
-                      return base::fail(room, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
+                      return base::fail(record, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                                         "peer: expected a device of backend %s, got %s",
                                         found.backend->name.c_str(), other->spec.c_str());
                     }
-                    return api.peer_enable(found.native, other->native, room);
+                    return api.peer_enable(found.native, other->native, record);
                   });
 }
 
@@ -167,9 +168,9 @@ guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t 
     }
     const guf_gpu_api *api = nullptr;
     GUF_TRY(backend::gpu_extension(*found, "native streams", &api, error));
-    backend::ErrorRoom room(error);
+    backend::ErrorRecord record(error);
     return api->stream_native(found->native, queue == nullptr ? nullptr : queue->native, out_native,
-                              room.get());
+                              record.get());
   });
 }
 
@@ -187,7 +188,7 @@ guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseco
     }
     const guf_gpu_api *api = nullptr;
     GUF_TRY(backend::gpu_extension(*first->device, "time between events", &api, error));
-    backend::ErrorRoom room(error);
-    return api->event_elapsed(first->native, last->native, out_milliseconds, room.get());
+    backend::ErrorRecord record(error);
+    return api->event_elapsed(first->native, last->native, out_milliseconds, record.get());
   });
 }

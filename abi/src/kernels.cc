@@ -106,8 +106,8 @@ guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
     GUF_TRY(found->on(*where, &native, &api, error));
     guf_backend_kernel_limits limits = {};
     limits.struct_size = sizeof limits;
-    backend::ErrorRoom room(error);
-    GUF_TRY(api->kernel_limits(where->native, native, &limits, room.get()));
+    backend::ErrorRecord record(error);
+    GUF_TRY(api->kernel_limits(where->native, native, &limits, record.get()));
     guf_kernel_device_info info = {};
     info.struct_size = sizeof info;
     const uint32_t said = found->row().max_threads;
@@ -140,9 +140,9 @@ guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_
     backend::Stream *queue = nullptr;
     GUF_TRY(capi::find_stream(stream, &queue, error));
     op::OperandView views[GUF_MAX_KERNEL_PARAMETERS];
-    int64_t stride_room[GUF_MAX_KERNEL_PARAMETERS][GUF_MAX_NDIM];
+    int64_t stride_buffer[GUF_MAX_KERNEL_PARAMETERS][GUF_MAX_NDIM];
     for (int32_t i = 0; i < nargs; ++i) {
-      GUF_TRY(capi::unpack_operand(args[i], i, true, stride_room[i], &views[i], error));
+      GUF_TRY(capi::unpack_operand(args[i], i, true, stride_buffer[i], &views[i], error));
     }
     const kernel::KernelCall call = {
         queue, grid, block, shared_bytes, {views, static_cast<size_t>(nargs)}};

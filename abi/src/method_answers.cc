@@ -59,13 +59,13 @@ auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
   return [=](method::AtView *view) { return capi::unpack_at(ufunc, args, view, error); };
 }
 
-// `room` receives the extended copy of an older, shorter struct.
-auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
+// `buffer` receives the extended copy of an older, shorter struct.
+auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                   guf_error *error) {
   return [=](op::CallView *call) -> guf_status {
     GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
     GUF_TRY(method::check_outer(*call->ufunc, error));
-    return capi::unpack_call(ufunc, args, room, call, error);
+    return capi::unpack_call(ufunc, args, buffer, call, error);
   };
 }
 
@@ -94,9 +94,9 @@ guf_status guf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args
 
 guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
                              guf_resolution *out_resolution, guf_error *error) {
-  guf_call_args room;
-  return resolve_with<op::CallView>(out_resolution, error, unpack_outer(ufunc, args, &room, error),
-                                    method::resolve_outer);
+  guf_call_args buffer;
+  return resolve_with<op::CallView>(
+      out_resolution, error, unpack_outer(ufunc, args, &buffer, error), method::resolve_outer);
 }
 
 guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resolution *out_resolution,
@@ -129,9 +129,9 @@ guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args
 
 guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
                              uint64_t *inout_length, guf_error *error) {
-  guf_call_args room;
+  guf_call_args buffer;
   return capi::explain<op::CallView>(
-      text, inout_length, error, unpack_outer(ufunc, args, &room, error), method::explain_outer);
+      text, inout_length, error, unpack_outer(ufunc, args, &buffer, error), method::explain_outer);
 }
 
 guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,

@@ -49,11 +49,11 @@ guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *e
 
 guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    guf_call_args room;
+    guf_call_args buffer;
     op::CallView call;
     GUF_TRY(base::find_object(ufunc, "ufunc", &call.ufunc, error));
     GUF_TRY(method::check_outer(*call.ufunc, error));
-    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::told(call, method::outer(call, call.args->outputs, error));
   });

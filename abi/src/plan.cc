@@ -15,9 +15,9 @@ guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan 
                            guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_plan, "out_plan", error));
-    guf_call_args room;
+    guf_call_args buffer;
     op::CallView call;
-    GUF_TRY(capi::unpack_call(ufunc, args, &room, &call, error));
+    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     base::collect();
     base::Ref<PreparedPlan> plan;
     GUF_TRY(PreparedPlan::make(call, &plan, error));

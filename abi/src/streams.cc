@@ -87,8 +87,8 @@ guf_status guf_stream_query(guf_stream stream, guf_error *error) {
     Stream *found = nullptr;
     GUF_TRY(capi::need_stream(stream, &found, error));
     if (found->capture != nullptr) return backend::refuse_captured(found, "a query", error);
-    backend::ErrorRoom room(error);
-    return found->device->backend->api.stream_query(found->native, room.get());
+    backend::ErrorRecord record(error);
+    return found->device->backend->api.stream_query(found->native, record.get());
   });
 }
 
@@ -99,9 +99,9 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
     if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
     // Holds a reference, because a callback may release the stream during this call.
     const auto held = base::Ref<Stream>::share(found);
-    backend::ErrorRoom room(error);
+    backend::ErrorRecord record(error);
     return after_wait(
-        found->device->backend->api.stream_synchronize(found->native, timeout_ns, room.get()));
+        found->device->backend->api.stream_synchronize(found->native, timeout_ns, record.get()));
   });
 }
 
@@ -127,8 +127,8 @@ guf_status guf_event_create(guf_device device, uint32_t flags, guf_event *out_ev
     const auto event = base::Ref<Event>::adopt(new Event);
     event->device = found;
     event->fork_epoch = base::fork_epoch();
-    backend::ErrorRoom room(error);
-    GUF_TRY(found->backend->api.event_open(found->native, &event->native, room.get()));
+    backend::ErrorRecord record(error);
+    GUF_TRY(found->backend->api.event_open(found->native, &event->native, record.get()));
     *out_event = capi::publish<guf_event>(event);
     return GUF_OK;
   });
@@ -158,8 +158,8 @@ guf_status guf_event_query(guf_event event, guf_error *error) {
     Event *mark = nullptr;
     GUF_TRY(capi::need_event(event, "event", &mark, error));
     GUF_TRY(backend::check_mark(*mark, error));
-    backend::ErrorRoom room(error);
-    return mark->device->backend->api.event_query(mark->native, room.get());
+    backend::ErrorRecord record(error);
+    return mark->device->backend->api.event_query(mark->native, record.get());
   });
 }
 
@@ -169,8 +169,8 @@ guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error
     GUF_TRY(capi::need_event(event, "event", &mark, error));
     GUF_TRY(backend::check_mark(*mark, error));
     const auto held = base::Ref<Event>::share(mark);
-    backend::ErrorRoom room(error);
+    backend::ErrorRecord record(error);
     return after_wait(
-        mark->device->backend->api.event_synchronize(mark->native, timeout_ns, room.get()));
+        mark->device->backend->api.event_synchronize(mark->native, timeout_ns, record.get()));
   });
 }

@@ -156,8 +156,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(desc, "desc", error));
     GUF_TRY(capi::need(out_ufunc, "out_ufunc", error));
-    guf_ufunc_desc room;
-    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
+    guf_ufunc_desc buffer;
+    GUF_TRY(base::read_struct(desc, "desc", &buffer, &desc, error));
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
     GUF_TRY(check_desc(*desc, error));
@@ -185,8 +185,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
 guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(desc, "desc", error));
-    guf_loop_desc room;
-    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
+    guf_loop_desc buffer;
+    GUF_TRY(base::read_struct(desc, "desc", &buffer, &desc, error));
     op::Ufunc *found = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     void (*host)(void) = nullptr;
@@ -236,8 +236,8 @@ guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *de
                                    guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(desc, "desc", error));
-    guf_reduction_desc room;
-    GUF_TRY(base::read_struct(desc, "desc", &room, &desc, error));
+    guf_reduction_desc buffer;
+    GUF_TRY(base::read_struct(desc, "desc", &buffer, &desc, error));
     op::Ufunc *found = nullptr, *merge = nullptr, *finish = nullptr;
     GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
     if (desc->flags != 0)

@@ -25,13 +25,13 @@ guf_status unpack_array(const guf_operand &in, op::OperandView *out, guf_error *
   return GUF_OK;
 }
 
-guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_room,
+guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_buffer,
                          op::OperandView *out, guf_error *error) {
   GUF_TRY(need(in.tensor, "operand.tensor", error));
-  guf_tensor room;
+  guf_tensor buffer;
   const guf_tensor *tensor = nullptr;
-  GUF_TRY(base::read_struct(in.tensor, "operand.tensor", &room, &tensor, error));
-  GUF_TRY(validate::check_tensor(*tensor, index, stride_room, &out->layout, error));
+  GUF_TRY(base::read_struct(in.tensor, "operand.tensor", &buffer, &tensor, error));
+  GUF_TRY(validate::check_tensor(*tensor, index, stride_buffer, &out->layout, error));
   out->span = array::span_of(out->layout);
   out->flags =
       (tensor->flags & GUF_TENSOR_READ_ONLY) != 0 ? static_cast<uint32_t>(op::kReadOnly) : 0U;
@@ -85,8 +85,8 @@ guf_status unpack_outputs(const guf_call_args &args, op::CallView *out, guf_erro
       mark_missing(operand);
       continue;
     }
-    GUF_TRY(
-        unpack_operand(args.outputs[k], nin + k, false, out->stride_room[nin + k], operand, error));
+    GUF_TRY(unpack_operand(args.outputs[k], nin + k, false, out->stride_buffer[nin + k], operand,
+                           error));
   }
   return GUF_OK;
 }
@@ -95,8 +95,8 @@ guf_status unpack_where(const guf_call_args &args, op::CallView *out, guf_error 
   out->has_where = args.where != nullptr && args.where->kind != GUF_OPERAND_NONE;
   if (!out->has_where) return GUF_OK;
   const int32_t index = out->noperands;
-  GUF_TRY(unpack_operand(*args.where, index, true, out->stride_room[GUF_MAX_OPERANDS], &out->where,
-                         error));
+  GUF_TRY(unpack_operand(*args.where, index, true, out->stride_buffer[GUF_MAX_OPERANDS],
+                         &out->where, error));
   if (out->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
   return base::fail(error, GUF_E_CASTING, index, kNone,
                     "Cannot cast array data to dtype('bool') according to the rule 'safe'; where: "
@@ -105,8 +105,8 @@ guf_status unpack_where(const guf_call_args &args, op::CallView *out, guf_error 
 
 }  // namespace
 
-guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, int64_t *stride_room,
-                          op::OperandView *out, guf_error *error) {
+guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
+                          int64_t *stride_buffer, op::OperandView *out, guf_error *error) {
   if (__builtin_expect((in.flags | in.reserved) != 0, 0)) {
     return base::fail(error, GUF_E_ARG, index, kNone,
                       "argument %d: operand.flags and operand.reserved must be 0", index);
@@ -116,7 +116,7 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, i
     case GUF_OPERAND_ARRAY:
       return unpack_array(in, out, error);
     case GUF_OPERAND_TENSOR:
-      return unpack_tensor(in, index, stride_room, out, error);
+      return unpack_tensor(in, index, stride_buffer, out, error);
     case GUF_OPERAND_SCALAR:
       if (!dtype::valid(in.dtype)) {
         return base::fail(error, GUF_E_DTYPE, index, kNone, "argument %d: 0x%08x is not a dtype",
@@ -145,10 +145,10 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, i
   }
 }
 
-guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
+guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error) {
   GUF_TRY(base::find_object(ufunc, "ufunc", &out->ufunc, error));
-  GUF_TRY(base::read_struct(args, "args", room, &out->args, error));
+  GUF_TRY(base::read_struct(args, "args", buffer, &out->args, error));
   const guf_call_args &known = *out->args;
   GUF_TRY(validate::check_args(*out->ufunc, known, error));
   out->noperands = out->ufunc->noperands();
@@ -159,7 +159,8 @@ guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args
     GUF_TRY(base::find_object(known.stream, "stream", &out->stream, error));
   GUF_TRY(ask_device(known.device, out, error));
   for (int32_t i = 0; i < known.ninputs; ++i) {
-    GUF_TRY(unpack_operand(known.inputs[i], i, true, out->stride_room[i], &out->operand[i], error));
+    GUF_TRY(
+        unpack_operand(known.inputs[i], i, true, out->stride_buffer[i], &out->operand[i], error));
   }
   GUF_TRY(unpack_outputs(known, out, error));
   return unpack_where(known, out, error);

@@ -8,10 +8,10 @@
 
 namespace gufunc::capi {
 
-// Fills `out` from the arguments. Its pointers point into `out`, into `room` (the arguments,
+// Fills `out` from the arguments. Its pointers point into `out`, into `buffer` (the arguments,
 // extended if their struct_size differs) or to memory of the caller.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
-guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *room,
+guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);
 
 // Called after a call on device auto: records the chosen device in the trace. Returns `status`.
@@ -22,8 +22,8 @@ inline guf_status told(const op::CallView &call, guf_status status) {
 }
 
 // Unpacks one operand by its position in the call. GUF_OPERAND_NONE is an error for inputs.
-guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input, int64_t *stride_room,
-                          op::OperandView *out, guf_error *error);
+guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
+                          int64_t *stride_buffer, op::OperandView *out, guf_error *error);
 
 }  // namespace gufunc::capi
 

@@ -53,7 +53,7 @@ guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *ar
 
 guf_status unpack_output(guf_operand *output, op::CallView *call, guf_error *error) {
   GUF_TRY(need(output, "args->output", error));
-  return unpack_operand(*output, method::kOutput, false, call->stride_room[method::kOutput],
+  return unpack_operand(*output, method::kOutput, false, call->stride_buffer[method::kOutput],
                         &call->operand[method::kOutput], error);
 }
 
@@ -69,7 +69,7 @@ guf_status unpack_initial(const guf_operand *initial, method::FoldView *out, guf
 guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error *error) {
   if (where == nullptr || where->kind == GUF_OPERAND_NONE) return GUF_OK;
   GUF_TRY(
-      unpack_operand(*where, 3, true, call->stride_room[GUF_MAX_OPERANDS], &call->where, error));
+      unpack_operand(*where, 3, true, call->stride_buffer[GUF_MAX_OPERANDS], &call->where, error));
   call->has_where = true;
   if (call->where.kind <= GUF_OPERAND_SCALAR) return GUF_OK;
   return base::fail(error, GUF_E_CASTING, 3, kNone,
@@ -114,10 +114,10 @@ guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error) {
   op::CallView *const call = &out->call;
-  guf_reduce_args room;
+  guf_reduce_args buffer;
   const guf_reduce_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
     return fail_value("flags", known->flags, error);
@@ -125,7 +125,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(check_axes(*known, error));
   GUF_TRY(need(known->input, "args->input", error));
-  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_room[method::kInput],
+  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_buffer[method::kInput],
                          &call->operand[method::kInput], error));
   const op::StateFold *const states = call->ufunc->state_fold();
   GUF_TRY(find_results(*known, states == nullptr ? 1 : states->nresults(), out_output, error));
@@ -143,17 +143,17 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
                              method::FoldView *out, guf_operand **out_output, guf_error *error) {
   op::CallView *const call = &out->call;
-  guf_accumulate_args room;
+  guf_accumulate_args buffer;
   const guf_accumulate_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
   GUF_TRY(check_order(known->order, error));
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(need(known->input, "args->input", error));
-  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_room[method::kInput],
+  GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_buffer[method::kInput],
                          &call->operand[method::kInput], error));
   if (with_indices) {
     GUF_TRY(need(known->indices, "args->indices", error));
@@ -175,20 +175,20 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
 guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
                      guf_error *error) {
   op::CallView *const call = &out->call;
-  guf_at_args room;
+  guf_at_args buffer;
   const guf_at_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
-  GUF_TRY(base::read_struct(args, "args", &room, &known, error));
+  GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_place(*known, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
   if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)
     return fail_value("nindices", known->nindices, error);
   if (known->nindices > 0) GUF_TRY(need(known->indices, "args->indices", error));
   GUF_TRY(need(known->array, "args->array", error));
-  GUF_TRY(unpack_operand(*known->array, 0, true, call->stride_room[0], &out->array, error));
+  GUF_TRY(unpack_operand(*known->array, 0, true, call->stride_buffer[0], &out->array, error));
   out->has_operand = known->operand != nullptr && known->operand->kind != GUF_OPERAND_NONE;
   if (out->has_operand) {
-    GUF_TRY(unpack_operand(*known->operand, 1, true, call->stride_room[1], &out->operand, error));
+    GUF_TRY(unpack_operand(*known->operand, 1, true, call->stride_buffer[1], &out->operand, error));
   }
   out->nindices = known->nindices;
   for (int32_t k = 0; k < known->nindices; ++k) {

@@ -9,7 +9,7 @@
 namespace gufunc::cpu {
 namespace {
 
-void describe_tiles(const Tiling &tiles, TextRoom *out) {
+void describe_tiles(const Tiling &tiles, TextBuffer *out) {
   out->add("tile by tile of dimensions 0 and 1");
   for (int k = 0; k < tiles.count; ++k) {
     const Tiling::Transposed &op = tiles.transposed[k];
@@ -21,7 +21,7 @@ void describe_tiles(const Tiling &tiles, TextRoom *out) {
   if (tiles.by_columns) out->add("; rows go along dimension 1");
 }
 
-void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy, TextRoom *out) {
+void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy, TextBuffer *out) {
   out->add("walk: ");
   if (is_one_call(block, strategy.serial)) {
     out->add("one call of the loop\n");
@@ -44,7 +44,7 @@ void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy
   out->add("%s\n", (block.flags & GUF_LAUNCH_MASKED) != 0 ? ", runs that the mask has" : "");
 }
 
-void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, TextRoom *out) {
+void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, TextBuffer *out) {
   if (strategy.serial == SerialReason::kUnknownCost) {
     out->add("threads: 1 for the first item, up to %u for the others if it takes long\n",
              claim_pool().threads());
@@ -65,7 +65,7 @@ guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_t
                            size_t text_size, guf_error *error) {
   const guf_launch_block &block = *launch->block;
   GUF_CPU_TRY(check_flags(block, error));
-  TextRoom out(out_text, text_size);
+  TextBuffer out(out_text, text_size);
   const LoopCost cost(launch->kernel, launch->user);
   const LaunchStrategy strategy = launch_strategy(block, launch->max_threads, cost);
   describe_walk(block, strategy, &out);

@@ -12,7 +12,7 @@ namespace gufunc::cpu {
 namespace {
 
 void describe_method_walk(const guf_backend_method &method, const MethodTraversal &traversal,
-                          TextRoom *out) {
+                          TextBuffer *out) {
   const auto piece = static_cast<long long>(traversal.piece);
   const auto lanes = static_cast<long long>(traversal.side_by_side);
   out->add("walk: ");
@@ -50,7 +50,7 @@ void describe_method_walk(const guf_backend_method &method, const MethodTraversa
 }
 
 void describe_method_threads(const guf_backend_method &method, const MethodTraversal &traversal,
-                             TextRoom *out) {
+                             TextBuffer *out) {
   if (method.block->method == GUF_METHOD_AT)
     return out->add("threads: 1, as indices are taken in their order\n");
   const SerialReason serial = serial_reason(method, traversal.work);
@@ -72,7 +72,7 @@ guf_status describe_method(void *, const guf_backend_method *method, char *out_t
                            size_t text_size, guf_error *error) {
   MethodTraversal traversal;
   GUF_CPU_TRY(decide_method(*method, &traversal, error));
-  TextRoom out(out_text, text_size);
+  TextBuffer out(out_text, text_size);
   describe_method_walk(*method, traversal, &out);
   describe_method_threads(*method, traversal, &out);
   describe_instructions(&out);

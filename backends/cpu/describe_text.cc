@@ -24,7 +24,7 @@ const char *words_of(GrantedBy by) {
 
 }  // namespace
 
-void TextRoom::add(const char *format, ...) {
+void TextBuffer::add(const char *format, ...) {
   if (left_ == 0) return;
   va_list arguments;
   va_start(arguments, format);
@@ -36,7 +36,7 @@ void TextRoom::add(const char *format, ...) {
   left_ -= step;
 }
 
-void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out) {
+void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
   out->add("threads: 1, ");
   switch (serial) {
     case SerialReason::kOrdered:
@@ -55,7 +55,7 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out) {
 }
 
 void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
-                           const char *word, TextRoom *out) {
+                           const char *word, TextBuffer *out) {
   out->add("threads: up to %u, ", threads);
   if (threads == pieces) {
     out->add("one a %s", word);
@@ -66,7 +66,7 @@ void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threa
   }
 }
 
-void describe_instructions(TextRoom *out) {
+void describe_instructions(TextBuffer *out) {
   const int level = isa_level(), machine = machine_isa_level();
   out->add("instructions: up to %s", isa_target(level));
   if (level < machine) {

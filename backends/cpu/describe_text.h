@@ -11,9 +11,9 @@
 namespace gufunc::cpu {
 
 // Text in a buffer of the caller, truncated at its end.
-class TextRoom {
+class TextBuffer {
  public:
-  TextRoom(char *to, size_t size) : to_(to), left_(size) {
+  TextBuffer(char *to, size_t size) : to_(to), left_(size) {
     if (size > 0) *to = '\0';
   }
 
@@ -25,13 +25,13 @@ class TextRoom {
 };
 
 // Writes the line about threads for `work` that runs on one thread.
-void describe_one_thread(SerialReason serial, uint64_t work, TextRoom *out);
+void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out);
 // Writes the beginning of the line about threads if up to `threads` threads share `pieces`, and
 // what limits their number. `word` names the pieces.
 void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
-                           const char *word, TextRoom *out);
+                           const char *word, TextBuffer *out);
 // Writes the highest ISA level that loops are chosen for.
-void describe_instructions(TextRoom *out);
+void describe_instructions(TextBuffer *out);
 
 }  // namespace gufunc::cpu
 

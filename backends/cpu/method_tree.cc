@@ -102,8 +102,8 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
       GUF_CPU_TRY(leaves({base + i * kLeaf * step, lanes.step, step}, count,
                          i < full ? kLeaf : rest, one.value + i * count * size, size));
     }
-    Lanes values = one, room = other;
-    GUF_CPU_TRY(pairs(&values, &room, count, nleaves));
+    Lanes values = one, scratch = other;
+    GUF_CPU_TRY(pairs(&values, &scratch, count, nleaves));
     fold_.copy(values, fold_.at(out, first), count);
   }
   return GUF_OK;
@@ -141,8 +141,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
       run = row.moved((i + full * kLeaf) * step, (i + full * kLeaf) * mask_step);
       GUF_CPU_TRY(leaf_by(run, step, mask_step, rest, fold_.at(one, full)));
     }
-    Lanes values = one, room = other;
-    GUF_CPU_TRY(pairs(&values, &room, 1, full + (rest != 0 ? 1 : 0)));
+    Lanes values = one, scratch = other;
+    GUF_CPU_TRY(pairs(&values, &scratch, 1, full + (rest != 0 ? 1 : 0)));
     if (!masked_ && fold_.is_settled(values.value)) {
       fold_.copy(values, out, 1);
       return GUF_OK;
@@ -154,22 +154,22 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
 }
 
 // Combines `count` subtrees laid out [subtree][lane]; the result is in *values.
-guf_status TreeFolder::pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count) {
+guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count) {
   for (; count > 1; count = (count + 1) / 2) {
     const int64_t half = count / 2;
     if (lanes == 1) {
-      GUF_CPU_TRY(fold_.combine(*values, 2, fold_.at(*values, 1), 2, *room, half, scratch_));
+      GUF_CPU_TRY(fold_.combine(*values, 2, fold_.at(*values, 1), 2, *scratch, half, scratch_));
     } else {
       for (int64_t k = 0; k < half; ++k) {
         GUF_CPU_TRY(fold_.combine(fold_.at(*values, 2 * k * lanes), 1,
                                   fold_.at(*values, (2 * k + 1) * lanes), 1,
-                                  fold_.at(*room, k * lanes), lanes, scratch_));
+                                  fold_.at(*scratch, k * lanes), lanes, scratch_));
       }
     }
     if (count % 2 != 0) {
-      fold_.copy(fold_.at(*values, (count - 1) * lanes), fold_.at(*room, half * lanes), lanes);
+      fold_.copy(fold_.at(*values, (count - 1) * lanes), fold_.at(*scratch, half * lanes), lanes);
     }
-    std::swap(*values, *room);
+    std::swap(*values, *scratch);
   }
   return GUF_OK;
 }

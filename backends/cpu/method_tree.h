@@ -65,7 +65,7 @@ class TreeFolder {
   guf_status fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start);
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
-  guf_status pairs(Lanes *values, Lanes *room, int64_t lanes, int64_t count);
+  guf_status pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count);
   // Whether elements are read in place, in one dimension and without a mask.
   bool streams() const { return shape_.ndim == 1 && source_ != nullptr && !masked_; }
   bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }

@@ -102,10 +102,10 @@ guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
       ahead.from[ahead.count] = call[i] + items * block_.step[i];
       ahead.step[ahead.count++] = kLine / item_bytes_ * block_.step[i];
     }
-    call[output_] = room_;
+    call[output_] = capacity_;
     int64_t dims = items;
     GUF_CPU_TRY(loop_(call, &dims, block_.step));
-    store_around_caches(args[output_] + done * item_bytes_, room_, items * item_bytes_, ahead);
+    store_around_caches(args[output_] + done * item_bytes_, capacity_, items * item_bytes_, ahead);
   }
   return GUF_OK;
 }

@@ -38,7 +38,7 @@ class NonTemporalLoop {
   const HostLoop &loop_;
   int output_;
   int64_t item_bytes_;
-  alignas(kLine) char room_[kBlockBytes];
+  alignas(kLine) char capacity_[kBlockBytes];
 };
 
 }  // namespace gufunc::cpu

@@ -13,7 +13,7 @@
 namespace gufunc::cuda {
 namespace {
 
-alignas(CudaDriver) unsigned char driver_room[sizeof(CudaDriver)];
+alignas(CudaDriver) unsigned char driver_buffer[sizeof(CudaDriver)];
 
 guf_status fail_without(const char *function, Result code, guf_error *error) {
   return gpu::fail_native(error, GUF_E_NO_DEVICE, code,
@@ -24,7 +24,7 @@ guf_status fail_without(const char *function, Result code, guf_error *error) {
 guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Api api;
   GUF_GPU_TRY(open_library(&api, error));
-  *out_driver = new (driver_room) CudaDriver(api);
+  *out_driver = new (driver_buffer) CudaDriver(api);
   *out_ndevices = 0;
   const Result begun = api.init(0);
   if (error_info(begun).kind == gpu::ErrorKind::kStub) {

@@ -124,8 +124,8 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
 guf_status Scatter::run() {
   GUF_GPU_TRY(choose_ways());
   const int64_t most = std::min(block_.nindices, kMostTogether);
-  const auto room = static_cast<uint64_t>(most);
-  if (!operations_.open(room) || !targets_.open(room) || !operands_.open(room)) {
+  const auto capacity = static_cast<uint64_t>(most);
+  if (!operations_.open(capacity) || !targets_.open(capacity) || !operands_.open(capacity)) {
     return fail_memory(job_.error(), "operations of at");
   }
   for (int64_t first = 0; first < block_.nindices; first += most) {

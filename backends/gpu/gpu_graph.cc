@@ -99,9 +99,10 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   const guf_status looks =
       device.status_ring().look_at(words.first, order, order.next_launch(), error);
   const Code recorded = driver.event_record(words.looked, order.native());
-  guf_error *const room = looks == GUF_OK ? error : nullptr;
-  const guf_status looked = device.check(recorded, "recording an event", room);
-  const guf_status marked = mark_run(graph, order.native(), looked == GUF_OK ? room : nullptr);
+  guf_error *const first_error = looks == GUF_OK ? error : nullptr;
+  const guf_status looked = device.check(recorded, "recording an event", first_error);
+  const guf_status marked =
+      mark_run(graph, order.native(), looked == GUF_OK ? first_error : nullptr);
   if (looks != GUF_OK) return looks;
   return looked != GUF_OK ? looked : marked;
 }

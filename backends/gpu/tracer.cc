@@ -80,7 +80,7 @@ void Tracer::close() {
   collect();
   sink_ = nullptr;
   Driver &driver = device_.driver();
-  for (TracedWork **list : {&first_, &room_}) {
+  for (TracedWork **list : {&first_, &capacity_}) {
     while (*list != nullptr) {
       TracedWork *const work = *list;
       *list = work->next;
@@ -97,16 +97,16 @@ void Tracer::close() {
 }
 
 // Reuses the records and their driver events, which can be recorded again.
-TracedWork *Tracer::take_room() {
+TracedWork *Tracer::take_record() {
   {
     const std::lock_guard lock(mutex_);
-    TracedWork *const work = room_;
+    TracedWork *const work = capacity_;
     if (work != nullptr) {
-      room_ = work->next;
+      capacity_ = work->next;
       return work;
     }
-    if (nrooms_ == kMostPending) return nullptr;
-    ++nrooms_;
+    if (nrecords_ == kMostPending) return nullptr;
+    ++nrecords_;
   }
   auto *const work = create<TracedWork>();
   if (work == nullptr) return nullptr;
@@ -122,8 +122,8 @@ TracedWork *Tracer::take_room() {
 void Tracer::put_back(TracedWork *work) {
   std::exchange(work->stream, nullptr)->release();
   const std::lock_guard lock(mutex_);
-  work->next = room_;
-  room_ = work;
+  work->next = capacity_;
+  capacity_ = work;
 }
 
 // Older hosts have a shorter sink, without this slot.
@@ -137,7 +137,7 @@ TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   const bool known = stream.capturing(&capturing, nullptr) == GUF_OK;
   if (capturing) return nullptr;
   if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
-  TracedWork *const work = known ? take_room() : nullptr;
+  TracedWork *const work = known ? take_record() : nullptr;
   if (work == nullptr) {  // usually because too much work is pending
     leave_out();
     return nullptr;

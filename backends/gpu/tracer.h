@@ -51,7 +51,7 @@ class Tracer {
   static constexpr uint32_t kMostPending = 512;
   static constexpr uint32_t kOftenPending = 64;
 
-  TracedWork *take_room();
+  TracedWork *take_record();
   void put_back(TracedWork *work);
   void leave_out() const;
   void find_base();
@@ -70,8 +70,8 @@ class Tracer {
 
   std::mutex mutex_;  // protects the lists; no driver function is called while it is locked
   TracedWork *first_ = nullptr, *last_ = nullptr;
-  TracedWork *room_ = nullptr;
-  uint32_t nrooms_ = 0;
+  TracedWork *capacity_ = nullptr;
+  uint32_t nrecords_ = 0;
 };
 
 // Records the work between its construction and its end: one launch, copy, fill or graph.

@@ -37,7 +37,7 @@ static inline guf_error *gufgo_call(guf_ufunc ufunc, guf_operand *operands, int3
 guf_error *gufgo_open(const char *path);
 
 /* Whether malloc can provide this many bytes. */
-int32_t gufgo_room(size_t bytes);
+int32_t gufgo_has_memory(size_t bytes);
 
 /* Calls the deleter of a guf_dlpack or, if `unversioned` is set, of a guf_dlpack_unversioned. */
 static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {

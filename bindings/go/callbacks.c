@@ -32,7 +32,7 @@ void gufgo_release(void *user, uint64_t address) {
   gufuncGoRelease((uintptr_t)user);
 }
 
-int32_t gufgo_room(size_t bytes) {
+int32_t gufgo_has_memory(size_t bytes) {
   void *volatile memory = malloc(bytes);
   free(memory);
   return memory != NULL;

@@ -26,7 +26,7 @@ type layout struct {
 type prepared struct {
 	layouts []*layout    // layouts of the inputs, the outputs and the mask; nil for a scalar
 	device  C.guf_device // device on which the plan runs; nil: the cpu
-	room    C.uint64_t   // size of the workspace in bytes
+	bytes   C.uint64_t   // size of the workspace in bytes
 }
 
 var cpu = sync.OnceValue(func() C.guf_device {
@@ -77,7 +77,7 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 		}
 	}
 	var alignment C.uint64_t
-	return cPlanWorkspace(p.handle(), &p.room, &alignment)
+	return cPlanWorkspace(p.handle(), &p.bytes, &alignment)
 }
 
 // place returns the device on which a plan of these operands runs, or nil for the cpu. Automatic
@@ -175,18 +175,18 @@ func same(numbers []C.int64_t, expected []int) bool {
 }
 
 // workspace returns the address of the workspace of a launch, after checking its size and layout.
-func (p *prepared) workspace(room *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
-	if room == nil || p.room == 0 {
+func (p *prepared) workspace(given *AnyArray, info *C.guf_array_info) (C.uint64_t, error) {
+	if given == nil || p.bytes == 0 {
 		return 0, nil
 	}
 	info.struct_size = C.sizeof_guf_array_info
-	if err := cArrayGetInfo(room.handle(), info); err != nil {
+	if err := cArrayGetInfo(given.handle(), info); err != nil {
 		return 0, err
 	}
 	const required, refused = cGUF_ARRAY_C_CONTIGUOUS, cGUF_ARRAY_READ_ONLY
-	if info.nbytes < p.room || hosted(info.device) != p.device || info.flags&refused != 0 ||
+	if info.nbytes < p.bytes || hosted(info.device) != p.device || info.flags&refused != 0 ||
 		info.flags&required == 0 {
-		message := fmt.Sprintf("the workspace is no array of %d contiguous bytes on %v", p.room,
+		message := fmt.Sprintf("the workspace is no array of %d contiguous bytes on %v", p.bytes,
 			Device{p.device})
 		return 0, &Error{ErrArg, message, -1, -1, 0}
 	}

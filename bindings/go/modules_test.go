@@ -148,8 +148,8 @@ func TestPlans(t *testing.T) {
 	if bytes > 0 {
 		wantStatus(t, p.Launch(nil, from, to), gufunc.ErrArg)
 	}
-	room := must(gufunc.Alloc[uint8](gufunc.Device{}, bytes+64))(t)
-	check(t, p.Launch(&gufunc.LaunchOptions{Workspace: room.Any()}, from, to))
+	buffer := must(gufunc.Alloc[uint8](gufunc.Device{}, bytes+64))(t)
+	check(t, p.Launch(&gufunc.LaunchOptions{Workspace: buffer.Any()}, from, to))
 	equal(t, must(data.Values())(t), []float64{1, -1, -2, -3})
 }
 

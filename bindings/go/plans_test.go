@@ -155,16 +155,16 @@ func TestPlansLookAtTheWorkspace(t *testing.T) {
 		t.Fatal(bytes)
 	}
 	whole := make([]byte, 3*bytes+alignment)
-	room := func(m gufunc.Memory) *gufunc.LaunchOptions {
+	with := func(m gufunc.Memory) *gufunc.LaunchOptions {
 		m.DType = gufunc.Uint8
 		probe := must(gufunc.OfBytes(whole, 0, gufunc.Memory{DType: gufunc.Uint8, Shape: []int{1}}))
 		misplaced := int(must(probe(t).Info())(t).Address) % alignment
 		offset := (alignment - misplaced) % alignment
 		return &gufunc.LaunchOptions{Workspace: must(gufunc.OfBytes(whole, offset, m))(t)}
 	}
-	for _, refused := range []*gufunc.LaunchOptions{room(gufunc.Memory{Shape: []int{bytes - 1}}),
-		room(gufunc.Memory{Shape: []int{bytes}, ReadOnly: true}),
-		room(gufunc.Memory{Shape: []int{bytes}, Strides: []int{2}})} {
+	for _, refused := range []*gufunc.LaunchOptions{with(gufunc.Memory{Shape: []int{bytes - 1}}),
+		with(gufunc.Memory{Shape: []int{bytes}, ReadOnly: true}),
+		with(gufunc.Memory{Shape: []int{bytes}, Strides: []int{2}})} {
 		wantStatus(t, p.Launch(refused, from, to), gufunc.ErrArg)
 	}
 	for _, d := range devices(t) {
@@ -177,6 +177,6 @@ func TestPlansLookAtTheWorkspace(t *testing.T) {
 	if slices.ContainsFunc(whole, func(b byte) bool { return b != 0 }) {
 		t.Fatal("a refused workspace was written")
 	}
-	check(t, p.Launch(room(gufunc.Memory{Shape: []int{bytes}}), from, to))
+	check(t, p.Launch(with(gufunc.Memory{Shape: []int{bytes}}), from, to))
 	equal(t, must(data.Values())(t)[:4], []float64{0, 0, -1, -2})
 }

@@ -118,24 +118,24 @@ func (a *Array[T]) Values() ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := room(info.NBytes); err != nil {
+	if err := checkMemory(info.NBytes); err != nil {
 		return nil, err
 	}
 	made := make([]T, info.Size)
 	return made, a.CopyToHost(made, nil)
 }
 
-// Size in bytes from which room tests whether C's allocator can provide the memory. Go itself ends
-// the program when an allocation fails.
+// Size in bytes from which checkMemory tests whether C's allocator can provide the memory. Go
+// itself ends the program when an allocation fails.
 const asked = 1 << 30
 
-// room returns an error if there is no memory for a copy.
-func room(bytes int) error {
+// checkMemory returns an error if there is no memory for a copy.
+func checkMemory(bytes int) error {
 	if bytes >= 0 && bytes < asked {
 		return nil
 	}
 	if bytes >= 0 && bytes < 1<<46 {
-		if memory := C.gufgo_room(C.size_t(bytes)); memory != 0 {
+		if memory := C.gufgo_has_memory(C.size_t(bytes)); memory != 0 {
 			return nil
 		}
 	}

@@ -89,7 +89,7 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
 %define GUFPY_ALLOCATES(FUNCTION)
 %exception FUNCTION {
   $action
-  if (result != GUF_OK && gufpy_made_room(result)) {
+  if (result != GUF_OK && gufpy_freed_memory(result)) {
     $action
   }
 }

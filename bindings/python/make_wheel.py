@@ -41,8 +41,8 @@ def fill(package, build):
 def set_search_path(module, cmake):
     """Sets the run path of the extension, so that it finds the library in the package and not in
     the build tree."""
-    with tempfile.TemporaryDirectory() as room:
-        script = pathlib.Path(room, "rpath.cmake")
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "rpath.cmake")
         script.write_text(f'file(RPATH_SET FILE "{module}" NEW_RPATH "$ORIGIN/lib")\n')
         subprocess.run([cmake, "-P", script], check=True, stdout=subprocess.DEVNULL)
 
@@ -92,8 +92,8 @@ def write(package, output, version):
 
 def make(build, output, version, cmake):
     """Writes a wheel from a build tree and returns its path."""
-    with tempfile.TemporaryDirectory() as room:
-        package = pathlib.Path(room, "gufunc")
+    with tempfile.TemporaryDirectory() as folder:
+        package = pathlib.Path(folder, "gufunc")
         fill(package, build.resolve())
         set_search_path(package / "_gufunc.so", cmake)
         return write(package, output, version)

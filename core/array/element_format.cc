@@ -108,7 +108,7 @@ FloatColumn::FloatColumn(std::vector<double> values, FloatFormat format, bool pl
       largest > 0 && (largest >= exponent_cutoff(format) || smallest < round_to(0.0001, format) ||
                       round_to(largest / smallest, format) > 1000.0);
   if (any_finite) scientific_ ? measure_scientific() : measure_positional();
-  make_room_for_names();
+  widen_for_names();
 }
 
 void FloatColumn::measure_scientific() {
@@ -137,7 +137,7 @@ void FloatColumn::measure_positional() {
 }
 
 // "nan" and "inf" use the whole width of a number, including the column of the point.
-void FloatColumn::make_room_for_names() {
+void FloatColumn::widen_for_names() {
   const bool signed_infinity =
       plus_ || std::find(values_.begin(), values_.end(), -HUGE_VAL) != values_.end();
   for (const double value : values_) {

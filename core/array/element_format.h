@@ -23,7 +23,7 @@ class FloatColumn {
  private:
   void measure_scientific();
   void measure_positional();
-  void make_room_for_names();
+  void widen_for_names();
   std::string signed_text(double value, const std::string &text) const;
 
   std::vector<double> values_;

@@ -12,7 +12,7 @@ namespace gufunc::array {
 namespace {
 
 // The longest text is "-", 309 digits, "." and 40 digits.
-constexpr size_t kRoom = 400;
+constexpr size_t kCapacity = 400;
 
 Decimal parse_scientific(const char *first, const char *last) {
   Decimal decimal = {};
@@ -33,10 +33,10 @@ Decimal parse_scientific(const char *first, const char *last) {
 // The text of the value with `digits` digits after the point, and the double nearest to that text.
 struct Candidate {
   Candidate(double value, int digits) {
-    end = std::to_chars(text, text + kRoom, value, std::chars_format::scientific, digits).ptr;
+    end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific, digits).ptr;
     std::from_chars(text, end, back);
   }
-  char text[kRoom];
+  char text[kCapacity];
   char *end;
   double back = 0;
 };
@@ -126,14 +126,14 @@ double scalar_exponent_cutoff(FloatFormat format) {
 }
 
 Decimal shortest(double value, FloatFormat format) {
-  char text[kRoom];
+  char text[kCapacity];
   std::to_chars_result end = {};
   switch (format) {
     case FloatFormat::kF64:
-      end = std::to_chars(text, text + kRoom, value, std::chars_format::scientific);
+      end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific);
       break;
     case FloatFormat::kF32:
-      end = std::to_chars(text, text + kRoom, static_cast<float>(value),
+      end = std::to_chars(text, text + kCapacity, static_cast<float>(value),
                           std::chars_format::scientific);
       break;
     default:
@@ -145,8 +145,9 @@ Decimal shortest(double value, FloatFormat format) {
 std::string positional_text(double value, FloatFormat format, int precision) {
   const Decimal decimal = shortest(value, format);
   if (decimal.count - 1 - decimal.exponent <= precision) return positional_digits(decimal);
-  char text[kRoom];
-  const auto end = std::to_chars(text, text + kRoom, value, std::chars_format::fixed, precision);
+  char text[kCapacity];
+  const auto end =
+      std::to_chars(text, text + kCapacity, value, std::chars_format::fixed, precision);
   return with_trimmed_zeros(std::string(text, end.ptr));
 }
 
@@ -157,9 +158,9 @@ std::string scientific_text(double value, FloatFormat format, int precision) {
 }
 
 std::string exact_scientific_text(double value, int precision) {
-  char text[kRoom];
+  char text[kCapacity];
   const auto end =
-      std::to_chars(text, text + kRoom, value, std::chars_format::scientific, precision);
+      std::to_chars(text, text + kCapacity, value, std::chars_format::scientific, precision);
   std::string result(text, end.ptr);
   if (precision == 0) result.insert(result.find('e'), ".");
   return result;

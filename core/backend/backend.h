@@ -203,9 +203,9 @@ void wait_quietly(Stream &stream);
 void collect_pending();
 
 // Plugins always receive a guf_error: replaces NULL by a local one.
-class ErrorRoom {
+class ErrorRecord {
  public:
-  explicit ErrorRoom(guf_error *error) : error_(error) {
+  explicit ErrorRecord(guf_error *error) : error_(error) {
     if (error_ == nullptr) {
       local_.struct_size = sizeof local_;
       error_ = &local_;

@@ -37,19 +37,19 @@ void forget_launch(guf_error *error) {
 }
 
 guf_status BorrowedStream::open(Device &device, Stream *after, guf_error *error) {
-  ErrorRoom room(error);
+  ErrorRecord record(error);
   base::Ref<Stream> stream = take_idle(device);
-  if (!stream) GUF_TRY(open_stream(device, 0, &stream, room.get()));
-  GUF_TRY(
-      order_behind(device, after == nullptr ? nullptr : after->native, stream->native, room.get()));
+  if (!stream) GUF_TRY(open_stream(device, 0, &stream, record.get()));
+  GUF_TRY(order_behind(device, after == nullptr ? nullptr : after->native, stream->native,
+                       record.get()));
   stream_ = std::move(stream);
   return GUF_OK;
 }
 
 guf_status BorrowedStream::finish(guf_error *error) {
-  ErrorRoom room(error);
+  ErrorRecord record(error);
   const guf_status status =
-      stream_->device->backend->api.stream_synchronize(stream_->native, UINT64_MAX, room.get());
+      stream_->device->backend->api.stream_synchronize(stream_->native, UINT64_MAX, record.get());
   finished_ = true;
   if (status != GUF_OK) forget_launch(error);
   return status;

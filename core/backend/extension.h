@@ -17,7 +17,7 @@ guf_status find_extension(Device &device, std::atomic<const void *> &known, cons
   *out = static_cast<const Table *>(known.load(std::memory_order_acquire));
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
   const void *found = nullptr;
-  ErrorRoom nobody(nullptr);
+  ErrorRecord nobody(nullptr);
   const guf_status status = device.backend->api.extension(name, version, &found, nobody.get());
   const auto *const table = static_cast<const Table *>(found);
   if (status != GUF_OK || table == nullptr || table->struct_size < sizeof(Table)) {

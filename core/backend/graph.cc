@@ -36,12 +36,12 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
   GUF_TRY(gpu_extension(*stream.device, kGraphs, &api, error));
   auto capture = std::make_shared<Capture>();
   capture->origin = &stream;
-  ErrorRoom room(error);
+  ErrorRecord record(error);
   stream.device->captures.fetch_add(1, std::memory_order_acq_rel);
   // Relaxed mode: any thread may end the capture, and calls of other libraries on this thread do
   // not invalidate it.
-  const guf_status status =
-      api->capture_begin(stream.device->native, stream.native, GUF_GPU_CAPTURE_RELAXED, room.get());
+  const guf_status status = api->capture_begin(stream.device->native, stream.native,
+                                               GUF_GPU_CAPTURE_RELAXED, record.get());
   if (status != GUF_OK) {
     stream.device->captures.fetch_sub(1, std::memory_order_acq_rel);
     return status;
@@ -58,10 +58,10 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*stream.device, kGraphs, &api, error));
   const std::shared_ptr<Capture> capture = stream.capture;
-  ErrorRoom room(error);
+  ErrorRecord record(error);
   void *native = nullptr;
   const guf_status ended =
-      api->capture_end(stream.device->native, stream.native, &native, room.get());
+      api->capture_end(stream.device->native, stream.native, &native, record.get());
   part(stream);
   GUF_TRY(ended);
   auto fresh = base::Ref<Graph>::adopt(new Graph);
@@ -71,7 +71,7 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
   fresh->work = base::Ref<GraphWork>::adopt(new GraphWork);
   fresh->work->kept = std::move(capture->kept);
   if (!*inout) {
-    GUF_TRY(api->graph_instantiate(native, room.get()));
+    GUF_TRY(api->graph_instantiate(native, record.get()));
     *inout = std::move(fresh);
     return GUF_OK;
   }
@@ -81,7 +81,7 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
                       "the graph is of %s, the stream of %s", graph.device->spec.c_str(),
                       stream.device->spec.c_str());
   }
-  GUF_TRY(api->graph_update(graph.native, native, room.get()));
+  GUF_TRY(api->graph_update(graph.native, native, record.get()));
   graph.work = std::move(fresh->work);
   return GUF_OK;
 }
@@ -89,10 +89,10 @@ guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error
 void abandon_capture(Stream &stream) {
   const guf_gpu_api *api = nullptr;
   void *native = nullptr;
-  ErrorRoom room(nullptr);
+  ErrorRecord record(nullptr);
   if (stream.fork_epoch == base::fork_epoch() &&
       gpu_extension(*stream.device, kGraphs, &api, nullptr) == GUF_OK &&
-      api->capture_end(stream.device->native, stream.native, &native, room.get()) == GUF_OK) {
+      api->capture_end(stream.device->native, stream.native, &native, record.get()) == GUF_OK) {
     api->graph_destroy(native);
   }
   part(stream);
@@ -101,8 +101,8 @@ void abandon_capture(Stream &stream) {
 bool is_captured(const Stream &stream) {
   if (stream.capture != nullptr) return true;
   if (__builtin_expect(!stream.adopted, 1)) return false;
-  ErrorRoom room(nullptr);
-  return stream.device->backend->api.stream_query(stream.native, room.get()) == GUF_E_CAPTURE;
+  ErrorRecord record(nullptr);
+  return stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_E_CAPTURE;
 }
 
 guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error) {
@@ -112,8 +112,8 @@ guf_status refuse_captured(const Stream *stream, const char *what, guf_error *er
 }
 
 guf_status mark_stream(Event &event, Stream &stream, guf_error *error) {
-  ErrorRoom room(error);
-  GUF_TRY(event.device->backend->api.event_record(event.native, stream.native, room.get()));
+  ErrorRecord record(error);
+  GUF_TRY(event.device->backend->api.event_record(event.native, stream.native, record.get()));
   event.recorded = true;
   event.captured = stream.capture != nullptr;
   event.capture = stream.capture;
@@ -143,8 +143,8 @@ guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error) {
   }
   const bool joins = capture != nullptr && stream.capture == nullptr;
   if (joins) capture->joined.reserve(capture->joined.size() + 1);
-  ErrorRoom room(error);
-  GUF_TRY(stream.device->backend->api.stream_wait_event(stream.native, event.native, room.get()));
+  ErrorRecord record(error);
+  GUF_TRY(stream.device->backend->api.stream_wait_event(stream.native, event.native, record.get()));
   if (!joins) return GUF_OK;
   capture->joined.push_back(base::Ref<Stream>::share(&stream));
   stream.capture = capture;
@@ -163,8 +163,8 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   std::vector<base::Ref<base::Object>> used;  // allocated before the launch, because it may fail
   used.push_back(base::Ref<base::Object>::share(&graph));
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));
-  ErrorRoom room(error);
-  GUF_TRY(api->graph_launch(graph.native, stream.native, room.get()));
+  ErrorRecord record(error);
+  GUF_TRY(api->graph_launch(graph.native, stream.native, record.get()));
   keep_until_done(stream, std::move(used));
   return GUF_OK;
 }

@@ -157,8 +157,8 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
   }
   void *module = nullptr;
   GUF_TRY(load_image(device, image, &module, error));
-  ErrorRoom room(error);
-  return api.kernel_get(module, 0, name, out_kernel, room.get());
+  ErrorRecord record(error);
+  return api.kernel_get(module, 0, name, out_kernel, record.get());
 }
 
 void share_images(const guf_module_v1 &table) {

@@ -63,8 +63,8 @@ guf_status kernel_of_image(Device &device, const guf_module_image &image, const 
   *out_loaded = false;
   GUF_TRY(load_image(device, image, &module, error));
   *out_loaded = true;
-  ErrorRoom room(error);
-  return device.backend->api.kernel_get(module, kernel.index, kernel.name, out, room.get());
+  ErrorRecord record(error);
+  return device.backend->api.kernel_get(module, kernel.index, kernel.name, out, record.get());
 }
 
 }  // namespace

@@ -175,8 +175,8 @@ namespace {
 template <class Describe>
 std::string words_of_backend(Describe describe) {
   char text[1024] = "";
-  ErrorRoom room(nullptr);
-  const guf_status status = describe(text, sizeof text, room.get());
+  ErrorRecord record(nullptr);
+  const guf_status status = describe(text, sizeof text, record.get());
   text[sizeof text - 1] = '\0';
   return status == GUF_OK ? text : "";
 }

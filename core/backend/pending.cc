@@ -45,10 +45,10 @@ void add(PendingWork *work) {
 
 bool record_event(Stream &stream, void **out_event) {
   const guf_backend_api &api = stream.device->backend->api;
-  ErrorRoom room(nullptr);
+  ErrorRecord record(nullptr);
   void *event = nullptr;
-  if (api.event_open(stream.device->native, &event, room.get()) != GUF_OK) return false;
-  if (api.event_record(event, stream.native, room.get()) == GUF_OK) {
+  if (api.event_open(stream.device->native, &event, record.get()) != GUF_OK) return false;
+  if (api.event_record(event, stream.native, record.get()) == GUF_OK) {
     *out_event = event;
     return true;
   }
@@ -59,8 +59,8 @@ bool record_event(Stream &stream, void **out_event) {
 // Fallback if there is no memory to track the work. Polls, because stream_synchronize would clear a
 // failure that the program must receive.
 void wait_until_idle(Stream &stream) {
-  ErrorRoom room(nullptr);
-  while (stream.device->backend->api.stream_query(stream.native, room.get()) == GUF_NOT_READY) {
+  ErrorRecord record(nullptr);
+  while (stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_NOT_READY) {
     sched_yield();
   }
 }
@@ -71,8 +71,8 @@ bool is_done(const PendingWork &work) {
   if (work.fork_epoch != base::fork_epoch()) return false;
   // Events of a device must not be queried while one of its streams is being captured.
   if (work.device->captures.load(std::memory_order_acquire) != 0) return false;
-  ErrorRoom room(nullptr);
-  return work.device->backend->api.event_query(work.event, room.get()) != GUF_NOT_READY;
+  ErrorRecord record(nullptr);
+  return work.device->backend->api.event_query(work.event, record.get()) != GUF_NOT_READY;
 }
 
 // Returns whether the work may use the array's bytes. The operands of a plan or a graph are
@@ -123,13 +123,13 @@ class Waiting {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     for (const PendingWork *const work : waited_for_) {
-      ErrorRoom room(nullptr);
+      ErrorRecord record(nullptr);
       const auto gone =
           static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
       const uint64_t left =
           timeout_ns == UINT64_MAX ? timeout_ns : timeout_ns - std::min(timeout_ns, gone);
       const guf_status status =
-          work->device->backend->api.event_synchronize(work->event, left, room.get());
+          work->device->backend->api.event_synchronize(work->event, left, record.get());
       if (status == GUF_TIMEOUT) return status;
     }
     return GUF_OK;
@@ -148,14 +148,14 @@ void wait_quietly(Stream &stream) {
 
 guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
   const guf_backend_api &api = stream.device->backend->api;
-  ErrorRoom room(nullptr);
-  if (api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return GUF_OK;
+  ErrorRecord record(nullptr);
+  if (api.stream_query(stream.native, record.get()) != GUF_NOT_READY) return GUF_OK;
   void *event = nullptr;
   if (!record_event(stream, &event)) {
     wait_until_idle(stream);
     return GUF_OK;
   }
-  const guf_status status = api.event_synchronize(event, timeout_ns, room.get());
+  const guf_status status = api.event_synchronize(event, timeout_ns, record.get());
   api.event_close(event);
   return status == GUF_TIMEOUT ? status : guf_status{GUF_OK};
 }
@@ -175,10 +175,11 @@ void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept 
 }  // namespace
 
 void keep_until_done(Stream &stream, base::Object &object) noexcept {
-  ErrorRoom room(nullptr);
+  ErrorRecord record(nullptr);
   if (stream.capture != nullptr)
     return keep_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
-  if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
+  if (stream.device->backend->api.stream_query(stream.native, record.get()) != GUF_NOT_READY)
+    return;
   std::vector<base::Ref<base::Object>> objects;
   try {
     objects.push_back(base::Ref<base::Object>::share(&object));
@@ -194,8 +195,9 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
       keep_in_capture(*stream.capture, std::move(object));
     return;
   }
-  ErrorRoom room(nullptr);
-  if (stream.device->backend->api.stream_query(stream.native, room.get()) != GUF_NOT_READY) return;
+  ErrorRecord record(nullptr);
+  if (stream.device->backend->api.stream_query(stream.native, record.get()) != GUF_NOT_READY)
+    return;
   auto *const work =
       new (std::nothrow) PendingWork{stream.device, nullptr, stream.fork_epoch, {}, {}};
   if (work == nullptr || !record_event(stream, &work->event)) {

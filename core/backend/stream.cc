@@ -14,8 +14,8 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
   stream->device = &device;
   stream->fork_epoch = base::fork_epoch();
   stream->adopted = native != 0;
-  ErrorRoom room(error);
-  GUF_TRY(device.backend->api.stream_open(device.native, native, 0, &stream->native, room.get()));
+  ErrorRecord record(error);
+  GUF_TRY(device.backend->api.stream_open(device.native, native, 0, &stream->native, record.get()));
   *out = std::move(stream);
   return GUF_OK;
 }
@@ -23,12 +23,12 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error) {
   if (device.host_memory) return GUF_OK;  // default-stream work of the host is complete on return
   const guf_backend_api &api = device.backend->api;
-  ErrorRoom room(error);
+  ErrorRecord record(error);
   void *native = nullptr;
-  GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, room.get()));
-  const guf_status status = api.stream_synchronize(native, timeout_ns, room.get());
+  GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, record.get()));
+  const guf_status status = api.stream_synchronize(native, timeout_ns, record.get());
   api.stream_close(native);
-  if (status != GUF_OK) forget_launch(room.get());  // the program passed no stream
+  if (status != GUF_OK) forget_launch(record.get());  // the program passed no stream
   return status;
 }
 

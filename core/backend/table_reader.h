@@ -49,13 +49,13 @@ class TableReader {
   // Reads a string of at most `limit` characters that ends inside the table's memory.
   bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
     if (!reaches(pointer)) return false;
-    uint64_t room = limit + 1;
+    uint64_t most = limit + 1;
     if (!rules_.regions.empty()) {
       const auto first = reinterpret_cast<uint64_t>(pointer);
-      room = std::min(room, find_region(first, first + 1)->end - first);
+      most = std::min(most, find_region(first, first + 1)->end - first);
     }
-    *out = {pointer, strnlen(pointer, room)};
-    return out->size() < room;
+    *out = {pointer, strnlen(pointer, most)};
+    return out->size() < most;
   }
   // Adds `work`, about one nanosecond per unit, to the cost of checking the table. Returns false if
   // the total exceeds the limit for a file. Rows of a table may share the data that they point to,

@@ -25,11 +25,11 @@ guf_status check_struct(const void *in, const char *name, uint32_t first, uint32
                         guf_error *error);
 
 // Reads a caller's struct as this version's T. A struct of equal size is used in place. A smaller
-// one (at least the first version's size) is copied into `room` and extended with zeros. A larger
+// one (at least the first version's size) is copied into `buffer` and extended with zeros. A larger
 // one must be zero beyond sizeof(T).
 // Errors  as check_struct
 template <class T>
-guf_status read_struct(const T *in, const char *name, T *room, const T **out, guf_error *error) {
+guf_status read_struct(const T *in, const char *name, T *buffer, const T **out, guf_error *error) {
   if (__builtin_expect(in != nullptr && in->struct_size == sizeof(T), 1)) {
     *out = in;
     return GUF_OK;
@@ -40,9 +40,9 @@ guf_status read_struct(const T *in, const char *name, T *room, const T **out, gu
     *out = in;
     return GUF_OK;
   }
-  std::memset(room, 0, sizeof(T));
-  std::memcpy(room, in, in->struct_size);
-  *out = room;
+  std::memset(buffer, 0, sizeof(T));
+  std::memcpy(buffer, in, in->struct_size);
+  *out = buffer;
   return GUF_OK;
 }
 

@@ -9,7 +9,7 @@
 namespace gufunc::broadcast {
 
 // Computes the loop of a call whose types are resolved. With axes= or axis= the layouts of the
-// operands are replaced by permuted ones, which point into `out` and `call.stride_room`. Reads
+// operands are replaced by permuted ones, which point into `out` and `call.stride_buffer`. Reads
 // elements only for value rules.
 // Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's texts), or a rule contradicts a size
 //         GUF_E_AXIS, GUF_E_ARG <= axes=, axis=, keepdims=, dims=

@@ -28,7 +28,7 @@ struct LoopShape {
   // Axis k of the permuted operand i is axis order[i][k] of the caller's operand.
   bool turned = false;
   int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
-  int64_t shape_room[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
+  int64_t shape_buffer[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 
 static_assert(GUF_MAX_CORE_NAMES <= 32, "`missing` has one bit for each");

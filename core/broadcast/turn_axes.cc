@@ -90,12 +90,12 @@ void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
   array::Layout &layout = call.operand[operand].layout;
   int64_t strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) {
-    loop->shape_room[operand][k] = layout.shape[loop->order[operand][k]];
+    loop->shape_buffer[operand][k] = layout.shape[loop->order[operand][k]];
     strides[k] = layout.strides[loop->order[operand][k]];
   }
-  std::copy_n(strides, layout.ndim, call.stride_room[operand]);
-  layout.shape = loop->shape_room[operand];
-  layout.strides = call.stride_room[operand];
+  std::copy_n(strides, layout.ndim, call.stride_buffer[operand]);
+  layout.shape = loop->shape_buffer[operand];
+  layout.strides = call.stride_buffer[operand];
 }
 
 // In NumPy, axes= has one entry for every operand. Here it is one flat list, which is distributed

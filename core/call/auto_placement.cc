@@ -79,7 +79,7 @@ bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
   return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
 }
 
-bool has_room(const backend::Device &device, uint64_t bytes) {
+bool has_memory_for(const backend::Device &device, uint64_t bytes) {
   return device.info.memory_bytes == 0 || bytes <= device.info.memory_bytes;
 }
 
@@ -87,9 +87,9 @@ bool has_room(const backend::Device &device, uint64_t bytes) {
 // Errors  those of kernel_of except GUF_E_NO_IMAGE
 guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::Device &device,
                       bool *out, guf_error *error) {
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   void *kernel = nullptr;
-  const guf_status status = backend::kernel_of(*call.ufunc, loop, device, &kernel, room.get());
+  const guf_status status = backend::kernel_of(*call.ufunc, loop, device, &kernel, record.get());
   *out = status == GUF_OK;
   return status == GUF_E_NO_IMAGE ? GUF_OK : status;
 }
@@ -165,7 +165,7 @@ guf_status weigh(op::CallView &call, const resolve::Choice &choice,
   if (call.ufunc->signature.generalized) {
     const AutoWeight weight = weight_of(call, choice, loop);
     if (is_heavy(weight)) {
-      if (move == AutoMove::kInChunks || has_room(*call.automatic, weight.bytes))
+      if (move == AutoMove::kInChunks || has_memory_for(*call.automatic, weight.bytes))
         return place_heavy(call, *choice.loop, error);
       call.auto_placement = AutoPlacement::kTooLarge;
       return GUF_OK;

@@ -51,13 +51,13 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
   return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
 }
 
-// Omits axes of extent 1, which leaves room for an axis of units: an array with elements has fewer
+// Omits axes of extent 1, so that an axis of units can be added: an array with elements has fewer
 // than GUF_MAX_NDIM longer axes. An array without elements becomes a single axis of extent 0.
 guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
                                  const memory::Side &from, int32_t ncore, guf_error *error) {
-  int64_t *const from_strides = call.stride_room[0];
-  int64_t *const to_strides = call.stride_room[1];
-  int64_t *const mask_strides = call.stride_room[GUF_MAX_OPERANDS];
+  int64_t *const from_strides = call.stride_buffer[0];
+  int64_t *const to_strides = call.stride_buffer[1];
+  int64_t *const mask_strides = call.stride_buffer[GUF_MAX_OPERANDS];
   const guf_dtype unit = unit_of(to.layout.dtype);
   int32_t ndim = 0;
   for (int32_t k = 0; k < to.layout.ndim; ++k) {

@@ -67,37 +67,37 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                                                 const OverlapWork *work, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   Temporaries arrays(call);
-  GUF_TRY(arrays.open(room.get()));
-  GUF_TRY(arrays.allocate_outputs(loop, room.get()));
+  GUF_TRY(arrays.open(record.get()));
+  GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, room.get()));
-    GUF_TRY(arrays.bring_operands(*loop, room.get()));
-    if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(room.get()));
+    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, record.get()));
+    GUF_TRY(arrays.bring_operands(*loop, record.get()));
+    if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   }
-  return finish(call, *loop, choice, nullptr, &arrays, outputs, room.get());
+  return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
 }
 
 // Runs a call with separate outputs, see separate_outputs.h.
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   resolve::Choice choice;
   broadcast::LoopShape loop;
   Temporaries arrays(call);
   SeparateOutputs separate(call, &arrays);
-  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, room.get()));
+  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, record.get()));
   void *kernel = nullptr;  // looked up before anything is written
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, room.get()));
-  GUF_TRY(arrays.open(room.get()));
+  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
+  GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
-    GUF_TRY(separate.load(loop, room.get()));
-    GUF_TRY(arrays.bring_operands(loop, room.get()));
+    GUF_TRY(separate.load(loop, record.get()));
+    GUF_TRY(arrays.bring_operands(loop, record.get()));
   }
-  if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(room.get()));
-  return finish(call, loop, choice, kernel, &arrays, outputs, room.get());
+  if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
                uint32_t threads, const guf_fp_status *fp_status, geometry::Launch *launch,
                guf_error *error) {
-  backend::ErrorRoom room(error);
-  FpFailure failure(room.get());
+  backend::ErrorRecord record(error);
+  FpFailure failure(record.get());
   guf_launch_block &block = launch->block;
   int64_t index[geometry::kMaxRest];
   std::fill_n(index, launch->nrest, 0);

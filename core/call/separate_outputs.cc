@@ -69,7 +69,7 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   }
   uint64_t size = 0;  // fails on overflow, as an allocation would
   GUF_TRY(array::count_elements(dtype, like.ndim, like.shape, &size, error));
-  int64_t *const strides = call_.stride_room[pair.output];
+  int64_t *const strides = call_.stride_buffer[pair.output];
   array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);
   output.layout = {dtype, like.ndim, like.shape, strides, 0};
   output.flags = 0;  // so that broadcasting uses its shape

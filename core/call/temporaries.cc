@@ -47,8 +47,8 @@ void staged_strides(const array::Layout &operand, const array::Layout &copy, int
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error) {
   array::Layout &layout = call.operand[operand].layout;
-  int64_t *const shape = loop->shape_room[operand];
-  int64_t *const strides = call.stride_room[operand];
+  int64_t *const shape = loop->shape_buffer[operand];
+  int64_t *const strides = call.stride_buffer[operand];
   int32_t ndim = 0;
   GUF_TRY(broadcast::operand_shape(call, *loop, operand, &ndim, shape, error));
   GUF_TRY(broadcast::result_strides(call, *loop, operand, ndim, shape, strides, error));
@@ -217,15 +217,15 @@ guf_status Temporaries::lift_scalars(guf_error *error) {
 }
 
 guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf_error *error) {
-  constexpr int64_t kRoom = 16;
-  const int64_t nbytes = kRoom * count;
+  constexpr int64_t kCapacity = 16;
+  const int64_t nbytes = kCapacity * count;
   GUF_TRY(check_capture(error));
   base::Ref<array::Array> box;
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {
     array::Layout &layout = scalars[k]->layout;
     const array::Layout lifted = {layout.dtype, 0, nullptr, nullptr,
-                                  box->layout().address + static_cast<uint64_t>(kRoom * k)};
+                                  box->layout().address + static_cast<uint64_t>(kCapacity * k)};
     if (call_.device->host_memory) {
       std::memcpy(reinterpret_cast<void *>(lifted.address),
                   reinterpret_cast<const void *>(layout.address), dtype::itemsize(layout.dtype));

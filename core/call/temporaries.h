@@ -123,7 +123,7 @@ class Temporaries {
 bool waits_for_host(const op::CallView &call);
 
 // Computes the shape and strides of a missing output, in the kernel's order of axes. They are
-// stored in `loop` and in the call's stride_room. Does not change the output's flags.
+// stored in `loop` and in the call's stride_buffer. Does not change the output's flags.
 // Errors  GUF_E_SHAPE <= the shape or its size is too large
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error);

@@ -72,14 +72,14 @@ guf_status ChunkRing::open_slot(Slot *slot, guf_error *error) {
 }
 
 void ChunkRing::close_slots() {
-  backend::ErrorRoom room(nullptr);
+  backend::ErrorRecord record(nullptr);
   for (const Slot &slot : slots_) {
     for (void *event : {slot.brought, slot.computed, slot.sent}) {
       if (event != nullptr) api().event_close(event);
     }
     if (slot.here == 0) continue;
     api().memory_free(call_.device->native, slot.here, bytes_here_, GUF_MEMORY_PINNED, nullptr,
-                      room.get());
+                      record.get());
   }
   slots_.clear();
 }
@@ -148,12 +148,12 @@ guf_status ChunkRing::finish(guf_error *error) {
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
   // Synchronises the stream to consume its failure, so that later chunks report only their own.
   if (computed != GUF_OK) {
-    backend::ErrorRoom room(nullptr);
-    api().stream_synchronize(compute_.get()->native, UINT64_MAX, room.get());
+    backend::ErrorRecord record(nullptr);
+    api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());
   }
   if (computed != GUF_OK) backend::forget_launch(error);
   if (computed != GUF_OK && computed != GUF_E_FLOATING_POINT) return computed;
-  backend::ErrorRoom later(computed == GUF_OK ? error : nullptr);
+  backend::ErrorRecord later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));
   for (ChunkPart &part : parts_) {
     if (!part.store || part.access != PartAccess::kStaged) continue;

@@ -92,7 +92,7 @@ class ChunkedCall {
   guf_status launch_chunk(const ChunkRange &range);
   guf_status run_here();
   guf_status run_there();
-  guf_status make_room(guf_error *error);
+  guf_status allocate_ring(guf_error *error);
   guf_status finish_oldest();
   guf_status bring_rest(guf_error *error);
   guf_status tell();
@@ -185,7 +185,7 @@ guf_status ChunkedCall::bring_rest(guf_error *error) {
 
 // Allocates the ring and copies the operands that are not cut. If the program did not set the chunk
 // size, it is halved until the allocations succeed.
-guf_status ChunkedCall::make_room(guf_error *error) {
+guf_status ChunkedCall::allocate_ring(guf_error *error) {
   const int64_t depth = options_.depth == 0 ? kDepth : options_.depth;
   bool rest_tried = false;
   for (uint64_t bytes = kChunkBytes;;) {
@@ -210,7 +210,7 @@ guf_status ChunkedCall::run_there() {
   GUF_TRY(ring.open(failure_.error()));
   call_.stream = ring.compute();
   guf_error attempt = {sizeof attempt};  // reported only if the last attempt fails
-  if (const guf_status status = make_room(&attempt); status != GUF_OK) {
+  if (const guf_status status = allocate_ring(&attempt); status != GUF_OK) {
     if (failure_.error()->struct_size == sizeof attempt) *failure_.error() = attempt;
     return status;
   }
@@ -244,8 +244,8 @@ guf_status ChunkedCall::run(guf_error *error) {
 guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, int64_t *done,
                         guf_error *error) {
   *done = std::max<int64_t>(options.first_item, 0);
-  backend::ErrorRoom room(error);
-  return ChunkedCall(call, options, done, room.get()).run(room.get());
+  backend::ErrorRecord record(error);
+  return ChunkedCall(call, options, done, record.get()).run(record.get());
 }
 
 }  // namespace gufunc::pipeline

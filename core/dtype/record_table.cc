@@ -106,7 +106,7 @@ guf_status register_record(const char *name, uint32_t itemsize, uint32_t alignme
   delete made;
   if (known == nullptr) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
-                      "no room for record '%s': a process has memory and %d names for them", name,
+                      "no memory for record '%s': a process has memory and %d names for them", name,
                       GUF_MAX_RECORDS);
   }
   if (dtype::itemsize(known->dtype) != itemsize || known->alignment != alignment) {

@@ -71,7 +71,7 @@ guf_status check_limits(const RawKernel &kernel, const KernelCall &call, guf_err
                                      const guf_backend_kernel_launch &request, guf_error *error) {
   guf_backend_kernel_limits limits = {};
   limits.struct_size = sizeof limits;
-  backend::ErrorRoom nobody(nullptr);
+  backend::ErrorRecord nobody(nullptr);
   if (api.kernel_limits(device.native, request.kernel, &limits, nobody.get()) != GUF_OK) return;
   if (request.shared_bytes <= limits.max_shared_bytes) return;
   base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
@@ -257,8 +257,8 @@ guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *e
   std::memcpy(block.head.block, call.block, sizeof block.head.block);
   block.head.shared_bytes = shared;
   block.head.reserved = 0;
-  backend::ErrorRoom room(error);
-  const guf_status status = api->kernel_launch(device->native, &request, room.get());
+  backend::ErrorRecord record(error);
+  const guf_status status = api->kernel_launch(device->native, &request, record.get());
   if (status == GUF_E_UNSUPPORTED) tell_shared_limit(kernel, *device, *api, request, error);
   return status;
 }

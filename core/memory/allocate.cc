@@ -22,16 +22,16 @@ guf_status check_dtype(guf_dtype dtype, guf_error *error) {
 }
 
 // Checks shape and strides so that later arithmetic cannot overflow. If the strides are NULL,
-// stores contiguous strides for `order` in `room`.
-guf_status check_layout(int32_t order, int64_t *room, Layout *layout, int64_t *out_low,
+// stores contiguous strides for `order` in `buffer`.
+guf_status check_layout(int32_t order, int64_t *buffer, Layout *layout, int64_t *out_low,
                         int64_t *out_high, guf_error *error) {
   GUF_TRY(check_dtype(layout->dtype, error));
   uint64_t size = 0;
   GUF_TRY(array::count_elements(layout->dtype, layout->ndim, layout->shape, &size, error));
   if (layout->strides == nullptr) {
     array::contiguous_strides(layout->dtype, layout->ndim, layout->shape,
-                              order == GUF_ORDER_F ? GUF_ORDER_F : GUF_ORDER_C, room);
-    layout->strides = room;
+                              order == GUF_ORDER_F ? GUF_ORDER_F : GUF_ORDER_C, buffer);
+    layout->strides = buffer;
   }
   if (array::byte_bounds(*layout, out_low, out_high)) return GUF_OK;
   return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
@@ -49,11 +49,11 @@ guf_status allocate_from(const Origin &origin, guf_dtype dtype, int32_t ndim, co
                          guf_error *error) {
   backend::collect_pending();
   base::collect();
-  int64_t room[GUF_MAX_NDIM];
+  int64_t buffer[GUF_MAX_NDIM];
   Layout layout = {dtype, ndim, shape, strides, 0};
   int64_t low = 0;
   int64_t high = 0;
-  GUF_TRY(check_layout(order, room, &layout, &low, &high, error));
+  GUF_TRY(check_layout(order, buffer, &layout, &low, &high, error));
   if (strides != nullptr && array::overlaps_itself(layout)) {
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "strides make elements of the array overlap");
@@ -97,14 +97,14 @@ guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "tensor->shape is NULL with ndim %d", tensor.ndim);
   }
-  int64_t room[GUF_MAX_NDIM];
+  int64_t buffer[GUF_MAX_NDIM];
   Layout layout = {tensor.dtype, tensor.ndim, tensor.shape, tensor.strides, tensor.address};
   int64_t low = 0;
   int64_t high = 0;
-  GUF_TRY(check_layout(GUF_ORDER_C, room, &layout, &low, &high, error));
+  GUF_TRY(check_layout(GUF_ORDER_C, buffer, &layout, &low, &high, error));
   if (low == high) {
-    array::bound_strides(layout, room);
-    layout.strides = room;
+    array::bound_strides(layout, buffer);
+    layout.strides = buffer;
   }
   if (low != high && tensor.address == 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,

@@ -138,14 +138,14 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
   if (loops.empty) return GUF_OK;
   guf_launch_block block;
   fill_block(to, from, loops, &block);
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   void *const native = stream == nullptr ? nullptr : stream->native;
   // One block holds 8 dimensions. This loop iterates over the remaining ones.
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     block.address[0] = loops.from;
     block.address[1] = loops.to;
-    GUF_TRY(device.backend->api.convert(device.native, native, &block, room.get()));
+    GUF_TRY(device.backend->api.convert(device.native, native, &block, record.get()));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < loops.ndim; ++turn) {
       const Axis &axis = loops.axis[turn];

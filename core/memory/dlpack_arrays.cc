@@ -127,9 +127,9 @@ guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (device.host_memory || made.size() == 0) return GUF_OK;
   const guf_gpu_api *api = nullptr;
   GUF_TRY(backend::gpu_extension(device, "memory of other libraries", &api, error));
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   int32_t index = -1;
-  GUF_TRY(api->memory_device(device.native, made.layout().address, &index, room.get()));
+  GUF_TRY(api->memory_device(device.native, made.layout().address, &index, record.get()));
   if (index == device.index) return GUF_OK;
   const std::string owner = index < 0 ? "no device" : "device " + std::to_string(index);
   return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,

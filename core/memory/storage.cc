@@ -7,9 +7,9 @@
 namespace gufunc::memory {
 
 guf_status OwnedStorage::allocate(uint64_t nbytes, guf_error *error) {
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   GUF_TRY(device_.backend->api.memory_alloc(device_.native, nbytes, kind_, nullptr, &address_,
-                                            room.get()));
+                                            record.get()));
   nbytes_ = nbytes;
   fork_epoch_ = base::fork_epoch();
   return GUF_OK;
@@ -19,8 +19,8 @@ OwnedStorage::~OwnedStorage() {
   if (address_ == 0) return;
   // A forked child has its own copy of host memory, but must not use the parent's device memory.
   if (!device_.host_memory && fork_epoch_ != base::fork_epoch()) return;
-  backend::ErrorRoom room(nullptr);
-  device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, room.get());
+  backend::ErrorRecord record(nullptr);
+  device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, record.get());
 }
 
 WrappedMemory::WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread)

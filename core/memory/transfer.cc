@@ -52,12 +52,12 @@ uint64_t nbytes(const array::Layout &layout) {
 guf_status wait_for(Stream *stream, guf_error *error) {
   if (stream == nullptr) return GUF_OK;
   const guf_backend_api &api = stream->device->backend->api;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   void *event = nullptr;
-  GUF_TRY(api.event_open(stream->device->native, &event, room.get()));
-  guf_status status = api.event_record(event, stream->native, room.get());
+  GUF_TRY(api.event_open(stream->device->native, &event, record.get()));
+  guf_status status = api.event_record(event, stream->native, record.get());
   if (status == GUF_OK) {
-    status = api.event_synchronize(event, std::numeric_limits<uint64_t>::max(), room.get());
+    status = api.event_synchronize(event, std::numeric_limits<uint64_t>::max(), record.get());
   }
   api.event_close(event);
   return status;
@@ -76,13 +76,13 @@ guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *
   const Device &device = kind == GUF_COPY_HOST_TO_DEVICE ? *to.device : *from.device;
   const uint64_t size = nbytes(to.side.layout);
   if (size == 0) return GUF_OK;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   const guf_status status = device.backend->api.copy(
       device.native, stream == nullptr ? nullptr : stream->native, to.side.layout.address,
-      from.side.layout.address, size, kind, room.get());
+      from.side.layout.address, size, kind, record.get());
   // The copy may report a failed launch on the default stream. The program counts only launches on
   // its own streams, so the launch is removed from the error.
-  if (status != GUF_OK && stream == nullptr) backend::forget_launch(room.get());
+  if (status != GUF_OK && stream == nullptr) backend::forget_launch(record.get());
   return status;
 }
 
@@ -163,8 +163,8 @@ struct End {
   // Fallback if `lead` fails. Polls, because a wait would clear a failure that the program must
   // receive.
   void wait_until_idle() const {
-    backend::ErrorRoom room(nullptr);
-    while (device->backend->api.stream_query(order, room.get()) == GUF_NOT_READY) sched_yield();
+    backend::ErrorRecord record(nullptr);
+    while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();
   }
 };
 
@@ -176,11 +176,11 @@ guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &f
   const auto stream_of = [stream](const Device *device) {
     return stream != nullptr && stream->device == device ? stream : nullptr;
   };
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   backend::Held held(stream);
   End source = {from.device, stream_of(from.device)}, target = {to.device, stream_of(to.device)};
-  GUF_TRY(source.open(room.get()));
-  GUF_TRY(target.open(room.get()));
+  GUF_TRY(source.open(record.get()));
+  GUF_TRY(target.open(record.get()));
   base::Ref<Array> packed, landed;
   Place sent = from, received = to;
   const array::Layout &layout = from.side.layout;
@@ -195,14 +195,14 @@ guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &f
     received = place_of(*landed, *to.device);
   }
   if (packed) GUF_TRY(convert(*from.device, source.stream, sent.side, from.side, error));
-  GUF_TRY(source.lead(target, room.get()));
+  GUF_TRY(source.lead(target, record.get()));
   guf_status status = gpu.peer_copy(to.device->native, target.order, received.side.layout.address,
                                     to.device->native, sent.side.layout.address,
-                                    from.device->native, size, room.get());
+                                    from.device->native, size, record.get());
   if (status == GUF_OK && lands) {
     status = convert(*to.device, target.stream, to.side, received.side, error);
   }
-  backend::ErrorRoom later(status == GUF_OK ? error : nullptr);
+  backend::ErrorRecord later(status == GUF_OK ? error : nullptr);
   const guf_status led = target.lead(source, later.get());
   if (led != GUF_OK) target.wait_until_idle();
   return status != GUF_OK ? status : led;

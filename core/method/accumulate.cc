@@ -61,18 +61,18 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
                                                 bool copy_input, guf_operand *output,
                                                 guf_error *error) {
   op::CallView &call = view.call;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   pipeline::Temporaries arrays(call);
-  GUF_TRY(arrays.open(room.get()));
+  GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     const int32_t silent = find_extents(call, folding, extents);
     const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
-    GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, room.get()));
+    GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, record.get()));
   }
-  if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
-  GUF_TRY(bring_fold(call, &arrays, room.get()));
-  const guf_status status = finish_fold(launch(call, folding, room.get()), &arrays, room.get());
+  if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
+  GUF_TRY(bring_fold(call, &arrays, record.get()));
+  const guf_status status = finish_fold(launch(call, folding, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
@@ -108,8 +108,8 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                     found.c_str());
 }
 
-// Contiguous int64 indices are used in place. Other indices are converted into `room`.
-guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *room,
+// Contiguous int64 indices are used in place. Other indices are converted into `buffer`.
+guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *buffer,
                         guf_error *error) {
   const op::CallView &call = view.call;
   const op::OperandView &indices = view.indices;
@@ -121,8 +121,8 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
                      !swapped && !meets_output(call, indices);
   folding->indices = reinterpret_cast<const int64_t *>(layout.address);
   if (!plain) {
-    room->resize(static_cast<size_t>(folding->length));
-    folding->indices = room->data();
+    buffer->resize(static_cast<size_t>(folding->length));
+    folding->indices = buffer->data();
   }
   for (int64_t k = 0; k < folding->length; ++k) {
     const uint64_t address = layout.address + static_cast<uint64_t>(k * layout.strides[0]);
@@ -132,7 +132,7 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
           error, GUF_E_INDEX, 3, folding->axis, "index %lld out-of-bounds in %s.reduceat [0, %lld)",
           static_cast<long long>(index), call.ufunc->name.c_str(), static_cast<long long>(extent));
     }
-    if (!plain) (*room)[static_cast<size_t>(k)] = index;
+    if (!plain) (*buffer)[static_cast<size_t>(k)] = index;
   }
   return GUF_OK;
 }
@@ -149,7 +149,7 @@ guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error) {
   return check_output(view, out->name, out->axis, out->length, error);
 }
 
-guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *room,
+guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
                            Folding *out, guf_error *error) {
   *out = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
   GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
@@ -158,7 +158,7 @@ guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_
   GUF_TRY(find_axis(view, out->name, &out->axis, error));
   out->length = view.indices.layout.shape[0];
   if (elements == Elements::kRead) {
-    GUF_TRY(read_indices(view, out, room, error));
+    GUF_TRY(read_indices(view, out, buffer, error));
   } else {
     GUF_TRY(make_readable(view.indices, nullptr, 3, error));
   }
@@ -170,7 +170,7 @@ guf_status describe_fold(FoldView &view, const Folding &folding, std::string *ou
                          guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *folding.choice.loop;
-  ResultRoom result;
+  ResultBuffer result;
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     const int32_t silent = find_extents(call, folding, extents);
@@ -193,8 +193,8 @@ guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
 
 guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error) {
   Folding folding;
-  std::vector<int64_t> room;
-  GUF_TRY(decide_reduceat(view, Elements::kRead, &room, &folding, error));
+  std::vector<int64_t> buffer;
+  GUF_TRY(decide_reduceat(view, Elements::kRead, &buffer, &folding, error));
   return finish(view, folding, output, error);
 }
 

@@ -174,21 +174,21 @@ guf_status at(AtView &view, guf_error *error) {
   void *kernel = nullptr;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || offsets.array.empty()) return GUF_OK;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   pipeline::Temporaries arrays(call);
-  GUF_TRY(arrays.open(room.get()));
+  GUF_TRY(arrays.open(record.get()));
   if (view.has_operand && meets_output(call, call.operand[kInput])) {
-    GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
+    GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   }
   if (call.host_copies != op::HostCopies::kNone) {
-    GUF_TRY(upload_offsets(view, &offsets, &arrays, room.get()));
+    GUF_TRY(upload_offsets(view, &offsets, &arrays, record.get()));
   }
-  if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(room.get()));
+  if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
-                                ? launch_uniform(view, choice, offsets, room.get())
-                                : launch_mixed(view, choice, offsets, kernel, room.get());
-  return finish_fold(status, &arrays, room.get());
+                                ? launch_uniform(view, choice, offsets, record.get())
+                                : launch_mixed(view, choice, offsets, kernel, record.get());
+  return finish_fold(status, &arrays, record.get());
 }
 
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,

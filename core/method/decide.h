@@ -37,8 +37,8 @@ struct Folding {
 // Elements::kLeftAlone it reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
-// Indices that cannot be used in place are converted into `room`.
-guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *room,
+// Indices that cannot be used in place are converted into `buffer`.
+guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
                            Folding *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
                      IndexOffsets *offsets, guf_error *error);
@@ -66,12 +66,12 @@ guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
 // Appends one axis of extent 1 to the first input of `outer` for each axis of the second input. The
-// shape and strides are stored in `room`.
-struct OuterRoom {
+// shape and strides are stored in `buffer`.
+struct OuterBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-guf_status spread_outer(op::CallView &call, OuterRoom *room, guf_error *error);
+guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *error);
 
 }  // namespace gufunc::method
 

@@ -151,16 +151,16 @@ guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error
 guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) {
   Folding folding;
   guf_resolution resolution = {};
-  std::vector<int64_t> room;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &room, &folding, error));
+  std::vector<int64_t> buffer;
+  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
   describe_folding(view.call, folding, &resolution);
   return explain_folding(view, folding, resolution, out, error);
 }
 
 // The text of an ordinary call, with the name of the method inserted.
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
-  OuterRoom room;
-  GUF_TRY(spread_outer(call, &room, error));
+  OuterBuffer buffer;
+  GUF_TRY(spread_outer(call, &buffer, error));
   GUF_TRY(pipeline::PreparedPlan::explain(call, out, error));
   out->insert(call.ufunc->full_name.size(), ".outer");
   *out +=

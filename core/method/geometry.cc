@@ -240,12 +240,12 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
                guf_error *error) {
   guf_method_block &block = geometry->block;
   GUF_TRY(fill_block(geometry, error));
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   guf_fp_status fp_status;
   const bool has_fp_status = pipeline::requests_fp_flags(call);
   if (has_fp_status)
-    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, room.get()));
-  pipeline::FpFailure failure(room.get());
+    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, record.get()));
+  pipeline::FpFailure failure(record.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(

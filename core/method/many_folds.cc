@@ -58,17 +58,17 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   return count > GUF_MAX_LOOP_NDIM;
 }
 
-void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherRoom *room) {
+void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBuffer *buffer) {
   const array::Layout input = call.operand[kInput].layout;
-  std::copy_n(input.shape, input.ndim, room->shape);
+  std::copy_n(input.shape, input.ndim, buffer->shape);
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
     const guf_dtype dtype = operand.layout.dtype;
-    strides_of_copy(dtype, input.ndim, room->shape, folded, strides);
-    operand.layout = {dtype, input.ndim, room->shape, strides, kSomewhere};
+    strides_of_copy(dtype, input.ndim, buffer->shape, folded, strides);
+    operand.layout = {dtype, input.ndim, buffer->shape, strides, kSomewhere};
     operand.flags = 0;
   };
-  lay_out(call.operand[kInput], room->strides);
-  if (call.has_where) lay_out(call.where, room->mask_strides);
+  lay_out(call.operand[kInput], buffer->strides);
+  if (call.has_where) lay_out(call.where, buffer->mask_strides);
 }
 
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,

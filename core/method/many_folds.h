@@ -21,12 +21,12 @@ guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
 
 // Sets the operands to the layout that `gather_folds` would produce, without copying. Used to
 // describe a reduction.
-struct GatherRoom {
+struct GatherBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   int64_t mask_strides[GUF_MAX_NDIM];
 };
-void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherRoom *room);
+void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBuffer *buffer);
 
 }  // namespace gufunc::method
 

@@ -21,7 +21,7 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
                     "outer product only supported for binary functions");
 }
 
-guf_status spread_outer(op::CallView &call, OuterRoom *room, guf_error *error) {
+guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *error) {
   // NumPy converts both inputs to arrays first, so no scalar is weak.
   for (int32_t i = 0; i < 2; ++i) GUF_TRY(settle(&call.operand[i], i, error));
   array::Layout &first = call.operand[0].layout;
@@ -33,19 +33,19 @@ guf_status spread_outer(op::CallView &call, OuterRoom *room, guf_error *error) {
                       "would have %d.",
                       static_cast<int>(GUF_MAX_NDIM), call.ufunc->name.c_str(), own + more);
   }
-  std::copy_n(first.shape, own, room->shape);
-  std::copy_n(first.strides, own, room->strides);
-  std::fill_n(room->shape + own, more, 1);
-  std::fill_n(room->strides + own, more, 0);
+  std::copy_n(first.shape, own, buffer->shape);
+  std::copy_n(first.strides, own, buffer->strides);
+  std::fill_n(buffer->shape + own, more, 1);
+  std::fill_n(buffer->strides + own, more, 0);
   first.ndim = own + more;
-  first.shape = room->shape;
-  first.strides = room->strides;
+  first.shape = buffer->shape;
+  first.strides = buffer->strides;
   return GUF_OK;
 }
 
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
-  OuterRoom room;
-  GUF_TRY(spread_outer(call, &room, error));
+  OuterBuffer buffer;
+  GUF_TRY(spread_outer(call, &buffer, error));
   return pipeline::call(call, outputs, error);
 }
 

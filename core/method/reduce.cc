@@ -115,20 +115,22 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
                                                 bool copy_input, bool copy_mask,
                                                 guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   pipeline::Temporaries arrays(call);
-  GUF_TRY(arrays.open(room.get()));
+  GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     find_extents(call, *reduction, extents);
-    GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, room.get()));
+    GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, record.get()));
   }
   const bool gathers = has_many_folds(call.operand[kInput].layout, reduction->folded);
-  if (copy_input && !gathers) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, room.get()));
-  if (copy_mask && !gathers) GUF_TRY(arrays.replace_by_copy(&call.where, 0, room.get()));
-  GUF_TRY(bring_fold(call, &arrays, room.get()));
-  if (gathers) GUF_TRY(gather_folds(call, reduction->folded, &arrays, room.get()));
-  const guf_status status = finish_fold(launch(view, *reduction, room.get()), &arrays, room.get());
+  if (copy_input && !gathers)
+    GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
+  if (copy_mask && !gathers) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
+  GUF_TRY(bring_fold(call, &arrays, record.get()));
+  if (gathers) GUF_TRY(gather_folds(call, reduction->folded, &arrays, record.get()));
+  const guf_status status =
+      finish_fold(launch(view, *reduction, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
@@ -167,8 +169,8 @@ guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::stri
                            guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *reduction.choice.loop;
-  ResultRoom result;
-  GatherRoom gathered;
+  ResultBuffer result;
+  GatherBuffer gathered;
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     find_extents(call, reduction, extents);

@@ -69,15 +69,15 @@ guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *er
 
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
   Folding folding;
-  std::vector<int64_t> room;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &room, &folding, error));
+  std::vector<int64_t> buffer;
+  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
   describe_folding(view.call, folding, out);
   return GUF_OK;
 }
 
 guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *error) {
-  OuterRoom room;
-  GUF_TRY(spread_outer(call, &room, error));
+  OuterBuffer buffer;
+  GUF_TRY(spread_outer(call, &buffer, error));
   return pipeline::resolve(call, out, error);
 }
 

@@ -61,7 +61,7 @@ ResultAxes same_axes(int32_t ndim) {
 }
 
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                          int32_t silent_axis, ResultRoom *room, guf_error *error) {
+                          int32_t silent_axis, ResultBuffer *buffer, guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout input = call.operand[kInput].layout;
   broadcast::LoopShape loop;
@@ -82,11 +82,11 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
   for (int32_t k = 0; k < input.ndim; ++k) {
     const int32_t axis = axes.of_input[k];
     if (axis == kNoAxis) continue;
-    room->shape[axis] = extents[k];
-    room->strides[axis] = full[k];
+    buffer->shape[axis] = extents[k];
+    buffer->strides[axis] = full[k];
   }
   array::Layout &layout = call.operand[kOutput].layout;
-  layout = {layout.dtype, axes.ndim, room->shape, room->strides, kSomewhere};
+  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kSomewhere};
   return GUF_OK;
 }
 
@@ -95,12 +95,12 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
                            guf_error *error) {
   GUF_TRY(arrays->check_capture(error));
   op::OperandView &output = view.call.operand[kOutput];
-  ResultRoom room;
-  GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &room, error));
+  ResultBuffer buffer;
+  GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &buffer, error));
   base::Ref<array::Array> array;
   backend::Device *home = nullptr;
   GUF_TRY(arrays->find_home(&home, error));
-  GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, room.shape, room.strides,
+  GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
                            GUF_ORDER_C, &array, error));
   pipeline::point_at(array, &output);
   arrays->add_output(index, std::move(array));

@@ -42,7 +42,7 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
                         guf_error *error);
 
 // Shape and strides of a result that is described but not allocated.
-struct ResultRoom {
+struct ResultBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
@@ -54,7 +54,7 @@ inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned placeholde
 // indices replace. kNoAxis disables this.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                          int32_t silent_axis, ResultRoom *room, guf_error *error);
+                          int32_t silent_axis, ResultBuffer *buffer, guf_error *error);
 
 // Allocates a missing output. `index` is its number among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY

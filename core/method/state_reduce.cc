@@ -177,7 +177,7 @@ void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offs
                                    std::span<const More> more) {
   op::OperandView &operand = call_.operand[i];
   int64_t *const shape = shapes_[i];
-  int64_t *const strides = call_.stride_room[i];
+  int64_t *const strides = call_.stride_buffer[i];
   std::copy_n(kept_, nkept_, shape);
   std::copy_n(ground.stride, nkept_, strides);
   int32_t ndim = nkept_;
@@ -376,8 +376,8 @@ guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *out
                          guf_error *error) {
   StatePlan plan;
   GUF_TRY(decide_states(view, results, &plan, error));
-  backend::ErrorRoom room(error);
-  return StateLaunches(view, results, plan, room.get()).run(outputs, room.get());
+  backend::ErrorRecord record(error);
+  return StateLaunches(view, results, plan, record.get()).run(outputs, record.get());
 }
 
 }  // namespace gufunc::method

@@ -76,7 +76,7 @@ struct CallView {
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
   // C-contiguous strides of tensors that have none; otherwise uninitialised.
-  int64_t stride_room[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
+  int64_t stride_buffer[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };
 
 }  // namespace gufunc::op

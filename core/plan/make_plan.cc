@@ -112,7 +112,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
   for (Stage &stage : stages_) {
     op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
     int64_t *const strides =
-        call.stride_room[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
+        call.stride_buffer[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
     const array::Layout staged = {stage.dtype, stage.ndim, stage.staged_shape.data(),
                                   stage.staged_strides.data(), 0};
     staged_strides(view.layout, staged, strides);

@@ -194,12 +194,12 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   }
   if (items_ == 0) return GUF_OK;
   GUF_TRY(check_addresses(addresses, workspace, error));
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   if (__builtin_expect(quiet_ && stream == nullptr, 1)) {
-    return queue(nullptr, addresses, workspace, room.get());
+    return queue(nullptr, addresses, workspace, record.get());
   }
   const base::CallerState kept;
-  const guf_status status = queue(stream, addresses, workspace, room.get());
+  const guf_status status = queue(stream, addresses, workspace, record.get());
   ensure_default_float_control();
   // Queued work reads the plan's scalars and runs the ufunc's code, even if a later step failed, so
   // both are retained until it is done. A device with its own memory has copied the scalars with

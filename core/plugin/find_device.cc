@@ -70,10 +70,10 @@ std::vector<Record *> automatic_candidates() {
 guf_status check_context(backend::Device &device, uint64_t native, guf_error *error) {
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(device, "contexts", &api, error));
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord record(error);
   uint64_t context = 0;
   int32_t index = 0;
-  GUF_TRY(api->device_native(device.native, &context, &index, room.get()));
+  GUF_TRY(api->device_native(device.native, &context, &index, record.get()));
   if (context == native) return GUF_OK;
   if (context == 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,

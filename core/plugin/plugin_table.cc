@@ -72,7 +72,7 @@ guf_status no_method_text(void *, const guf_backend_method *, char *, size_t, gu
 
 // Guard bytes after the table detect a plugin that was built against a longer table and writes past
 // the end.
-struct TableRoom {
+struct TableBuffer {
   guf_backend_api api;
   unsigned char guard[256];
 };
@@ -84,10 +84,10 @@ guf_status contradicts(const BackendNote &note, const char *what, const char *fo
                     note.name.c_str(), what, expected, found);
 }
 
-guf_status check_table(const TableRoom &room, const BackendNote &note, uint32_t minor,
+guf_status check_table(const TableBuffer &buffer, const BackendNote &note, uint32_t minor,
                        guf_error *error) {
-  const guf_backend_api &api = room.api;
-  for (const unsigned char byte : room.guard) {
+  const guf_backend_api &api = buffer.api;
+  for (const unsigned char byte : buffer.guard) {
     if (byte != 0) {
       return contradicts(note, "table", "bytes written behind it", "none", error);
     }
@@ -135,11 +135,11 @@ guf_status call_entry(guf_backend_open_fn entry, const BackendNote &note, uint32
 guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_backend_api *out,
                       guf_error *error) {
   const uint32_t minor = std::min<uint32_t>(note.abi_high, GUF_BACKEND_ABI_MINOR);
-  TableRoom room = {};
-  room.api.struct_size = sizeof room.api;
+  TableBuffer buffer = {};
+  buffer.api.struct_size = sizeof buffer.api;
   guf_error details = {};
   details.struct_size = sizeof details;
-  if (const guf_status status = call_entry(entry, note, minor, &room.api, &details);
+  if (const guf_status status = call_entry(entry, note, minor, &buffer.api, &details);
       status != GUF_OK) {
     if (status < 100) {
       return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
@@ -151,8 +151,8 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
                              "backend %s does not open; status %d: %s", note.name.c_str(), status,
                              details.message[0] != '\0' ? details.message : "no reason given");
   }
-  GUF_TRY(check_table(room, note, minor, error));
-  guf_backend_api api = room.api;
+  GUF_TRY(check_table(buffer, note, minor, error));
+  guf_backend_api api = buffer.api;
   if (api.struct_size <= offsetof(guf_backend_api, extension) || api.extension == nullptr) {
     api.extension = no_extension;
   }

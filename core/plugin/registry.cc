@@ -218,9 +218,9 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   if (!is_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }
-  backend::ErrorRoom room(error);
+  backend::ErrorRecord details(error);
   const guf_status status = call_plugin(record, "device_open", error, [&] {
-    return record.api.device_open(index, native, &device->native, &device->info, room.get());
+    return record.api.device_open(index, native, &device->native, &device->info, details.get());
   });
   GUF_TRY(check_slot_status(record, "device_open", status, error));
   terminate_texts(&device->info);
@@ -355,8 +355,8 @@ guf_status shut_down(uint64_t timeout_ns, guf_error *error) {
   if (const RecordList *const list = published.load(std::memory_order_acquire); list != nullptr) {
     for (Record *record : list->records) {
       if (!record->open_once.done() || record->opened.status != GUF_OK) continue;
-      backend::ErrorRoom room(error);
-      GUF_TRY(record->api.shutdown(timeout_ns, room.get()));
+      backend::ErrorRecord details(error);
+      GUF_TRY(record->api.shutdown(timeout_ns, details.get()));
     }
   }
   stopped.store(true, std::memory_order_release);

@@ -29,10 +29,10 @@ class JsonText {
  private:
   void put(const char *bytes, size_t count);
 
-  static constexpr size_t kRoom = 4096;
+  static constexpr size_t kCapacity = 4096;
   size_t length_ = 0;
   bool whole_ = true;
-  char text_[kRoom];
+  char text_[kCapacity];
 };
 
 // Writes records to a file. Writes the name of each track before its first record.

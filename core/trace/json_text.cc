@@ -8,7 +8,7 @@
 namespace gufunc::trace {
 
 void JsonText::put(const char *bytes, size_t count) {
-  if (!whole_ || count > kRoom - length_) {
+  if (!whole_ || count > kCapacity - length_) {
     whole_ = false;
     return;
   }

@@ -81,13 +81,13 @@ guf_status TraceFile::write_at(const char *bytes, size_t length, uint64_t offset
 
 guf_status TraceFile::add(const char *event, size_t length, guf_error *error) {
   constexpr size_t kBetween = 2;
-  if (length + kBetween > kRoom) return GUF_OK;  // no event is that long
-  if (used_ + length + kBetween > kRoom) GUF_TRY(write_out(error));
+  if (length + kBetween > kCapacity) return GUF_OK;  // no event is that long
+  if (used_ + length + kBetween > kCapacity) GUF_TRY(write_out(error));
   const char *const between = first_ ? "\n" : ",\n";
   first_ = false;
   const size_t more = std::strlen(between);
-  std::memcpy(room_ + used_, between, more);
-  std::memcpy(room_ + used_ + more, event, length);
+  std::memcpy(capacity_ + used_, between, more);
+  std::memcpy(capacity_ + used_ + more, event, length);
   used_ += more + length;
   return GUF_OK;
 }
@@ -95,8 +95,8 @@ guf_status TraceFile::add(const char *event, size_t length, guf_error *error) {
 guf_status TraceFile::write_out(guf_error *error) {
   if (used_ == 0) return GUF_OK;
   constexpr size_t kClosingBytes = sizeof kClosing - 1;
-  std::memcpy(room_ + used_, kClosing, kClosingBytes);
-  const guf_status status = write_at(room_, used_ + kClosingBytes, end_, error);
+  std::memcpy(capacity_ + used_, kClosing, kClosingBytes);
+  const guf_status status = write_at(capacity_, used_ + kClosingBytes, end_, error);
   if (status != GUF_OK) {
     // Restore the closing bracket, so that the events written so far stay readable. It needs no
     // disk space, because the file already contained it.

@@ -34,14 +34,14 @@ class TraceFile {
  private:
   guf_status write_at(const char *bytes, size_t length, uint64_t offset, guf_error *error);
 
-  static constexpr size_t kRoom = 64 * 1024;
+  static constexpr size_t kCapacity = 64 * 1024;
   static constexpr char kClosing[] = "\n]\n";
 
   int descriptor_ = -1;
   bool first_ = true;
   uint64_t end_ = 0;  // offset of the closing bracket
   size_t used_ = 0;
-  char room_[kRoom + sizeof kClosing];
+  char capacity_[kCapacity + sizeof kClosing];
 };
 
 }  // namespace gufunc::trace

@@ -64,9 +64,9 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
 // PERF. Checks the axes of a tensor in one pass: no extent is negative, the size does not overflow
 // (even if another extent is 0), and no element is outside the lower half of the address space. No
 // system maps more than that half, and differences of addresses then fit in int64. Writes
-// C-contiguous strides to `stride_room` if the tensor has none. Returns false on any violation, and
-// the caller determines which one.
-bool measure(const guf_tensor &tensor, int64_t *stride_room, bool *out_empty) {
+// C-contiguous strides to `stride_buffer` if the tensor has none. Returns false on any violation,
+// and the caller determines which one.
+bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) {
   int64_t nbytes = dtype::itemsize(tensor.dtype);
   int64_t low = 0;
   int64_t high = nbytes;
@@ -76,7 +76,7 @@ bool measure(const guf_tensor &tensor, int64_t *stride_room, bool *out_empty) {
     const int64_t extent = tensor.shape[axis];
     int64_t stride = nbytes;
     if (tensor.strides == nullptr) {
-      stride_room[axis] = stride;
+      stride_buffer[axis] = stride;
     } else {
       stride = tensor.strides[axis];
     }
@@ -153,7 +153,7 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
   return GUF_OK;
 }
 
-guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room,
+guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_buffer,
                         array::Layout *out, guf_error *error) {
   constexpr uint32_t kKnown = GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED;
   if (!dtype::valid(tensor.dtype)) {
@@ -180,7 +180,7 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
                       operand);
   }
   bool empty = false;
-  if (__builtin_expect(!measure(tensor, stride_room, &empty), 0)) {
+  if (__builtin_expect(!measure(tensor, stride_buffer, &empty), 0)) {
     uint64_t size = 0;
     GUF_TRY(array::count_elements(tensor.dtype, tensor.ndim, tensor.shape, &size, error));
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
@@ -191,10 +191,10 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
                       operand);
   }
   *out = {tensor.dtype, tensor.ndim, tensor.shape,
-          tensor.strides == nullptr ? stride_room : tensor.strides, tensor.address};
+          tensor.strides == nullptr ? stride_buffer : tensor.strides, tensor.address};
   if (__builtin_expect(empty, 0)) {
-    array::bound_strides(*out, stride_room);
-    out->strides = stride_room;
+    array::bound_strides(*out, stride_buffer);
+    out->strides = stride_buffer;
   }
   return GUF_OK;
 }

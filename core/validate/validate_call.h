@@ -19,10 +19,10 @@ guf_status fail_value(const char *field, int64_t found, guf_error *error);
 guf_status check_fp_flags(const guf_call_args &args, guf_error *error);
 
 // Checks one tensor and writes its layout. A tensor without strides gets C-contiguous strides,
-// written to `stride_room`. `operand` is the argument number for error messages.
+// written to `stride_buffer`. `operand` is the argument number for error messages.
 // Errors  GUF_E_ARG <= flags, NULL shape, address 0 with elements;  GUF_E_DTYPE
 //         GUF_E_SHAPE <= ndim, a negative extent, the size or the address range overflows
-guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_room,
+guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_buffer,
                         array::Layout *out, guf_error *error);
 
 // Checks the operands of a call: their kinds, outputs that are read-only or overlap themselves, and

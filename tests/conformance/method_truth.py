@@ -115,12 +115,13 @@ def near(answer, truth, limit, scale, letter):
     with np.errstate(all='ignore'):
         error = np.abs(answer.astype(np.longdouble) - truth)
         same = (answer == truth.astype(answer.dtype)) | (np.isnan(answer) & np.isnan(truth))
-        room = limit + np.abs(truth) * max(eps, EPS[letter] if letter in 'eE' else 0) + 2 * tiny
+        eps = max(eps, EPS[letter] if letter in 'eE' else 0)
+        tolerance = limit + np.abs(truth) * eps + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        room = room + (answer.dtype.kind in 'iu')  # truncation on either side of an integer
+        tolerance = tolerance + (answer.dtype.kind in 'iu')  # truncation, on either side of 0
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
-    return (same | (error <= room) | overflow) & ~zeros
+    return (same | (error <= tolerance) | overflow) & ~zeros
 
 
 def within_product(case, memory, values, loop, found, letter, n):
@@ -151,13 +152,13 @@ def within_product(case, memory, values, loop, found, letter, n):
         if found.dtype.kind != 'c':
             truth = truth.real
         out = letter_of(found.dtype)
-        room = bound * EPS[letter] / 2 * scale + scale * max(
+        tolerance = bound * EPS[letter] / 2 * scale + scale * max(
             EPS.get(out, 0), EPS[letter] if letter in 'eE' else 0
         )
-        room = room + TINY.get(out, 0) * 2 + (found.dtype.kind in 'iu')
+        tolerance = tolerance + TINY.get(out, 0) * 2 + (found.dtype.kind in 'iu')
         same = (found == truth.astype(found.dtype)) | (np.isnan(found) & np.isnan(truth))
         overflow = (scale * 1.01 >= largest(out)) & ~np.isfinite(found) if out in EPS else False
-        return free | same | (np.abs(answer - truth) <= room) | overflow
+        return free | same | (np.abs(answer - truth) <= tolerance) | overflow
 
 
 def left_fold(case, loop, library, shape):

@@ -173,7 +173,7 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
   EXPECT_GE(told_.done.size(), 512U);
   copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
   wait(stream);
-  EXPECT_EQ(told_.done.size(), told_.queued) << "there is room again";
+  EXPECT_EQ(told_.done.size(), told_.queued) << "a record is free again";
   expect_sane_times(0);
   free(device, there, 4000);
   plugin().stream_close(stream);

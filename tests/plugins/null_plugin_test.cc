@@ -42,8 +42,8 @@ class NullPlugin : public ::testing::Test {
   }
   static const null_control &control_of(const Record &null) {
     const void *table = nullptr;
-    backend::ErrorRoom room(nullptr);
-    EXPECT_EQ(null.api.extension("null.control", 1, &table, room.get()), GUF_OK);
+    backend::ErrorRecord details(nullptr);
+    EXPECT_EQ(null.api.extension("null.control", 1, &table, details.get()), GUF_OK);
     return *static_cast<const null_control *>(table);
   }
   static const null_control &control() { return control_of(record()); }
@@ -213,8 +213,8 @@ TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
   const guf_backend_api &api = null.backend->api;
   void *stream = nullptr, *event = nullptr;
   uint64_t address = 0;
-  backend::ErrorRoom room(&error_);
-  guf_error *const e = room.get();
+  backend::ErrorRecord record(&error_);
+  guf_error *const e = record.get();
   ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, e), GUF_OK);
   ASSERT_EQ(api.event_open(null.native, &event, e), GUF_OK);
   guf_launch_block block = one_dimension(1);
@@ -258,16 +258,16 @@ TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
 TEST_F(NullPlugin, QueuedWorkWaitsAndAStreamKeepsItsFirstFailure) {
   backend::Device &null = *device("null:0");
   const guf_backend_api &api = null.backend->api;
-  backend::ErrorRoom room(&error_);
+  backend::ErrorRecord record(&error_);
   void *stream = nullptr;
-  ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, room.get()), GUF_OK);
+  ASSERT_EQ(api.stream_open(null.native, 0, 0, &stream, record.get()), GUF_OK);
   control().script("async=1");
   std::array<float, 4> values = {};
   const float seven = 7;
   const auto address = reinterpret_cast<uint64_t>(values.data());
-  ASSERT_EQ(api.fill(null.native, stream, address, &seven, 4, 4, room.get()), GUF_OK);
-  EXPECT_EQ(api.stream_query(stream, room.get()), GUF_NOT_READY);
-  EXPECT_EQ(api.stream_synchronize(stream, 0, room.get()), GUF_TIMEOUT);
+  ASSERT_EQ(api.fill(null.native, stream, address, &seven, 4, 4, record.get()), GUF_OK);
+  EXPECT_EQ(api.stream_query(stream, record.get()), GUF_NOT_READY);
+  EXPECT_EQ(api.stream_synchronize(stream, 0, record.get()), GUF_TIMEOUT);
   EXPECT_EQ(values[0], 0);
   EXPECT_EQ(control().complete(1), 1u);
   EXPECT_EQ(values[3], 7);
@@ -275,9 +275,9 @@ TEST_F(NullPlugin, QueuedWorkWaitsAndAStreamKeepsItsFirstFailure) {
   guf_launch_block block = one_dimension(1);
   block.flags = GUF_LAUNCH_MASKED;
   const guf_backend_launch request = {sizeof request, 0, nullptr, stream, nullptr, &block};
-  ASSERT_EQ(api.launch(null.native, &request, room.get()), GUF_OK);
-  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, room.get()), GUF_E_UNSUPPORTED);
-  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, room.get()), GUF_OK) << "reported once";
+  ASSERT_EQ(api.launch(null.native, &request, record.get()), GUF_OK);
+  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, record.get()), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(api.stream_synchronize(stream, UINT64_MAX, record.get()), GUF_OK) << "reported once";
   const uint64_t open = control().live("stream");
   api.stream_close(stream);
   EXPECT_EQ(control().live("stream"), open - 1);

@@ -298,7 +298,7 @@ class CommandLine(unittest.TestCase):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
         )
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn('o.npy: cannot make room for: File too large', done.stderr)
+        self.assertIn('o.npy: cannot allocate space for: File too large', done.stderr)
         self.assertEqual(self.files(), ['a.npy'])
 
     def test_damaged_files(self):

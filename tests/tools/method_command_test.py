@@ -32,7 +32,8 @@ class MethodCommand(command_fixture.CommandTest):
             ('accumulate', ['--axis', '1'], ['folds axis 1 of 3', 'shape (2,3,4), to allocate']),
             ('reduceat', ['--indices', '0,1'], ['2 stretches', 'shape (2,3,4), to allocate']),
             ('at', ['1', '--indices', '0,1'], ['indices of shape (2,) for the first 1 axes']),
-            ('outer', ['f4:1.5'], ['shape (2,3,4), strides (96,32,8), to allocate', 'elementwise launch']),
+            ('outer', ['f4:1.5'],
+             ['shape (2,3,4), strides (96,32,8), to allocate', 'elementwise launch']),
         ):
             arguments = [method, 'add', self.a, *more, '--explain']
             before = self.a.read_bytes()

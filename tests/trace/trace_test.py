@@ -289,7 +289,7 @@ class Traces(unittest.TestCase):
         lost = [event['args']['lost'] for event in trace.events if event['ph'] == 'i']
         self.assertEqual(len(launches) + max(lost, default=0), calls)
 
-    def test_work_without_room_is_counted(self):
+    def test_work_without_memory_is_counted(self):
         slow = {'GUFUNC_SIM_ORDER': 'eager', 'GUFUNC_SIM_DELAY_US': '3000'}
         for device in GPUS:
             with self.subTest(device):

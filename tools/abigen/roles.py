@@ -112,9 +112,9 @@ def pointing(function):
                 and (is_list(p) or re.match('n[a-z]+$', p.name) and p.type.name == 'int32_t'))
     texts = [p.name for p in function.parameters
              if p.type.kind == 'pointer' and p.type.of.name == 'char' and not p.type.of.const]
-    rooms = [p.name for p in function.parameters if p.name in ('capacity', 'inout_length')]
-    if ','.join(texts + rooms) != function.features.get('text', ''):
-        yield f'{function.name}: abi:text is not {",".join(texts + rooms)}'
+    capacities = [p.name for p in function.parameters if p.name in ('capacity', 'inout_length')]
+    if ','.join(texts + capacities) != function.features.get('text', ''):
+        yield f'{function.name}: abi:text is not {",".join(texts + capacities)}'
 
 
 def findings(text, model, comments, folder):

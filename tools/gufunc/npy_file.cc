@@ -120,7 +120,7 @@ void NpyOutput::make_file(size_t size, Over over) {
   if (successor) take_over(file_->fd(), target, path_);
   if (const int code = ::posix_fallocate(file_->fd(), 0, static_cast<off_t>(size)); code != 0) {
     errno = code;
-    fail_errno(path_, "make room for");
+    fail_errno(path_, "allocate space for");
   }
   mapping_ = Mapping::of(file_->fd(), size, Mapping::Mode::kShared, path_);
 }

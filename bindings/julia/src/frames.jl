@@ -19,52 +19,52 @@ words(::Type) = 6
 @inline pair(low, high) = UInt64(low % UInt32) | UInt64(high % UInt32) << 32
 @inline word!(at::Ptr{UInt64}, place, value) = unsafe_store!(at, value % UInt64, place)
 
-@inline function put(slot, room, x::GufArray)
+@inline function put(slot, record, x::GufArray)
     word!(slot, 1, pair(GUF_OPERAND_ARRAY, 0))
     word!(slot, 2, 0)
     word!(slot, 3, UInt64(x.handle))
-    return room
+    return record
 end
 
-@inline function put(slot, room, x::Encoded)
+@inline function put(slot, record, x::Encoded)
     word!(slot, 1, pair(x.kind, x.dtype))
     word!(slot, 2, 0)
     word!(slot, 5, x.value[1])
     word!(slot, 6, x.value[2])
-    return room
+    return record
 end
 
-@inline function put(slot, room, ::Nothing)
+@inline function put(slot, record, ::Nothing)
     word!(slot, 1, pair(GUF_OPERAND_NONE, 0))
     word!(slot, 2, 0)
     word!(slot, 3, 0)
-    return room
+    return record
 end
 
-@inline put(slot, room, x::Tensor) =
-    put_tensor(slot, room, x, reversed(x.size), reversed(x.byte_strides))
-@inline put(slot, room, x::Natural{<:Tensor}) =
-    put_tensor(slot, room, x.array, x.array.size, x.array.byte_strides)
+@inline put(slot, record, x::Tensor) =
+    put_tensor(slot, record, x, reversed(x.size), reversed(x.byte_strides))
+@inline put(slot, record, x::Natural{<:Tensor}) =
+    put_tensor(slot, record, x.array, x.array.size, x.array.byte_strides)
 
-@inline function put_tensor(slot, room, x::Tensor{T,N}, shape, strides) where {T,N}
+@inline function put_tensor(slot, record, x::Tensor{T,N}, shape, strides) where {T,N}
     word!(slot, 1, pair(GUF_OPERAND_TENSOR, 0))
     word!(slot, 2, 0)
     word!(slot, 3, 0)
-    word!(slot, 4, UInt64(room))
-    word!(room, 1, pair(sizeof(guf_tensor), dtype(T)))
-    word!(room, 2, pair(N, x.flags))
-    word!(room, 3, x.address)
-    word!(room, 4, UInt64(room + 48))
-    word!(room, 5, UInt64(room + 48 + 8N))
-    word!(room, 6, UInt64(x.device))
-    unsafe_store!(Ptr{NTuple{N,Int64}}(room + 48), shape)
-    unsafe_store!(Ptr{NTuple{N,Int64}}(room + 48 + 8N), strides)
-    return room + 48 + 16N
+    word!(slot, 4, UInt64(record))
+    word!(record, 1, pair(sizeof(guf_tensor), dtype(T)))
+    word!(record, 2, pair(N, x.flags))
+    word!(record, 3, x.address)
+    word!(record, 4, UInt64(record + 48))
+    word!(record, 5, UInt64(record + 48 + 8N))
+    word!(record, 6, UInt64(x.device))
+    unsafe_store!(Ptr{NTuple{N,Int64}}(record + 48), shape)
+    unsafe_store!(Ptr{NTuple{N,Int64}}(record + 48 + 8N), strides)
+    return record + 48 + 16N
 end
 
-@inline put_all(slot, room, ::Tuple{}) = nothing
-@inline put_all(slot, room, operands::Tuple) =
-    put_all(slot + 48, put(slot, room, operands[1]), Base.tail(operands))
+@inline put_all(slot, record, ::Tuple{}) = nothing
+@inline put_all(slot, record, operands::Tuple) =
+    put_all(slot + 48, put(slot, record, operands[1]), Base.tail(operands))
 
 # Fills a frame and returns the address of its operands.
 @inline function filled(frame::Ref, operands::Tuple)

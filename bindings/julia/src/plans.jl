@@ -129,9 +129,9 @@ described(x::Union{GufArray,Tensor}) =
 described(x) = "another number"
 
 function launch_at(plan, addresses, operands, stream)
-    room, on = plan.workspace, named(stream)
-    aligned = room === nothing ? UInt64(0) : aligned_address(room, workspace(plan)[2])
-    GC.@preserve operands addresses room plan begin
+    memory, on = plan.workspace, named(stream)
+    aligned = memory === nothing ? UInt64(0) : aligned_address(memory, workspace(plan)[2])
+    GC.@preserve operands addresses memory plan begin
         @check guf_plan_launch(plan.handle, stream_handle(on), Int32(length(addresses)),
                                addresses, aligned)
         on === nothing || (on.pending.blind = true)
@@ -149,7 +149,7 @@ function finish_host(operands)
     end
 end
 
-aligned_address(room, alignment) = (room.address + alignment - 1) & ~UInt64(alignment - 1)
+aligned_address(memory, alignment) = (memory.address + alignment - 1) & ~UInt64(alignment - 1)
 
 "A text that describes what a plan does and why."
 explain(plan::Plan) =

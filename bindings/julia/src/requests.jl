@@ -104,9 +104,9 @@ function framed(act, operands::Vector{Any})
 end
 
 function fill_frame(slots, operands)
-    room = slots + 48 * length(operands)
+    record = slots + 48 * length(operands)
     for (i, x) in enumerate(operands)
-        room = put(slots + 48 * (i - 1), room, x)::Ptr{UInt64}
+        record = put(slots + 48 * (i - 1), record, x)::Ptr{UInt64}
     end
 end
 

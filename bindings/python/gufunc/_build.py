@@ -135,12 +135,12 @@ def _fresh(place, name):
 def _compile(compiler, settings, texts, paths, place, name):
     """Compiles the module in a temporary folder and moves it to the cache once it is complete."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as room:
-        final = pathlib.Path(room) / "whole"
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as folder:
+        final = pathlib.Path(folder) / "whole"
         final.mkdir()
-        depfile = pathlib.Path(room) / "made_of.d"
+        depfile = pathlib.Path(folder) / "made_of.d"
         if texts:
-            source = pathlib.Path(room) / f"{name}.guf.cpp"
+            source = pathlib.Path(folder) / f"{name}.guf.cpp"
             source.write_text(texts[0])
             paths = [str(source)]
         command = [compiler, *paths, "-o", str(final / f"{name}.so"), f"--depfile={depfile}",
@@ -150,7 +150,7 @@ def _compile(compiler, settings, texts, paths, place, name):
             failure = BuildError((run.stderr or run.stdout).strip() or "gufcc failed")
             failure.message, failure.command = failure.args[0], tuple(command)
             raise failure
-        used = [path for path in _dependencies(depfile) if not path.startswith(room)]
+        used = [path for path in _dependencies(depfile) if not path.startswith(folder)]
         known = json.dumps({path: _hash([_content(path)]) for path in used}, sort_keys=True)
         (final / "made_of.json").write_text(known)
         return _put(final, place / _hash([known])[:16]) / f"{name}.so"

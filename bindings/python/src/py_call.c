@@ -218,7 +218,7 @@ static int may_try_again(const gufpy_call *call, guf_status status) {
 /* Failure path, out of line so that successful calls stay fast. */
 __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gufpy_call *call,
                                                             guf_error *error, guf_status status) {
-  if (!may_try_again(call, status) || !gufpy_made_room(status)) return status;
+  if (!may_try_again(call, status) || !gufpy_freed_memory(status)) return status;
   Py_BEGIN_ALLOW_THREADS status = function(call->ufunc->base.handle, &call->args, error);
   Py_END_ALLOW_THREADS return status;
 }

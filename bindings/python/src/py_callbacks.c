@@ -222,7 +222,7 @@ static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t 
       Py_BEGIN_ALLOW_THREADS status =
           guf_call_chunked(call.ufunc->base.handle, &call.args, &options, &done, error);
       Py_END_ALLOW_THREADS
-    } while (status != GUF_OK && done <= first && tries++ == 0 && gufpy_made_room(status));
+    } while (status != GUF_OK && done <= first && tries++ == 0 && gufpy_freed_memory(status));
     PyObject *count = PyLong_FromLongLong(done);
     if (count == NULL || PyList_Append(items, count) != 0) PyErr_Clear();
     Py_XDECREF(count);

@@ -94,7 +94,7 @@ static void let_owners_go(void) {
   polling = 0;
 }
 
-int gufpy_made_room(guf_status status) {
+int gufpy_freed_memory(guf_status status) {
   if (status != GUF_E_NO_MEMORY && status != GUF_E_DEVICE_MEMORY) return 0;
   PyObject *collector = PyImport_ImportModule("gc");
   /* Not PyGC_Collect, which does nothing if the program has disabled the collector. */

@@ -192,9 +192,9 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
   }
   int given[GUF_MAX_OPERANDS];
   for (int i = 0; i < count; ++i) {
-    const int room = GUF_MAX_CORE_STRIDES - keywords->naxes;
+    const int left = GUF_MAX_CORE_STRIDES - keywords->naxes;
     const int added =
-        gufpy_axes(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes, room, "axes item");
+        gufpy_axes(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes, left, "axes item");
     if (added < 0) return -1;
     keywords->naxes += given[i] = added;
     if (added == 0 && i >= ufunc->nin) keywords->empty_axes = i;

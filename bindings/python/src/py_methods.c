@@ -321,7 +321,7 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
       } else {
         status = run_method(&method, kind, error);
       }
-    } while (status != GUF_OK && kind != GUFPY_AT && tries++ == 0 && gufpy_made_room(status));
+    } while (status != GUF_OK && kind != GUFPY_AT && tries++ == 0 && gufpy_freed_memory(status));
     result = status == GUF_OK ? method_results(&method) : gufpy_raise(status, error);
   }
   gufpy_frame_end(&method.frame);

@@ -93,7 +93,7 @@ PyObject *gufpy_raise(guf_status status, const guf_error *error);
 /** Whether a failed call should be repeated: it ran out of memory, and a garbage collection has now
  * freed the arrays in reference cycles. Not for calls that work in place, which may be half
  * done. */
-int gufpy_made_room(guf_status status);
+int gufpy_freed_memory(guf_status status);
 /** Sets the exception for wrong arguments (GUF_E_ARG) without calling the library. Returns -1. */
 int gufpy_refuse(const char *format, ...);
 /** Keeps the present exception for a later gufpy_raise of this thread: for the next one whose

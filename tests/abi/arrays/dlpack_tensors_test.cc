@@ -290,16 +290,16 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
   refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no records: got dlpack_record");
   refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no times: got datetime64[25s]");
-  double room[8] = {};
-  refuse_to_give(wrap(room, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
+  double buffer[8] = {};
+  refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
                  "other byte order: got swapped float64");
-  refuse_to_give(wrap(room, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
+  refuse_to_give(wrap(buffer, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
                  "12 bytes, no multiple of the item size 8");
   // The stride of an axis of extent 1 is irrelevant.
-  guf_dlpack *single = give(wrap(room, GUF_F64, {1, 2}, {12, 8}));
+  guf_dlpack *single = give(wrap(buffer, GUF_F64, {1, 2}, {12, 8}));
   EXPECT_EQ(single->tensor.strides[0], 2);
   single->deleter(single);
-  const guf_array fixed = wrap(room, GUF_F64, {3}, {}, GUF_TENSOR_READ_ONLY);
+  const guf_array fixed = wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_READ_ONLY);
   guf_dlpack *const managed = give(fixed);
   EXPECT_EQ(managed->flags, uint64_t{GUF_DLPACK_READ_ONLY});
   managed->deleter(managed);

@@ -87,20 +87,20 @@ TEST_P(DeviceState, ThePoolHasALimit) {
 }
 
 TEST_P(DeviceState, PoolErrors) {
-  guf_device_memory room = {};
-  room.struct_size = sizeof room;
+  guf_device_memory memory = {};
+  memory.struct_size = sizeof memory;
   EXPECT_EQ(guf_device_get_memory(there_, nullptr, &error_), GUF_E_ARG);
   for (const guf_device none : {guf_device{}, no_device_}) {
-    EXPECT_EQ(guf_device_get_memory(none, &room, &error_), GUF_E_HANDLE);
+    EXPECT_EQ(guf_device_get_memory(none, &memory, &error_), GUF_E_HANDLE);
     EXPECT_EQ(guf_device_trim_memory(none, 0, &error_), GUF_E_HANDLE);
     EXPECT_EQ(guf_device_limit_memory(none, 0, &error_), GUF_E_HANDLE);
   }
-  room.struct_size = 8;
-  EXPECT_EQ(guf_device_get_memory(there_, &room, &error_), GUF_E_STRUCT);
+  memory.struct_size = 8;
+  EXPECT_EQ(guf_device_get_memory(there_, &memory, &error_), GUF_E_STRUCT);
   guf_device cpu = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
-  room.struct_size = sizeof room;
-  EXPECT_EQ(guf_device_get_memory(cpu, &room, &error_), GUF_E_UNSUPPORTED);
+  memory.struct_size = sizeof memory;
+  EXPECT_EQ(guf_device_get_memory(cpu, &memory, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("backend cpu has no memory pool"));
   EXPECT_EQ(guf_device_trim_memory(cpu, 0, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(guf_device_limit_memory(cpu, 0, &error_), GUF_E_UNSUPPORTED);

@@ -30,9 +30,9 @@ class MisuseAuto : public testing::Test {
     for (const Field &field : structure.fields) {
       if (field.kind != Class::kHandle || field.handle != kDevice) continue;
       Words words = fixture_.good(function);
-      unsigned char *const room = fixture_.struct_room(structure.name);
-      std::memcpy(room + field.offset, &auto_, sizeof auto_);
-      words[index] = reinterpret_cast<uint64_t>(room);
+      unsigned char *const buffer = fixture_.struct_buffer(structure.name);
+      std::memcpy(buffer + field.offset, &auto_, sizeof auto_);
+      words[index] = reinterpret_cast<uint64_t>(buffer);
       run(function, words, std::string(structure.name) + "." + field.name);
     }
   }

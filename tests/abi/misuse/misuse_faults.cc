@@ -184,7 +184,7 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   const Parameter &parameter = function.parameters[index];
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
   const bool read = parameter.kind == Class::kStructIn;
-  const unsigned char *const source = read ? struct_room(parameter.structure) : outs_[index];
+  const unsigned char *const source = read ? struct_buffer(parameter.structure) : outs_[index];
   const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses wanted) {
     std::vector<unsigned char> &variant = variants_.emplace_back(size + 64, tail);
     std::memcpy(variant.data(), source, size);

@@ -125,9 +125,9 @@ class Fields {
         Words words = fixture.good(function);
         const bool narrow = field.kind == Class::kInt32 || field.kind == Class::kUint32 ||
                             field.kind == Class::kDtype;
-        unsigned char *const room = fixture.struct_room(structure.name);
-        std::memcpy(room + field.offset, &value, narrow ? 4 : 8);
-        words[index] = reinterpret_cast<uint64_t>(room);
+        unsigned char *const buffer = fixture.struct_buffer(structure.name);
+        std::memcpy(buffer + field.offset, &value, narrow ? 4 : 8);
+        words[index] = reinterpret_cast<uint64_t>(buffer);
         check(fixture, function, words, name + " = " + std::to_string(value), name);
       }
     }

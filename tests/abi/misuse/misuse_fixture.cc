@@ -274,22 +274,22 @@ const Struct &Fixture::structure(const char *name) const {
 
 void Fixture::fill_struct(const std::string &name, const std::string &function) {
   if (name == "guf_chunk_options") return fill_options();
-  std::memset(struct_room_, 0, sizeof struct_room_);
-  if (name == "guf_tensor") std::memcpy(struct_room_, &tensor_, sizeof tensor_);
-  if (name == "guf_call_args") std::memcpy(struct_room_, &args_, sizeof args_);
+  std::memset(struct_buffer_, 0, sizeof struct_buffer_);
+  if (name == "guf_tensor") std::memcpy(struct_buffer_, &tensor_, sizeof tensor_);
+  if (name == "guf_call_args") std::memcpy(struct_buffer_, &args_, sizeof args_);
   fill_method_args(name, function);
-  if (name == "guf_loop_desc") std::memcpy(struct_room_, &loop_desc_, sizeof loop_desc_);
+  if (name == "guf_loop_desc") std::memcpy(struct_buffer_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1")
-    std::memcpy(struct_room_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
+    std::memcpy(struct_buffer_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
   if (name == "guf_reduction_desc") {  // its part functions do not match a reduction
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
-    std::memcpy(struct_room_, &desc, sizeof desc);
+    std::memcpy(struct_buffer_, &desc, sizeof desc);
   }
   if (name == "guf_ufunc_desc") {
     std::snprintf(fresh_name_, sizeof fresh_name_, "misuse_%llu",
                   static_cast<unsigned long long>(++fresh_count_));
     desc_.name = fresh_name_;
-    std::memcpy(struct_room_, &desc_, sizeof desc_);
+    std::memcpy(struct_buffer_, &desc_, sizeof desc_);
   }
 }
 
@@ -299,8 +299,8 @@ Words Fixture::good(const Function &function) {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const Parameter &parameter = function.parameters[i];
     if (is_out(parameter)) {
-      std::memset(outs_[i], kCanary, kRoom);
-      words[i] = out_room(i);
+      std::memset(outs_[i], kCanary, kCapacity);
+      words[i] = out_buffer(i);
       const std::string name = parameter.name;
       if (name == "inout_array" || name == "inout_graph")
         std::memset(outs_[i], 0, sizeof(uint64_t));
@@ -316,7 +316,7 @@ Words Fixture::good(const Function &function) {
     }
     if (parameter.kind == Class::kStructIn) {
       fill_struct(parameter.structure, function.name);
-      words[i] = reinterpret_cast<uint64_t>(struct_room(parameter.structure));
+      words[i] = reinterpret_cast<uint64_t>(struct_buffer(parameter.structure));
       // A registered table must not change.
       if (is_table(parameter)) words[i] = word(&kOtherMisuseTable);
       continue;
@@ -340,7 +340,7 @@ Words Fixture::good(const Function &function) {
 
 void Fixture::remember(const Function &function) {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    if (is_out(function.parameters[i])) std::memcpy(saved_[i], outs_[i], kRoom);
+    if (is_out(function.parameters[i])) std::memcpy(saved_[i], outs_[i], kCapacity);
   }
   std::memcpy(saved_data_, data_, sizeof data_);
 }
@@ -349,7 +349,8 @@ std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     // out_items is also written by a failing call.
     const bool told = std::strcmp(function.parameters[i].name, "out_items") == 0;
-    if (is_out(function.parameters[i]) && !told && std::memcmp(saved_[i], outs_[i], kRoom) != 0) {
+    if (is_out(function.parameters[i]) && !told &&
+        std::memcmp(saved_[i], outs_[i], kCapacity) != 0) {
       return std::string("it wrote ") + function.parameters[i].name;
     }
   }
@@ -373,7 +374,7 @@ void Fixture::settle(const Function &function, const Words &words, guf_status st
     if (std::string(function.name).ends_with("_retain") && words[i] == live_[kind]) {
       counting(kind).release(words[i]);
     }
-    if (parameter.kind == Class::kOut && words[i] == out_room(i)) {
+    if (parameter.kind == Class::kOut && words[i] == out_buffer(i)) {
       uint64_t made = 0;
       std::memcpy(&made, outs_[i], sizeof made);
       counting(kind).release(made);

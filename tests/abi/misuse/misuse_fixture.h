@@ -20,7 +20,7 @@ struct Fault {
 
 class Fixture {
  public:
-  static constexpr size_t kRoom = 20480;  // bytes of one out-parameter
+  static constexpr size_t kCapacity = 20480;  // bytes of one out-parameter
   static constexpr size_t kDataCount = 6;
 
   Fixture();
@@ -46,10 +46,10 @@ class Fixture {
   // Handles of destroyed arrays, and numbers that never were handles.
   const std::vector<std::pair<std::string, uint64_t>> &dead() const { return dead_; }
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
-  uint64_t out_room(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
+  uint64_t out_buffer(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;
   // The valid struct of that name for a struct parameter, with space for a tail of 64 bytes.
-  unsigned char *struct_room(const std::string &name);
+  unsigned char *struct_buffer(const std::string &name);
   guf_error *error() { return &error_; }
 
  private:
@@ -88,11 +88,11 @@ class Fixture {
   char fresh_name_[64] = {};
   uint64_t fresh_count_ = 0;
   void *foreign_library_ = nullptr;
-  alignas(16) unsigned char struct_room_[4096] = {};
-  alignas(16) unsigned char options_room_[256] = {};
+  alignas(16) unsigned char struct_buffer_[4096] = {};
+  alignas(16) unsigned char options_buffer_[256] = {};
   std::vector<std::vector<unsigned char>> variants_;  // invalid structs for one parameter
-  alignas(16) unsigned char outs_[12][kRoom] = {};
-  alignas(16) unsigned char saved_[12][kRoom] = {};
+  alignas(16) unsigned char outs_[12][kCapacity] = {};
+  alignas(16) unsigned char saved_[12][kCapacity] = {};
 };
 
 }  // namespace misuse

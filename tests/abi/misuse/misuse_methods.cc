@@ -36,23 +36,23 @@ void Fixture::make_method_args() {
   at_args_.operand = &kOne;
 }
 
-unsigned char *Fixture::struct_room(const std::string &name) {
-  return name == "guf_chunk_options" ? options_room_ : struct_room_;
+unsigned char *Fixture::struct_buffer(const std::string &name) {
+  return name == "guf_chunk_options" ? options_buffer_ : struct_buffer_;
 }
 
 void Fixture::fill_options() {
   const guf_chunk_options options = {sizeof options, 0, 8, 2, 0, 0, nullptr, nullptr};
-  std::memset(options_room_, 0, sizeof options_room_);
-  std::memcpy(options_room_, &options, sizeof options);
+  std::memset(options_buffer_, 0, sizeof options_buffer_);
+  std::memcpy(options_buffer_, &options, sizeof options);
 }
 
 void Fixture::fill_method_args(const std::string &name, const std::string &function) {
   accumulate_args_.indices = function.ends_with("_reduceat") ? &kIndexOperand : nullptr;
-  if (name == "guf_reduce_args") std::memcpy(struct_room_, &reduce_args_, sizeof reduce_args_);
+  if (name == "guf_reduce_args") std::memcpy(struct_buffer_, &reduce_args_, sizeof reduce_args_);
   if (name == "guf_accumulate_args") {
-    std::memcpy(struct_room_, &accumulate_args_, sizeof accumulate_args_);
+    std::memcpy(struct_buffer_, &accumulate_args_, sizeof accumulate_args_);
   }
-  if (name == "guf_at_args") std::memcpy(struct_room_, &at_args_, sizeof at_args_);
+  if (name == "guf_at_args") std::memcpy(struct_buffer_, &at_args_, sizeof at_args_);
 }
 
 }  // namespace misuse

@@ -53,9 +53,9 @@ function equal(a::Complex{T}, b::Complex{T}, ulp) where {T}
     ulp == 0 && return equal(real(a), real(b), 0) && equal(imag(a), imag(b), 0)
     eps = T === Float32 ? 2.0^-23 : 2.0^-52
     m = max(abs(Float64(real(b))), abs(Float64(imag(b))))
-    room = ulp * eps * (m > 0 && isfinite(m) ? 2.0^floor(log2(m)) : 0.0)
+    tolerance = ulp * eps * (m > 0 && isfinite(m) ? 2.0^floor(log2(m)) : 0.0)
     return all(((x, y),) -> (isnan(x) && isnan(y)) || x == y ||
-                            abs(Float64(x) - Float64(y)) <= room,
+                            abs(Float64(x) - Float64(y)) <= tolerance,
                ((real(a), real(b)), (imag(a), imag(b))))
 end
 

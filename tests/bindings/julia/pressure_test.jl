@@ -42,9 +42,9 @@ steps(host, result, work, d) = (
 # would fail.
 function pressed(name)
     d = device(name)
-    room = 64 << 20
-    small = Gufunc.memory_info(d).total_bytes <= room
-    small || Gufunc.limit_memory(d, room)
+    limit = 64 << 20
+    small = Gufunc.memory_info(d).total_bytes <= limit
+    small || Gufunc.limit_memory(d, limit)
     x, host = GufArray(ones(COUNT); device=d), ones(COUNT)
     for (what, step) in steps(host, similar(host), copy(x), d)
         for _ in 1:300
@@ -53,7 +53,7 @@ function pressed(name)
         synchronize(d)
         live = Gufunc.memory_info(d).live_bytes
         println("$what: 300 arrays of 1 MiB on $name, none freed by hand: $(live >> 20) MiB live")
-        live <= room || return false
+        live <= limit || return false
     end
     right = all(Array(x) .== 1)
     small || Gufunc.limit_memory(d, nothing)

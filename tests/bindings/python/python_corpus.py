@@ -35,9 +35,9 @@ class Case:
         self.case = case
         self.buffers, self.made = [], {}
         for buffer in case["buffers"]:
-            room = np.full(buffer["nbytes"] + 32, 0xA5, np.uint8)
-            start = -room.ctypes.data % 16 + buffer["shift"]
-            memory = room[start:start + buffer["nbytes"]]
+            padded = np.full(buffer["nbytes"] + 32, 0xA5, np.uint8)
+            start = -padded.ctypes.data % 16 + buffer["shift"]
+            memory = padded[start:start + buffer["nbytes"]]
             memory[:] = data[buffer["at"]:buffer["at"] + buffer["nbytes"]]
             self.buffers.append(memory)
         self.before = [memory.tobytes() for memory in self.buffers]

@@ -175,8 +175,8 @@ class StandIns(unittest.TestCase):
     def test_memory_of_others_is_accepted(self):
         self.assertEqual(gufunc.add(Exports(), 1).tolist(), [2, 3, 4])
         self.assertEqual(gufunc.add(Elements(), 1).tolist(), [2, 3, 4])
-        with tempfile.TemporaryDirectory() as room:
-            path = pathlib.Path(room, "x")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "x")
             path.write_bytes(np.arange(3.0).tobytes())
             mapped = np.memmap(path, "f8", "r+")
             found = gufunc.add(mapped, 1)

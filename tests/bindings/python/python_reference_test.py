@@ -84,8 +84,8 @@ class Reference(unittest.TestCase):
 
     @staticmethod
     def box():
-        with tempfile.TemporaryDirectory() as room:
-            folder = pathlib.Path(room)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
             (folder / "__init__.pyi").write_text("from ._box import Box as Box\n")
             (folder / "_box.pyi").write_text(STUB)
             return reference.Stubs(folder).modules["_box"]["Box"]

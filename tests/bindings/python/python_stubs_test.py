@@ -98,22 +98,22 @@ def internal():
 
 class Stubs(unittest.TestCase):
     def setUp(self):
-        room = tempfile.TemporaryDirectory()
-        self.addCleanup(room.cleanup)
-        self.room = pathlib.Path(room.name)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
         # Only the stubs, so that mypy does not read names that they lack from the sources.
-        shutil.copytree(STUBS, self.room / "stubs/gufunc",
+        shutil.copytree(STUBS, self.folder / "stubs/gufunc",
                         ignore=shutil.ignore_patterns("*.py", "__pycache__"))
 
     def run_tool(self, *command, where="stubs"):
-        environment = dict(os.environ, MYPYPATH=str(self.room / where))
+        environment = dict(os.environ, MYPYPATH=str(self.folder / where))
         done = subprocess.run([sys.executable, "-m", *map(str, command)], capture_output=True,
-                              text=True, cwd=self.room, env=environment)
+                              text=True, cwd=self.folder, env=environment)
         return done.returncode, done.stdout + done.stderr
 
     def test_modules_and_stubs_are_alike(self):
         # There is no module _face. Its declarations are checked in the modules that have its names.
-        stubs = self.room / "stubs/gufunc"
+        stubs = self.folder / "stubs/gufunc"
         face = (stubs / "_face.pyi").read_text()
         (stubs / "_face.pyi").unlink()
         for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
@@ -127,16 +127,16 @@ class Stubs(unittest.TestCase):
         for name, kind in ufuncs:
             ufunc = getattr(gufunc, name)
             self.assertEqual((ufunc.nin, ufunc.nout), (1 if kind == "_Unary" else 2, 1), name)
-        allowed = self.room / "allowed"
+        allowed = self.folder / "allowed"
         allowed.write_text("\n".join([*NOT_COMPARED, *internal()]))
         code, text = self.run_tool("mypy.stubtest", "gufunc", "--concise", "--allowlist", allowed,
                                    "--ignore-unused-allowlist")
         self.assertEqual(code, 0, text)
 
     def test_the_package_is_checked(self):
-        package = self.room / "whole/gufunc"
+        package = self.folder / "whole/gufunc"
         shutil.copytree(STUBS, package, ignore=shutil.ignore_patterns("__pycache__"))
-        command = ("mypy", "--cache-dir", self.room / "cache", "-p", "gufunc")
+        command = ("mypy", "--cache-dir", self.folder / "cache", "-p", "gufunc")
         code, text = self.run_tool(*command, where="whole")
         self.assertEqual(code, 0, text)
         self.assertIn("no issues found in", text)
@@ -147,8 +147,8 @@ class Stubs(unittest.TestCase):
         self.assertEqual(code, 1)
 
     def check(self, text):
-        (self.room / "program.py").write_text(text)
-        return self.run_tool("mypy", "--strict", "--cache-dir", self.room / "cache", "program.py")
+        (self.folder / "program.py").write_text(text)
+        return self.run_tool("mypy", "--strict", "--cache-dir", self.folder / "cache", "program.py")
 
     def test_programs_are_checked(self):
         code, text = self.check(GOOD)

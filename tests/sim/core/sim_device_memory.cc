@@ -41,8 +41,8 @@ void forget_done(Pool &pool) {
 int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t bytes,
                     std::vector<Point> &waits) {
   forget_done(pool);
-  const uint64_t room = driver.free_bytes(pool.device) + pool.reserved;
-  const uint64_t limit = pool.max_bytes == 0 ? room : std::min(room, pool.max_bytes);
+  const uint64_t available = driver.free_bytes(pool.device) + pool.reserved;
+  const uint64_t limit = pool.max_bytes == 0 ? available : std::min(available, pool.max_bytes);
   if (pool.used > limit || bytes > limit - pool.used) return kOutOfMemory;
   const uint64_t others = freeing_bytes(pool, stream);
   if (pool.used + bytes + others > limit) {

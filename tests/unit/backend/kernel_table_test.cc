@@ -223,12 +223,12 @@ TEST(KernelTable, TextsMustEndInside) {
   struct {
     guf_module_v1 table;
     char name[4];
-  } room = {
-      {sizeof(guf_module_v1), GUF_KERNEL_ABI, room.name, 0, 0, 0, 0, nullptr, nullptr, nullptr},
+  } buffer = {
+      {sizeof(guf_module_v1), GUF_KERNEL_ABI, buffer.name, 0, 0, 0, 0, nullptr, nullptr, nullptr},
       {'o', 'p', 'e', 'n'}};
-  const auto first = reinterpret_cast<uint64_t>(&room);
-  const Region regions[] = {{first, first + offsetof(decltype(room), name) + 4, false}};
-  EXPECT_EQ(check_table(&room.table, {regions, false}, nullptr), GUF_E_BAD_FILE);
+  const auto first = reinterpret_cast<uint64_t>(&buffer);
+  const Region regions[] = {{first, first + offsetof(decltype(buffer), name) + 4, false}};
+  EXPECT_EQ(check_table(&buffer.table, {regions, false}, nullptr), GUF_E_BAD_FILE);
 }
 
 TEST(KernelTable, PointersMustStayInside) {

@@ -29,47 +29,47 @@ namespace {
 
 TEST(StructSize, EqualIsUsedInPlace) {
   const Grown in = {sizeof(Grown), 1, 2};
-  Grown room;
+  Grown buffer;
   const Grown *out = nullptr;
-  ASSERT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_OK);
+  ASSERT_EQ(read_struct(&in, "args", &buffer, &out, nullptr), GUF_OK);
   EXPECT_EQ(out, &in);
 }
 
 TEST(StructSize, SmallerIsExtendedWithZeros) {
   const Grown in = {8, 1, 2};
-  Grown room = {9, 9, 9};
+  Grown buffer = {9, 9, 9};
   const Grown *out = nullptr;
-  ASSERT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_OK);
-  EXPECT_EQ(out, &room);
+  ASSERT_EQ(read_struct(&in, "args", &buffer, &out, nullptr), GUF_OK);
+  EXPECT_EQ(out, &buffer);
   EXPECT_EQ(out->first, 1U);
   EXPECT_EQ(out->later, 0U);
 }
 
 TEST(StructSize, LargerMustBeZeroBeyond) {
   Later in = {{sizeof(Later), 1, 2}, {0, 0}};
-  Grown room;
+  Grown buffer;
   const Grown *out = nullptr;
-  EXPECT_EQ(read_struct(&in.known, "args", &room, &out, nullptr), GUF_OK);
+  EXPECT_EQ(read_struct(&in.known, "args", &buffer, &out, nullptr), GUF_OK);
   EXPECT_EQ(out, &in.known);
   guf_error error = {};
   error.struct_size = sizeof error;
   in.more[1] = 1;
-  EXPECT_EQ(read_struct(&in.known, "args", &room, &out, &error), GUF_E_STRUCT);
+  EXPECT_EQ(read_struct(&in.known, "args", &buffer, &out, &error), GUF_E_STRUCT);
   EXPECT_STREQ(error.message,
                "byte 24 of args, a struct of 32 bytes, is set; this version of the library knows "
                "16");
 }
 
 TEST(StructSize, OtherSizesAreRefused) {
-  Grown room;
+  Grown buffer;
   const Grown *out = nullptr;
   for (const uint32_t size : {0U, 1U, 4U, 7U, 65537U, 0x80000000U, 0xFFFFFFFFU}) {
     Grown in = {size, 1, 2};
-    EXPECT_EQ(read_struct(&in, "args", &room, &out, nullptr), GUF_E_STRUCT) << size;
+    EXPECT_EQ(read_struct(&in, "args", &buffer, &out, nullptr), GUF_E_STRUCT) << size;
     EXPECT_EQ(write_struct(&in, "args", Grown{}, nullptr), GUF_E_STRUCT) << size;
     EXPECT_EQ(in.first, 1U);
   }
-  EXPECT_EQ(read_struct<Grown>(nullptr, "args", &room, &out, nullptr), GUF_E_ARG);
+  EXPECT_EQ(read_struct<Grown>(nullptr, "args", &buffer, &out, nullptr), GUF_E_ARG);
   EXPECT_EQ(write_struct<Grown>(nullptr, "args", Grown{}, nullptr), GUF_E_ARG);
 }
 

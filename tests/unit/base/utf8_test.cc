@@ -83,11 +83,11 @@ TEST(Utf8, LogLines) {
   log(LogLevel::kWarning, "path %s", "\xff/\u20ac");
   ASSERT_TRUE(log_take(text, sizeof text, &level));
   EXPECT_STREQ(text, "path \\xff/\u20ac");
-  for (size_t room : {5, 6, 7, 8}) {
+  for (size_t size : {5, 6, 7, 8}) {
     log_text(LogLevel::kWarning, "abcd\u20ac");
     char small[8];
-    ASSERT_TRUE(log_take(small, room, &level));
-    EXPECT_STREQ(small, room == 8 ? "abcd\u20ac" : "abcd");
+    ASSERT_TRUE(log_take(small, size, &level));
+    EXPECT_STREQ(small, size == 8 ? "abcd\u20ac" : "abcd");
   }
 }
 

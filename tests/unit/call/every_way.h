@@ -15,9 +15,9 @@ inline void run_plan(Call &call, const std::vector<const void *> &places) {
   uint64_t nbytes = 0;
   uint64_t alignment = 0;
   ASSERT_EQ(guf_plan_workspace(plan, &nbytes, &alignment, &call.error), GUF_OK);
-  std::vector<char> room(nbytes + alignment);
+  std::vector<char> buffer(nbytes + alignment);
   const uint64_t workspace =
-      (reinterpret_cast<uint64_t>(room.data()) + alignment - 1) / alignment * alignment;
+      (reinterpret_cast<uint64_t>(buffer.data()) + alignment - 1) / alignment * alignment;
   std::vector<uint64_t> addresses;
   for (const void *place : places) addresses.push_back(reinterpret_cast<uint64_t>(place));
   EXPECT_EQ(guf_plan_launch(plan, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),

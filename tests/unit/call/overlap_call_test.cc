@@ -52,8 +52,8 @@ View view_of_shape(std::mt19937 *engine, guf_dtype dtype, const std::vector<T> &
     (stride < 0 ? low : high) += stride * (extent - 1);
     unit *= extent + below(2);
   }
-  const int64_t room = static_cast<int64_t>(buffer.size()) - (high - low);
-  made.data = buffer.data() + below(room) - low;
+  const int64_t left = static_cast<int64_t>(buffer.size()) - (high - low);
+  made.data = buffer.data() + below(left) - low;
   return made;
 }
 

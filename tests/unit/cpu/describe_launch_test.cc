@@ -90,9 +90,9 @@ class DescribeLaunch : public testing::Test {
 
   // Builds a launch that copies floats. Sizes and strides count elements, dimension 0 first.
   guf_launch_block block(std::vector<int64_t> sizes, std::vector<int64_t> in,
-                         std::vector<int64_t> out, size_t room) {
-    in_.assign(room, 1);
-    out_.assign(room, 0);
+                         std::vector<int64_t> out, size_t size) {
+    in_.assign(size, 1);
+    out_.assign(size, 0);
     for (int64_t &step : in) step *= 4;
     for (int64_t &step : out) step *= 4;
     return make_block(

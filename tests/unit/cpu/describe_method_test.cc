@@ -196,7 +196,7 @@ TEST_F(DescribeMethod, Events) {
   EXPECT_THAT(text, HasSubstr("; floating-point flags are computed for every step\n"));
 }
 
-TEST_F(DescribeMethod, FillsTheRoomAndNoMore) {
+TEST_F(DescribeMethod, FillsTheBufferAndNoMore) {
   const guf_method_block small = block(GUF_METHOD_REDUCE, 10, 100);
   const std::string whole = text_of(small);
   const guf_backend_method asked = request(small, 0, nullptr);

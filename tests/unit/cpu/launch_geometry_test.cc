@@ -12,7 +12,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr size_t kRoom = 1 << 20;  // floats per operand
+constexpr size_t kCapacity = 1 << 20;  // floats per operand
 
 struct Row {
   const char *name;
@@ -73,9 +73,10 @@ float swapped(float x) {
 // Memory of one operand with guard space on both sides. Initial values differ by position.
 class Operand {
  public:
-  Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kRoom + 16) {
-    origin_ = bytes_.data() + 4 * kRoom + (odd ? 1 : 0);
-    for (int64_t i = -static_cast<int64_t>(kRoom) + 4; i < static_cast<int64_t>(kRoom) - 4; ++i) {
+  Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kCapacity + 16) {
+    origin_ = bytes_.data() + 4 * kCapacity + (odd ? 1 : 0);
+    for (int64_t i = -static_cast<int64_t>(kCapacity) + 4; i < static_cast<int64_t>(kCapacity) - 4;
+         ++i) {
       const uint32_t mixed = (static_cast<uint32_t>(i) ^ seed << 24) * 0x9e3779b1u;
       put(i, static_cast<float>((mixed >> 8) % 100000) / 8);
     }

@@ -26,11 +26,11 @@ int64_t random_size(std::mt19937 &random, int64_t most) {
   return std::min(size, most);
 }
 
-MethodDim random_dim(std::mt19937 &random, int64_t *room) {
+MethodDim random_dim(std::mt19937 &random, int64_t *left) {
   MethodDim dim;
-  dim.size = random_size(random, *room);
+  dim.size = random_size(random, *left);
   if (random() % 30 != 0) dim.size = std::max<int64_t>(dim.size, 1);
-  *room /= std::max<int64_t>(dim.size, 1);
+  *left /= std::max<int64_t>(dim.size, 1);
   dim.reversed = random() % 6 == 0;
   dim.repeated = random() % 12 == 0;
   dim.gap = random() % 5 == 0 ? 1 + random() % 2 : 0;
@@ -51,11 +51,11 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.seed = static_cast<unsigned>(random());
   row.function = one_of(random, kFunctions);
   row.dtype = one_of(random, kRandomDtypes);
-  int64_t room = random() % 8 == 0 ? kMostElements : 4000;
+  int64_t left = random() % 8 == 0 ? kMostElements : 4000;
   const bool reduce = method == GUF_METHOD_REDUCE;
   const size_t nfold = reduce ? random() % 4 : 1;
-  for (size_t d = 0; d < nfold; ++d) row.fold.push_back(random_dim(random, &room));
-  for (size_t d = random() % 3; d > 0; --d) row.kept.push_back(random_dim(random, &room));
+  for (size_t d = 0; d < nfold; ++d) row.fold.push_back(random_dim(random, &left));
+  for (size_t d = random() % 3; d > 0; --d) row.kept.push_back(random_dim(random, &left));
   row.tree = random() % 6 != 0;
   if (!row.tree && !is_integer(row.dtype) && random() % 2 == 0) row.function = "subtract";
   row.exact = row.tree && is_integer(row.dtype) && random() % 4 != 0;

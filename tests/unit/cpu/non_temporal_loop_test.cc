@@ -27,12 +27,12 @@ template <class T>
 void check_row(int64_t count, int64_t offset, int64_t stride) {
   SCOPED_TRACE(testing::Message() << count << " of " << sizeof(T) << " at " << offset);
   const auto size = static_cast<int64_t>(sizeof(T));
-  const auto room = static_cast<size_t>(count * std::max<int64_t>(std::abs(stride), 1) * size);
-  std::vector<char> input(room + 256, '\x11');
+  const auto nbytes = static_cast<size_t>(count * std::max<int64_t>(std::abs(stride), 1) * size);
+  std::vector<char> input(nbytes + 256, '\x11');
   std::vector<char> memory(static_cast<size_t>(count * size) + 512, '\x22');
   char *const line = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
   char *const out = line + 64 + offset;
-  char *const in = input.data() + (stride < 0 ? static_cast<int64_t>(room) - size : 0);
+  char *const in = input.data() + (stride < 0 ? static_cast<int64_t>(nbytes) - size : 0);
   for (int64_t i = 0; i < count; ++i) {
     const T value = T(static_cast<float>(i));
     std::memcpy(in + i * stride * size, &value, sizeof value);

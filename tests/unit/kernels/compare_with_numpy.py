@@ -243,8 +243,8 @@ def show(letter, array, i):
 
 
 def spread(array, step):
-    room = np.zeros(len(array) * abs(step), array.dtype)
-    view = room[::step]
+    buffer = np.zeros(len(array) * abs(step), array.dtype)
+    view = buffer[::step]
     view[:] = array
     return view
 

@@ -9,7 +9,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr size_t kRoom = 16;  // bytes per element, enough for every dtype
+constexpr size_t kCapacity = 16;  // bytes per element, enough for every dtype
 
 template <class T>
 Element store(T value) {
@@ -199,7 +199,7 @@ guf_status call_kernel(const Kernel &kernel, const std::vector<double> &inputs, 
   int64_t steps[8];
   for (size_t i = 0; i < kernel.dtypes.size(); ++i) {
     const size_t size = (kernel.dtypes[i] >> 8 & 0xFF) / 8;
-    memory.emplace_back(static_cast<size_t>(count) * kRoom);
+    memory.emplace_back(static_cast<size_t>(count) * kCapacity);
     steps[i] = static_cast<int64_t>(size);
     for (int64_t item = 0; item < count && i < inputs.size(); ++item) {
       const Element element = encode(kernel.dtypes[i], inputs[i]);

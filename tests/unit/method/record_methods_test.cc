@@ -163,8 +163,8 @@ TEST_F(RecordMethods, ThreadsShareSubtrees) {
 
 // Overwrites stack memory that earlier calls of this thread used.
 [[gnu::noinline]] void overwrite_stack() {
-  volatile char room[64 * 1024];
-  for (volatile char &byte : room) byte = 0x55;
+  volatile char buffer[64 * 1024];
+  for (volatile char &byte : buffer) byte = 0x55;
 }
 
 TEST_F(RecordMethods, QueuedReductionsKeepTheirInitialValue) {

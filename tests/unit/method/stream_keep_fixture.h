@@ -28,8 +28,8 @@ inline void drain() {
 }
 // Overwrites stack memory that earlier calls of this thread used.
 [[gnu::noinline]] inline void scribble() {
-  volatile char room[64 * 1024];
-  for (volatile char &byte : room) byte = 0x55;
+  volatile char buffer[64 * 1024];
+  for (volatile char &byte : buffer) byte = 0x55;
 }
 inline void count_release(void *, uint64_t) {
   ++released;
@@ -84,8 +84,8 @@ class StreamKeep : public testing::Test {
   }
 
   template <class T>
-  std::vector<T> &counting(std::deque<std::vector<T>> *room, int64_t n) {
-    std::vector<T> &made = room->emplace_back(static_cast<size_t>(n));
+  std::vector<T> &counting(std::deque<std::vector<T>> *buffer, int64_t n) {
+    std::vector<T> &made = buffer->emplace_back(static_cast<size_t>(n));
     std::iota(made.begin(), made.end(), T{0});
     return made;
   }

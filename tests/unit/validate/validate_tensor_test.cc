@@ -95,10 +95,10 @@ TEST_P(Tensors, AreChecked) {
   tensor.shape = row.shape.data();
   tensor.strides = row.strides.empty() ? nullptr : row.strides.data();
   tensor.address = row.address;
-  int64_t room[GUF_MAX_NDIM] = {};
+  int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
   guf_error error = no_error();
-  EXPECT_EQ(check_tensor(tensor, 4, room, &layout, &error), row.status) << error.message;
+  EXPECT_EQ(check_tensor(tensor, 4, buffer, &layout, &error), row.status) << error.message;
   EXPECT_EQ(error.status, row.status);
   EXPECT_THAT(error.message, HasSubstr(row.text));
   if (row.status != GUF_OK) {
@@ -108,7 +108,7 @@ TEST_P(Tensors, AreChecked) {
   EXPECT_EQ(layout.ndim, tensor.ndim);
   EXPECT_EQ(layout.shape, tensor.shape);
   EXPECT_EQ(layout.address, tensor.address);
-  EXPECT_EQ(layout.strides, row.strides.empty() ? room : row.strides.data());
+  EXPECT_EQ(layout.strides, row.strides.empty() ? buffer : row.strides.data());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Tensors, testing::ValuesIn(kTensorRows),
@@ -126,32 +126,32 @@ guf_tensor tensor_of(int32_t ndim, const int64_t *shape) {
 
 TEST(ValidateTensor, TensorsGetContiguousStrides) {
   const int64_t shape[] = {2, 3, 4};
-  int64_t room[GUF_MAX_NDIM] = {};
+  int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
-  ASSERT_EQ(check_tensor(tensor_of(3, shape), 0, room, &layout, nullptr), GUF_OK);
+  ASSERT_EQ(check_tensor(tensor_of(3, shape), 0, buffer, &layout, nullptr), GUF_OK);
   EXPECT_THAT(std::vector<int64_t>(layout.strides, layout.strides + 3),
               testing::ElementsAre(96, 32, 8));
 }
 
 TEST(ValidateTensor, NumberOfDimensions) {
   const std::vector<int64_t> ones(GUF_MAX_NDIM + 1, 1);
-  int64_t room[GUF_MAX_NDIM + 1] = {};
+  int64_t buffer[GUF_MAX_NDIM + 1] = {};
   array::Layout layout = {};
   guf_error error = no_error();
-  EXPECT_EQ(check_tensor(tensor_of(GUF_MAX_NDIM, ones.data()), 0, room, &layout, &error), GUF_OK);
+  EXPECT_EQ(check_tensor(tensor_of(GUF_MAX_NDIM, ones.data()), 0, buffer, &layout, &error), GUF_OK);
   for (const int32_t ndim : {-1, GUF_MAX_NDIM + 1, std::numeric_limits<int32_t>::max()}) {
-    EXPECT_EQ(check_tensor(tensor_of(ndim, ones.data()), 2, room, &layout, &error), GUF_E_SHAPE);
+    EXPECT_EQ(check_tensor(tensor_of(ndim, ones.data()), 2, buffer, &layout, &error), GUF_E_SHAPE);
     EXPECT_EQ(error.message, "argument 2: ndim: expected 0..64, got " + std::to_string(ndim));
     EXPECT_EQ(error.argument, 2);
   }
 }
 
 TEST(ValidateTensor, ShapesThatAreNull) {
-  int64_t room[GUF_MAX_NDIM] = {};
+  int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
   guf_error error = no_error();
-  EXPECT_EQ(check_tensor(tensor_of(0, nullptr), 2, room, &layout, &error), GUF_OK);
-  EXPECT_EQ(check_tensor(tensor_of(1, nullptr), 2, room, &layout, &error), GUF_E_ARG);
+  EXPECT_EQ(check_tensor(tensor_of(0, nullptr), 2, buffer, &layout, &error), GUF_OK);
+  EXPECT_EQ(check_tensor(tensor_of(1, nullptr), 2, buffer, &layout, &error), GUF_E_ARG);
   EXPECT_STREQ(error.message, "argument 2: the tensor's shape is NULL");
   EXPECT_EQ(error.argument, 2);
 }

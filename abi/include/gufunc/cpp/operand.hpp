@@ -246,7 +246,7 @@ class COperands {
   template <class Range>
   explicit COperands(const Range &operands) {
     for (const Operand &operand : operands) {
-      if (count_ == kRoom) break;
+      if (count_ == kCapacity) break;
       operand.write(list_[count_++]);
     }
   }
@@ -264,10 +264,11 @@ class COperands {
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:
-  static constexpr int32_t kRoom = GUF_MAX_OPERANDS + 1;  // one more than the maximum, so that the
-                                                          // library refuses too many
+  static constexpr int32_t kCapacity =
+      GUF_MAX_OPERANDS + 1;  // one more than the maximum, so that the
+                             // library refuses too many
   int32_t count_ = 0;
-  guf_operand list_[kRoom];
+  guf_operand list_[kCapacity];
 };
 
 }  // namespace detail

@@ -32,12 +32,12 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
   // `workspace` is the address of scratch memory, see workspace().
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
-    constexpr int32_t kRoom = GUF_MAX_OPERANDS + 2;  // one more than the maximum, so that the
-                                                     // library refuses too many
-    uint64_t addresses[kRoom];
+    constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 2;  // one more than the maximum, so that the
+                                                         // library refuses too many
+    uint64_t addresses[kCapacity];
     int32_t count = 0;
     for (const void *operand : operands) {
-      if (count == kRoom) break;
+      if (count == kCapacity) break;
       addresses[count++] = reinterpret_cast<uint64_t>(operand);
     }
     detail::Record told;

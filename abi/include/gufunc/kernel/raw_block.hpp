@@ -198,7 +198,7 @@ class block {
         grid_{p.grid[0], p.grid[1], p.grid[2]},
         threads_{p.threads[0], p.threads[1], p.threads[2]},
         shared_(shared),
-        room_(p.shared_bytes),
+        capacity_(p.shared_bytes),
         used_(0) {}
 
   GUF_DEVICE_ONLY i64 local_id(int d = 0) const { return raw::local_id(at_, d); }
@@ -224,7 +224,7 @@ class block {
   // Pieces are allocated one after another: all threads must make the same calls in the same order.
   template <class T>
   GUF_DEVICE_ONLY T *shared(i64 count) {
-    const i64 left = (i64)room_ - (i64)used_;
+    const i64 left = (i64)capacity_ - (i64)used_;
     if (shared_ == nullptr || count < 0 || left < 0 || count > left / (i64)sizeof(T)) {
       return nullptr;
     }
@@ -244,7 +244,7 @@ class block {
   raw::place at_;
   u32 grid_[3], threads_[3];
   char *shared_;
-  u32 room_, used_;
+  u32 capacity_, used_;
 };
 
 }  // namespace guf

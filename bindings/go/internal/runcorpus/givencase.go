@@ -53,9 +53,9 @@ func (g *given) fillBuffers() error {
 		if from == nil || b.Shift < 0 || b.Shift > 1 {
 			return fmt.Errorf("buffer %d", i)
 		}
-		room := make([]byte, b.NBytes+32)
-		start := b.Shift + int(-uintptr(unsafe.Pointer(&room[0]))&15)
-		g.memory = append(g.memory, room[start:start+b.NBytes:start+b.NBytes])
+		buffer := make([]byte, b.NBytes+32)
+		start := b.Shift + int(-uintptr(unsafe.Pointer(&buffer[0]))&15)
+		g.memory = append(g.memory, buffer[start:start+b.NBytes:start+b.NBytes])
 		copy(g.memory[i], from)
 	}
 	return nil

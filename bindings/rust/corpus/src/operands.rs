@@ -32,7 +32,7 @@ impl<'a> Buffer<'a> {
         let before = blob.get(at..at + nbytes).ok_or("a buffer outside the group's bytes")?;
         let shift = json.need("shift")?.size()?;
         let mut buffer = Buffer { memory: vec![0; nbytes / 16 + 2], shift, before };
-        // SAFETY: the memory has room for all bytes after the shift.
+        // SAFETY: the memory holds all bytes after the shift.
         unsafe {
             std::ptr::copy_nonoverlapping(before.as_ptr(), buffer.start(), nbytes);
         }

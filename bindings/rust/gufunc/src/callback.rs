@@ -36,9 +36,9 @@ fn tell(record: &mut sys::guf_error, status: Status, failure: &Error) {
     record.axis = place(failure.axis());
     record.native_code = failure.native_code();
     let text = failure.message();
-    let room = record.message.len() - 1;
+    let capacity = record.message.len() - 1;
     // The text is cut at a character boundary.
-    let end = (0..=room.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    let end = (0..=capacity.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     let bytes = text.bytes().take(end.unwrap_or(0)).chain([0]);
     for (place, byte) in record.message.iter_mut().zip(bytes) {
         *place = byte as c_char;

@@ -183,7 +183,7 @@ impl DynArray {
             return Err(Error::new(Status::NO_MEMORY, message));
         }
         let nbytes = size * size_of::<T>();
-        // SAFETY: the vector has room for the elements, and the copy is complete on return.
+        // SAFETY: the vector has capacity for the elements, and the copy is complete on return.
         unsafe {
             self.queue_copy_to_host(bytes.as_mut_ptr().cast(), nbytes, Order::C, None)?;
             let written = std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), nbytes);

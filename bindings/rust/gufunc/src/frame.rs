@@ -6,11 +6,11 @@ use gufunc_sys as sys;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 /// Maximum number of entries: the operands of a ufunc, a mask and an initial value.
-const ROOM: usize = sys::GUF_MAX_OPERANDS as usize + 2;
+const CAPACITY: usize = sys::GUF_MAX_OPERANDS as usize + 2;
 
 pub(crate) struct Frame {
-    operands: [MaybeUninit<sys::guf_operand>; ROOM],
-    tensors: [MaybeUninit<sys::guf_tensor>; ROOM],
+    operands: [MaybeUninit<sys::guf_operand>; CAPACITY],
+    tensors: [MaybeUninit<sys::guf_tensor>; CAPACITY],
     used: usize,
     first_output: usize,
     borrows: bool,
@@ -25,8 +25,8 @@ impl Frame {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Frame {
-            operands: [const { MaybeUninit::uninit() }; ROOM],
-            tensors: [const { MaybeUninit::uninit() }; ROOM],
+            operands: [const { MaybeUninit::uninit() }; CAPACITY],
+            tensors: [const { MaybeUninit::uninit() }; CAPACITY],
             used: 0,
             first_output: 0,
             borrows: false,
@@ -36,7 +36,7 @@ impl Frame {
     /// Adds an operand after the previous ones and returns its address.
     #[inline(always)]
     pub(crate) fn place(&mut self, operand: &Operand<'_>) -> Result<*mut sys::guf_operand> {
-        if self.used == ROOM {
+        if self.used == CAPACITY {
             return Err(too_many());
         }
         operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);

@@ -254,13 +254,13 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Writes the fields that C reads for this kind of operand, and a tensor into `room`. Writing
+    /// Writes the fields that C reads for this kind of operand, and a tensor into `buffer`. Writing
     /// all fields would be slower.
     #[inline(always)]
     pub(crate) fn write(
         &self,
         place: &mut MaybeUninit<sys::guf_operand>,
-        room: &mut MaybeUninit<sys::guf_tensor>,
+        buffer: &mut MaybeUninit<sys::guf_tensor>,
     ) {
         let (mut kind, mut array, mut tensor) =
             (sys::GUF_OPERAND_NONE, std::ptr::null_mut(), std::ptr::null());
@@ -269,11 +269,11 @@ impl<'a> Operand<'a> {
             Kind::None => {}
             Kind::Array(raw, _) => (kind, array) = (sys::GUF_OPERAND_ARRAY, *raw),
             Kind::Tensor(made) => {
-                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, room.write(made.to_c()));
+                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, buffer.write(made.to_c()));
             }
             Kind::Slice { address, dtype, flags, length } => {
                 let made = slice_to_c(*address, *dtype, *flags, length);
-                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, room.write(made));
+                (kind, tensor) = (sys::GUF_OPERAND_TENSOR, buffer.write(made));
             }
             Kind::Value { kind: own, dtype, value } => {
                 kind = *own;

@@ -218,8 +218,8 @@ impl Plan {
             }
         }
         let (nbytes, alignment) = self.workspace()?;
-        let room = self.room(nbytes, alignment)?;
-        let at = room.as_ref().map_or(0, |(_, at)| *at);
+        let workspace = self.allocate_workspace(nbytes, alignment)?;
+        let at = workspace.as_ref().map_or(0, |(_, at)| *at);
         // SAFETY: the memory is borrowed or held until the wait below, and its layout was checked.
         let launched = unsafe { self.launch_at(None, &addresses, at) };
         // Also wait after a failure, for work that was queued before it.
@@ -267,7 +267,7 @@ impl Plan {
     }
 
     /// Allocates the workspace of one launch on the plan's device.
-    fn room(&self, nbytes: u64, alignment: u64) -> Result<Option<(DynArray, u64)>> {
+    fn allocate_workspace(&self, nbytes: u64, alignment: u64) -> Result<Option<(DynArray, u64)>> {
         if nbytes == 0 {
             return Ok(None);
         }

@@ -330,8 +330,8 @@ fn failed(status: i32, record: &mut MaybeUninit<sys::guf_error>) -> Result<Statu
         let place = record.as_mut_ptr();
         let text = (&raw mut (*place).message).cast::<c_char>();
         let length = CStr::from_ptr(text).to_bytes().len();
-        let room = (*place).message.len();
-        std::ptr::write_bytes(text.add(length), 0, room - length);
+        let capacity = (*place).message.len();
+        std::ptr::write_bytes(text.add(length), 0, capacity - length);
         (*place).reserved = 0;
         Err(Error::of_record(status, record.assume_init_ref()))
     }

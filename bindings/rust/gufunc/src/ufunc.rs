@@ -198,7 +198,7 @@ impl Ufunc {
     pub fn loop_types(&self, index: u32) -> Result<Vec<DType>> {
         let mut types = vec![0; (self.nin + self.nout) as usize];
         let (count, place) = (types.len() as i32, types.as_mut_ptr());
-        // SAFETY: the buffer has room for the number of dtypes that is passed.
+        // SAFETY: the buffer holds the number of dtypes that is passed.
         check(|error| unsafe {
             sys::guf_ufunc_loop_types(self.as_raw(), index, count, place, error)
         })?;

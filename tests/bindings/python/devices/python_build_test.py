@@ -25,11 +25,11 @@ GUF_UFUNC(plus, "d->d");
 
 class Build(unittest.TestCase):
     def setUp(self):
-        room = tempfile.TemporaryDirectory()
-        self.addCleanup(room.cleanup)
-        self.room = pathlib.Path(room.name)
-        self.calls = self.room / "calls"
-        compiler, self.compiler = self.room / "gufcc", _build.find_gufcc()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.calls = self.folder / "calls"
+        compiler, self.compiler = self.folder / "gufcc", _build.find_gufcc()
         compiler.write_text(
             f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # counts its runs
         compiler.chmod(0o755)
@@ -40,7 +40,7 @@ class Build(unittest.TestCase):
         return len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
 
     def build(self, source, **keywords):
-        return gufunc.build(source, cache=self.room / "cache", **keywords)
+        return gufunc.build(source, cache=self.folder / "cache", **keywords)
 
     def test_a_text_is_built_once(self):
         module = self.build(SOURCE, name="one_text", define=["ADDED=1"])
@@ -57,8 +57,8 @@ class Build(unittest.TestCase):
         for name in ("../../outside", "a/b", "", "a.b", "é", 3):
             with self.subTest(name), self.assertRaisesRegex(gufunc.CallError, "name: expected"):
                 self.build(SOURCE, name=name, define=["ADDED=1"])
-        self.assertEqual([path.name for path in self.room.iterdir()], ["gufcc"])
-        amount = self.room / "headers" / "amount.h"
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["gufcc"])
+        amount = self.folder / "headers" / "amount.h"
         amount.parent.mkdir()
         amount.write_text("#define AMOUNT 10 * TIMES\n")
         module = self.build(INCLUDING, name="one_of_each", include=str(amount.parent),
@@ -66,14 +66,14 @@ class Build(unittest.TestCase):
         self.assertEqual(module.plus(1.0), 21.0)
 
     def test_what_is_included_counts(self):
-        source = self.room / "plus.guf.cpp"
+        source = self.folder / "plus.guf.cpp"
         source.write_text(INCLUDING)
-        (self.room / "amount.h").write_text("#define AMOUNT 10\n")
+        (self.folder / "amount.h").write_text("#define AMOUNT 10\n")
         first = self.build(source, name="plus_ten", load_module=False)
         self.assertEqual(self.build(source, name="plus_ten", load_module=False), first)
         self.assertEqual(self.count(), 1)
         before = first.read_bytes()
-        (self.room / "amount.h").write_text("#define AMOUNT 20\n")
+        (self.folder / "amount.h").write_text("#define AMOUNT 20\n")
         second = self.build(source, name="plus_ten", load_module=False)
         self.assertEqual(self.count(), 2)
         self.assertNotEqual(second.read_bytes(), before)
@@ -84,10 +84,10 @@ class Build(unittest.TestCase):
             self.build(SOURCE.replace("ADDED", "nothing"), name="broken")
         self.assertIn("nothing", str(caught.exception))
         self.assertIn("--name=broken", caught.exception.command)
-        self.assertEqual(list((self.room / "cache").iterdir()), [])
+        self.assertEqual(list((self.folder / "cache").iterdir()), [])
         with self.assertRaises(FileNotFoundError):
-            self.build(self.room / "missing.guf.cpp")
-        os.environ["GUFUNC_GUFCC"] = str(self.room / "no_such_compiler")
+            self.build(self.folder / "missing.guf.cpp")
+        os.environ["GUFUNC_GUFCC"] = str(self.folder / "no_such_compiler")
         found = _build.find_gufcc()  # tries the next location
         self.assertTrue(os.access(found, os.X_OK))
 
@@ -95,9 +95,9 @@ class Build(unittest.TestCase):
         program = ("import gufunc, sys\n"
                    "module = gufunc.build(sys.argv[1], cache=sys.argv[2], name='together')\n"
                    "print(module.plus(1.0))\n")
-        source = self.room / "together.guf.cpp"
+        source = self.folder / "together.guf.cpp"
         source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
-        both = [subprocess.Popen([sys.executable, "-c", program, source, self.room / "cache"],
+        both = [subprocess.Popen([sys.executable, "-c", program, source, self.folder / "cache"],
                                  stdout=subprocess.PIPE, text=True) for _ in range(2)]
         for process in both:
             self.assertEqual(process.communicate()[0], "4.0\n")
@@ -105,22 +105,22 @@ class Build(unittest.TestCase):
 
     def test_what_another_has_finished_stays(self):
         """While this process compiles, another process finishes the same module and loads it."""
-        source = self.room / "meanwhile.guf.cpp"
+        source = self.folder / "meanwhile.guf.cpp"
         source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
-        program = self.room / "other.py"
+        program = self.folder / "other.py"
         program.write_text("import gufunc, os, sys\n"
                            "made = gufunc.build(sys.argv[1], cache=sys.argv[2],"
                            " load_module=False)\n"
                            "print(made, os.stat(made).st_ino)\n")
-        told, compiler = self.room / "told", self.room / "gufcc"
+        told, compiler = self.folder / "told", self.folder / "gufcc"
         compiler.write_text(
             f'#!/bin/sh\nif mkdir "{told}.begun" 2>/dev/null; then\n'
-            f'"{sys.executable}" "{program}" "{source}" "{self.room}/cache" >"{told}" || exit 9\n'
+            f'"{sys.executable}" "{program}" "{source}" "{self.folder}/cache" >"{told}" || exit 9\n'
             f'fi\nexec "{self.compiler}" "$@"\n')
         made = self.build(source, load_module=False)
         path, inode = told.read_text().split()
         self.assertEqual((str(made), os.stat(made).st_ino), (path, int(inode)))
-        self.assertEqual(len(list((self.room / "cache").iterdir())), 1)
+        self.assertEqual(len(list((self.folder / "cache").iterdir())), 1)
 
     def test_a_damaged_cache_is_built_anew(self):
         first = self.build(SOURCE, name="damaged", define=["ADDED=1"], load_module=False)

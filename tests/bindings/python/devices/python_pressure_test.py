@@ -8,7 +8,7 @@ import gufunc
 import numpy as np
 
 COUNT = 131072  # arrays of 1 MiB
-ROOM = 64 << 20
+LIMIT = 64 << 20
 
 
 class Holder:
@@ -24,7 +24,7 @@ class Pressure(unittest.TestCase):
             self.device = gufunc.Device("cuda:0")
         except gufunc.Error as error:
             self.skipTest(str(error))
-        self.device.limit_memory(ROOM)
+        self.device.limit_memory(LIMIT)
         self.addCleanup(self.device.limit_memory, None)
         gc.collect()
         gc.disable()  # it runs only if an allocation fails
@@ -34,7 +34,7 @@ class Pressure(unittest.TestCase):
         """Each step creates an array of 1 MiB; there is memory for 64."""
         for _ in range(100):
             Holder(step())
-        self.assertLessEqual(self.device.memory.live_bytes, ROOM)
+        self.assertLessEqual(self.device.memory.live_bytes, LIMIT)
 
     def test_arrays(self):
         host, x = np.ones(COUNT), gufunc.ones(COUNT, device=self.device)

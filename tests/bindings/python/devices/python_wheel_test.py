@@ -43,13 +43,13 @@ def run(*command, **keywords):
 
 class Wheel(unittest.TestCase):
     def setUp(self):
-        room = tempfile.TemporaryDirectory()
-        self.addCleanup(room.cleanup)
-        self.room = pathlib.Path(room.name).resolve()
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name).resolve()
 
     def pack(self, folder):
         return pathlib.Path(run(sys.executable, f"{SOURCE}/bindings/python/make_wheel.py",
-                                "--build", BUILD, "--output", self.room / folder, "--version",
+                                "--build", BUILD, "--output", self.scratch / folder, "--version",
                                 VERSION, "--cmake", CMAKE).strip())
 
     def test_a_wheel_installs_and_works(self):
@@ -62,7 +62,7 @@ class Wheel(unittest.TestCase):
         self.check("--config-settings", f"build-dir={BUILD}", f"{SOURCE}/bindings/python")
 
     def check(self, *what):
-        place = self.room / "environment"
+        place = self.scratch / "environment"
         run(sys.executable, "-m", "venv", place)
         python = place / "bin/python"
         clean = {name: value for name, value in os.environ.items()
@@ -71,14 +71,14 @@ class Wheel(unittest.TestCase):
         plain = {name: value for name, value in clean.items() if name != "LD_LIBRARY_PATH"}
         run(python, "-m", "pip", "install", "--no-index", "--disable-pip-version-check", *what,
             env=plain)
-        text = run(python, "-c", PROGRAM, place, KERNEL, BUILD, env=clean, cwd=self.room)
+        text = run(python, "-c", PROGRAM, place, KERNEL, BUILD, env=clean, cwd=self.scratch)
         self.assertEqual(text, "works True\n")
         shown = run(python, "-m", "pip", "show", "--disable-pip-version-check", "gufunc", env=clean)
         self.assertIn(f"Version: {VERSION}", shown)
         run(python, "-m", "pip", "uninstall", "-y", "--disable-pip-version-check", "gufunc",
             env=clean)
         left = subprocess.run([python, "-c", "import gufunc"], capture_output=True, env=clean,
-                              cwd=self.room)
+                              cwd=self.scratch)
         self.assertNotEqual(left.returncode, 0)
 
 
