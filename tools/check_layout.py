@@ -67,8 +67,8 @@ def main():
     found = layout(args.root / "abi/include", args.cc)
     if args.write:
         listing.write_text("\n".join(found) + "\n")
-    wanted = listing.read_text().splitlines()
-    findings = [line for line in difflib.unified_diff(wanted, found, "abi/layout.txt", "headers",
+    expected = listing.read_text().splitlines()
+    findings = [line for line in difflib.unified_diff(expected, found, "abi/layout.txt", "headers",
                                                       lineterm="", n=0)]
     tree.finish("layout", findings, len(found))
 

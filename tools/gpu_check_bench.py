@@ -120,19 +120,19 @@ class Benchmarks:
                 self.report.row('suspects', name, 'measured', f'{ratio:.3f} of the copy',
                                 found=ratio)
 
-    def bar(self, name, wanted, found, text):
+    def bar(self, name, expected, found, text):
         """Adds a row: met, not met, or the reason why it was not measured."""
         if found is None:
-            self.report.row('bars', name, 'not measured', text, wanted=wanted)
+            self.report.row('bars', name, 'not measured', text, expected=expected)
         else:
-            met = found >= wanted if wanted <= 1 else found <= wanted
-            self.report.row('bars', name, 'met' if met else 'not met', text, wanted=wanted,
+            met = found >= expected if expected <= 1 else found <= expected
+            self.report.row('bars', name, 'met' if met else 'not met', text, expected=expected,
                             found=found)
 
     def bars(self):
-        for kind, wanted in BARS.items():
+        for kind, expected in BARS.items():
             for size in (size for size in SIZES if size >= JUDGED_FROM):
-                self.copies(kind, wanted, size)
+                self.copies(kind, expected, size)
         bare = self.found.get('driver_launch')
         launches = [name for name in self.found if name.startswith('plan_launch/')]
         for name in launches or ['plan_launch']:
@@ -144,17 +144,17 @@ class Benchmarks:
             self.bar(f'{name} over the driver', LAUNCH_BAR, above,
                      f'{above:.0f} ns above {bare["ns"]:.0f}, expected at most {LAUNCH_BAR}')
 
-    def copies(self, kind, wanted, size):
+    def copies(self, kind, expected, size):
         copy = self.found.get(f'driver_copy/{size}')
         names = [name for name in self.found
                  if name.startswith(f'{kind}/') and name.endswith(f'/{size}')]
         if copy is None or not names:
             lost = [text for name, text in self.errors.items() if name.endswith(f'/{size}')]
-            self.bar(f'{kind} of {size} bytes', wanted, None, (lost or [self.why_not])[0])
+            self.bar(f'{kind} of {size} bytes', expected, None, (lost or [self.why_not])[0])
             return
         for name in names:
             ratio = self.found[name]['bytes_per_second'] / copy['bytes_per_second']
-            self.bar(name, wanted, ratio, f'{ratio:.3f} of the copy, expected {wanted}')
+            self.bar(name, expected, ratio, f'{ratio:.3f} of the copy, expected {expected}')
 
     def peers(self):
         """Measures gufunc, CuPy, numba-cuda and PyTorch in one process."""

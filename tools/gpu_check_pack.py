@@ -14,7 +14,7 @@ PROGRAMS = ('bin/gufunc', 'bin/device_bench', 'examples/programs/*')
 LIBRARIES = ('lib/libgufunc.so.0.1', 'lib/gufunc/1/libgufunc_backend_cpu.so')
 # Modules contain a digest of themselves and must not be stripped.
 MODULES = ('examples/modules/*.so', 'bench/modules/*.so',
-           'tests/conformance/modules/lent_functions.so',
+           'tests/conformance/modules/numpy_functions.so',
            'tests/abi/kernels/modules/raw_kernels.so')
 # Libraries of every glibc system. A copy from another release would not match the loader.
 SYSTEM = ('linux-vdso', 'ld-linux', 'libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so')

@@ -34,10 +34,10 @@ class Parts:
         self.options, self.report = options, report
         self.small = options.slow or options.short
         self.modules = build / 'examples/modules'
-        lent = build / 'tests/conformance/modules/lent_functions.so'
-        self.lent = ['--module', lent] if lent.exists() else []
+        functions = build / 'tests/conformance/modules/numpy_functions.so'
+        self.functions = ['--module', functions] if functions.exists() else []
 
-    def part(self, part, name, command, seconds, wanted='', environment=None, slow=False):
+    def part(self, part, name, command, seconds, expected='', environment=None, slow=False):
         """Runs a command and adds one row with its result. Returns True if it passed. With `slow`,
         running out of time is not a failure."""
         report, limit = self.report, min(seconds, self.report.left(FOR_BENCHMARKS))
@@ -50,7 +50,7 @@ class Parts:
             report.row(part, name, 'cut' if cut else 'FAILED',
                        f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
         else:
-            report.row(part, name, 'FAILED' if done.code else 'passed', done.last(wanted))
+            report.row(part, name, 'FAILED' if done.code else 'passed', done.last(expected))
         if done.code:
             print((done.output + done.errors)[-4000:], flush=True)
         return done.code == 0
@@ -64,7 +64,7 @@ class Parts:
 
     def every_function(self):
         seconds = 240 if self.options.slow else 40
-        command = [*self.script('every_function'), *self.lent, '--device', self.options.device,
+        command = [*self.script('every_function'), *self.functions, '--device', self.options.device,
                    '--seconds', seconds]
         command += ['--every', 7] if self.options.short else []
         rounds = 1 if self.small else 20
@@ -77,7 +77,7 @@ class Parts:
 
     def oracle(self):
         cases, seconds = (300, 60) if self.small else (100_000, 110)
-        command = [*self.script('oracle'), *self.lent, '--device', self.options.device,
+        command = [*self.script('oracle'), *self.functions, '--device', self.options.device,
                    '--cases', cases, '--seconds', seconds]
         self.part('oracle', 'random calls', command, seconds + 30, ' random calls')
 
@@ -85,10 +85,10 @@ class Parts:
         """Runs the suites with fixed cases instead of random calls."""
         few = {'corner_cases': ['--without', 33],  # corner case 33 has 2^31 elements
                'fold_order': ['--cases', 20],
-               'record_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
+               'structured_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
         tells = {'corner_cases': ' corner cases ', 'fold_order': ' folds ',
-                 'record_methods': ' cases, seed ', 'state_reductions': ' with a state, seed '}
-        needs = {'corner_cases': self.lent,
+                 'structured_methods': ' cases, seed ', 'state_reductions': ' with a state, seed '}
+        needs = {'corner_cases': self.functions,
                  'state_reductions': ['--module', self.modules / 'reductions.so']}
         for name, fewer in few.items():
             module = needs.get(name, [])
@@ -133,8 +133,8 @@ class Parts:
             arguments = [self.modules / module for module in modules]
             limit = min(60 if self.options.slow else 15, self.report.left(FOR_BENCHMARKS))
             done = run([path, *arguments, self.options.device], limit, {})
-            wanted = (self.root / 'examples' / folder / f'{name}.out').read_text()
-            if done.code == 0 and done.output == wanted:
+            expected = (self.root / 'examples' / folder / f'{name}.out').read_text()
+            if done.code == 0 and done.output == expected:
                 self.report.row('examples', name, 'passed', 'prints what its .out file says')
                 continue
             why = (f'cut after {done.seconds:.0f} s' if done.code is None
@@ -152,7 +152,7 @@ class Parts:
             self.report.row('sanitizer', 'compute-sanitizer', 'skipped', why)
             return
         checked = [tool, '--error-exitcode', '9', '--target-processes', 'all']
-        calls = [*self.script('every_function'), *self.lent, '--device', self.options.device,
+        calls = [*self.script('every_function'), *self.functions, '--device', self.options.device,
                  '--every', 7, '--seconds', 30]
         # Without the memory pool: inside a pool's memory the tool would miss an access outside of a
         # block.

@@ -67,8 +67,8 @@ class Outcome:
     def __init__(self, code, output, errors, seconds):
         self.code, self.output, self.errors, self.seconds = code, output, errors, seconds
 
-    def last(self, wanted=''):
-        lines = [line.strip() for line in self.output.splitlines() if wanted in line]
+    def last(self, requested=''):
+        lines = [line.strip() for line in self.output.splitlines() if requested in line]
         return lines[-1][:200] if lines else ''
 
     def missing(self):

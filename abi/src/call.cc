@@ -17,7 +17,7 @@ guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
     op::CallView call;  // 20 KB, uninitialised where unused
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
-    return capi::told(call, pipeline::call(call, call.args->outputs, error));
+    return capi::trace_choice(call, pipeline::call(call, call.args->outputs, error));
   });
 }
 

@@ -28,7 +28,7 @@ guf_status check_time(guf_dtype value, guf_error *error) {
 }
 
 int32_t kind_of(guf_dtype value) {
-  if (dtype::is_record(value)) return GUF_KIND_RECORD;
+  if (dtype::is_structured(value)) return GUF_KIND_STRUCTURED;
   if (dtype::is_time(value)) {
     return dtype::is_datetime(value) ? GUF_KIND_DATETIME : GUF_KIND_TIMEDELTA;
   }
@@ -161,7 +161,7 @@ guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alig
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(name, "name", error));
     GUF_TRY(capi::need(out_dtype, "out_dtype", error));
-    return dtype::register_record(name, itemsize, alignment, out_dtype, error);
+    return dtype::register_dtype(name, itemsize, alignment, out_dtype, error);
   });
 }
 

@@ -110,9 +110,9 @@ guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
     GUF_TRY(api->kernel_limits(where->native, native, &limits, record.get()));
     guf_kernel_device_info info = {};
     info.struct_size = sizeof info;
-    const uint32_t said = found->row().max_threads;
+    const uint32_t most = found->row().max_threads;
     info.max_threads =
-        limits.max_threads == 0 || limits.max_threads > said ? said : limits.max_threads;
+        limits.max_threads == 0 || limits.max_threads > most ? most : limits.max_threads;
     info.max_shared_bytes = limits.max_shared_bytes;
     info.registers = limits.registers;
     info.local_bytes = limits.local_bytes;

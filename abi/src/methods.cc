@@ -14,7 +14,7 @@ namespace {
                                            guf_error *error) {
   method::StateResults results;
   GUF_TRY(capi::unpack_results(*view.call.ufunc, outputs, &results, error));
-  return capi::told(view.call, method::reduce_states(view, results, outputs, error));
+  return capi::trace_choice(view.call, method::reduce_states(view, results, outputs, error));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) 
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &output, error));
     if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);
-    return capi::told(view.call, method::reduce(view, output, error));
+    return capi::trace_choice(view.call, method::reduce(view, output, error));
   });
 }
 
@@ -34,7 +34,7 @@ guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error 
     method::FoldView view;
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_accumulate(ufunc, args, false, &view, &output, error));
-    return capi::told(view.call, method::accumulate(view, output, error));
+    return capi::trace_choice(view.call, method::accumulate(view, output, error));
   });
 }
 
@@ -43,7 +43,7 @@ guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *e
     method::FoldView view;
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_accumulate(ufunc, args, true, &view, &output, error));
-    return capi::told(view.call, method::reduceat(view, output, error));
+    return capi::trace_choice(view.call, method::reduceat(view, output, error));
   });
 }
 
@@ -55,7 +55,7 @@ guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
     GUF_TRY(method::check_outer(*call.ufunc, error));
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
-    return capi::told(call, method::outer(call, call.args->outputs, error));
+    return capi::trace_choice(call, method::outer(call, call.args->outputs, error));
   });
 }
 
@@ -63,6 +63,6 @@ guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     method::AtView view;
     GUF_TRY(capi::unpack_at(ufunc, args, &view, error));
-    return capi::told(view.call, method::at(view, error));
+    return capi::trace_choice(view.call, method::at(view, error));
   });
 }

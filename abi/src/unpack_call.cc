@@ -122,9 +122,10 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
         return base::fail(error, GUF_E_DTYPE, index, kNone, "argument %d: 0x%08x is not a dtype",
                           index, static_cast<unsigned>(in.dtype));
       }
-      if (dtype::is_record(in.dtype)) {
+      if (dtype::is_structured(in.dtype)) {
         return base::fail(error, GUF_E_DTYPE, index, kNone,
-                          "argument %d is a scalar of the record '%s': records are elements of "
+                          "argument %d is a scalar of the structured dtype '%s': structured dtypes "
+                          "are elements of "
                           "arrays only",
                           index, dtype::name(in.dtype));
       }

@@ -15,7 +15,7 @@ guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args
                        op::CallView *out, guf_error *error);
 
 // Called after a call on device auto: records the chosen device in the trace. Returns `status`.
-inline guf_status told(const op::CallView &call, guf_status status) {
+inline guf_status trace_choice(const op::CallView &call, guf_status status) {
   if (__builtin_expect(call.automatic == nullptr, 1)) return status;
   if (status == GUF_OK) pipeline::trace_auto(call);
   return status;

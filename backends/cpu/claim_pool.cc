@@ -76,8 +76,8 @@ class ClaimPool::Job {
 };
 
 void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context) {
-  const uint32_t wanted = max_threads == 0 ? threads() : std::min(max_threads, threads());
-  if (count <= 1 || wanted <= 1 || !acquire()) {
+  const uint32_t requested = max_threads == 0 ? threads() : std::min(max_threads, threads());
+  if (count <= 1 || requested <= 1 || !acquire()) {
     for (uint32_t chunk = 0; chunk < count; ++chunk) body(context, chunk);
     return;
   }
@@ -86,7 +86,7 @@ void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, 
   context_ = context;
   done_.store(0, std::memory_order_relaxed);
   const Job job(*this, count);
-  publish(count, std::min({count - 1, wanted - 1, helpers_}), wake);
+  publish(count, std::min({count - 1, requested - 1, helpers_}), wake);
   work_as_caller();
 }
 

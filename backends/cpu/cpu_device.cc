@@ -60,14 +60,14 @@ uint64_t mapped_size(uint64_t size) {
 
 // Huge pages need an aligned start: maps one page more and unmaps the excess.
 void *map_huge(uint64_t size) {
-  const uint64_t wanted = size + kHugePage;
-  if (wanted < size) return nullptr;
-  void *base = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const uint64_t requested = size + kHugePage;
+  if (requested < size) return nullptr;
+  void *base = mmap(nullptr, requested, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<uint64_t>(base);
   const uint64_t aligned = (start + kHugePage - 1) & ~(kHugePage - 1);
   if (aligned > start) munmap(base, aligned - start);
-  const uint64_t tail = start + wanted - (aligned + size);
+  const uint64_t tail = start + requested - (aligned + size);
   if (tail > 0) munmap(reinterpret_cast<void *>(aligned + size), tail);
   auto *memory = reinterpret_cast<void *>(aligned);
   madvise(memory, size, MADV_HUGEPAGE);  // a hint: fails if huge pages are disabled

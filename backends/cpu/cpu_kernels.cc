@@ -24,11 +24,11 @@ constexpr uint64_t kThreadWork = 16;  // weight of one thread if the kernel was 
 constexpr uint32_t kRunsPerThread = 8;
 
 // Workers that are kept between launches.
-constexpr size_t kShelfPlaces = 64;
-constinit std::atomic<emulator::Worker *> worker_shelf[kShelfPlaces] = {};
+constexpr size_t kCacheEntries = 64;
+constinit std::atomic<emulator::Worker *> worker_cache[kCacheEntries] = {};
 
 emulator::Worker *take_worker() {
-  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
+  for (std::atomic<emulator::Worker *> &place : worker_cache) {
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
     if (emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire)) {
       return worker;
@@ -38,7 +38,7 @@ emulator::Worker *take_worker() {
 }
 
 void give_worker(emulator::Worker *worker) {
-  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
+  for (std::atomic<emulator::Worker *> &place : worker_cache) {
     emulator::Worker *none = nullptr;
     if (place.compare_exchange_strong(none, worker, std::memory_order_release,
                                       std::memory_order_relaxed)) {
@@ -132,11 +132,11 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   run_chunks(
       job, cost_of(request).weigh(saturated_product(job.blocks - job.first_block, job.block_work)));
   if (!job.failed.load(std::memory_order_acquire)) return GUF_OK;
-  char said[256];
-  emulator::describe(job.failure, said, sizeof said);
+  char message[256];
+  emulator::describe(job.failure, message, sizeof message);
   const bool memory = job.failure.outcome == emulator::Outcome::kNoMemory;
   return fail(error, memory ? GUF_E_NO_MEMORY : GUF_E_LAUNCH, kNone, kNone, "kernel '%.63s': %s",
-              request.name, said);
+              request.name, message);
 }
 
 class KernelTask : public Task {
@@ -206,7 +206,7 @@ const guf_kernels_api kKernelsExtension = {sizeof(guf_kernels_api), GUF_KERNELS_
                                            kernel_limits, kernel_launch};
 
 void free_kernel_workers() {
-  for (std::atomic<emulator::Worker *> &place : worker_shelf) {
+  for (std::atomic<emulator::Worker *> &place : worker_cache) {
     emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire);
     if (worker != nullptr) emulator::end_worker(worker);
   }

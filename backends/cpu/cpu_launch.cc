@@ -46,12 +46,13 @@ struct SharedLaunch {
   std::mutex failing;  // protects `status`, `error` and `loop->failure`; locked by chunks that fail
   guf_status status = GUF_OK;
 
-  void fail(uint32_t chunk, guf_status failed, const LoopFailure &said, const guf_error &details) {
+  void fail(uint32_t chunk, guf_status failed, const LoopFailure &reported,
+            const guf_error &details) {
     const std::lock_guard<std::mutex> lock(failing);
     if (chunk > failed_chunk.load(std::memory_order_relaxed)) return;
     failed_chunk.store(chunk, std::memory_order_relaxed);
     status = failed;
-    if (failed == kLoopFailed) loop->failure->replace(said);
+    if (failed == kLoopFailed) loop->failure->replace(reported);
     if (error != nullptr && details.status != GUF_OK) *error = details;
   }
 };
@@ -65,9 +66,9 @@ void run_chunk(void *context, uint32_t chunk) {
   guf_error details;  // per chunk, like the failure of the loop
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
-  LoopFailure said;
+  LoopFailure reported;
   HostLoop loop = *shared.loop;
-  loop.failure = &said;
+  loop.failure = &reported;
   const Stopwatch stopwatch;
   const guf_status status =
       run_items(*shared.block, loop, shared.strategy->items, first, last, &details);
@@ -75,7 +76,7 @@ void run_chunk(void *context, uint32_t chunk) {
     LoopCost cost = shared.cost;
     return cost.record((last - first) * shared.item_work, stopwatch.ns());
   }
-  shared.fail(chunk, status, said, details);
+  shared.fail(chunk, status, reported, details);
 }
 
 // Runs the items from `first` on.
@@ -177,7 +178,7 @@ guf_status fail_flags(uint32_t unknown, guf_error *error) {
 
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error) {
   LoopFailure failure;
-  HostLoop loop{launch.kernel, launch.user, says_of(*launch.block), &failure};
+  HostLoop loop{launch.kernel, launch.user, loop_kind_of(*launch.block), &failure};
   if (__builtin_expect(launch.fp_status != nullptr, 0))
     return run_with_fp_status(launch, loop, error);
   const guf_status status = run_launch(launch, loop, error);

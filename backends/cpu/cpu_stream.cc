@@ -38,10 +38,10 @@ uint32_t count_live() {
 void thread_starts() {
   const uint64_t process = uint64_t{process_generation()} << 32;
   uint64_t seen = live_threads.load(std::memory_order_relaxed);
-  uint64_t wanted;
+  uint64_t requested;
   do {
-    wanted = seen >> 32 == process >> 32 ? seen + 1 : process + 1;
-  } while (!live_threads.compare_exchange_weak(seen, wanted, std::memory_order_relaxed));
+    requested = seen >> 32 == process >> 32 ? seen + 1 : process + 1;
+  } while (!live_threads.compare_exchange_weak(seen, requested, std::memory_order_relaxed));
 }
 
 // Must run on a thread of this process.

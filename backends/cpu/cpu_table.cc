@@ -100,7 +100,7 @@ guf_backend_api make_table(uint32_t host_minor) {
   api.abi_minor = std::min<uint32_t>(host_minor, GUF_BACKEND_ABI_MINOR);
   api.name = "cpu";
   api.version = GUFUNC_CPU_VERSION;
-  api.features = GUF_BACKEND_FP_FLAGS | GUF_BACKEND_METHOD_FP_FLAGS | GUF_BACKEND_METHOD_RECORDS;
+  api.features = GUF_BACKEND_FP_FLAGS | GUF_BACKEND_METHOD_FP_FLAGS | GUF_BACKEND_METHOD_STRUCTURED;
   api.probe = probe;
   api.device_open = device_open;
   api.device_close = device_close;

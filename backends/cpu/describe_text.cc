@@ -42,7 +42,7 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
     case SerialReason::kOrdered:
       return out->add("as the loop may not run on threads of the backend\n");
     case SerialReason::kRequested:
-      return out->add("as the call asks for one\n");
+      return out->add("as the call requests one\n");
     case SerialReason::kTooSmall:
       return out->add("as work of %llu is too little to share, which begins at %llu\n",
                       static_cast<unsigned long long>(work),
@@ -60,7 +60,7 @@ void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threa
   if (threads == pieces) {
     out->add("one a %s", word);
   } else if (threads == max_threads) {
-    out->add("as the call asks");
+    out->add("as the call requests");
   } else {
     out->add("by %s", words_of(claim_pool().granted().by));
   }

@@ -18,12 +18,13 @@ inline constexpr int kDtypes = 15;
 inline bool is_time(guf_dtype dtype) {
   return (dtype & 0xFE) == 0x80;
 }
-inline bool is_record(guf_dtype dtype) {
+inline bool is_structured(guf_dtype dtype) {
   return (dtype & 0xFF) == 0x82;
 }
 
 inline uint32_t dtype_bytes(guf_dtype dtype) {
-  if (__builtin_expect((dtype & 0x80) != 0, 0)) return is_record(dtype) ? dtype >> 8 & 0xFFF : 8;
+  if (__builtin_expect((dtype & 0x80) != 0, 0))
+    return is_structured(dtype) ? dtype >> 8 & 0xFFF : 8;
   return (dtype >> 8 & 0xFF) / 8;
 }
 

@@ -28,7 +28,7 @@ void run_cast(guf_loop_numpy cast, const guf::time::conversion &units, const cha
 }  // namespace
 
 bool ElementConverter::choose(const ElementForm &from, const ElementForm &to) {
-  if (is_record(from.dtype) && (from.swapped || to.swapped)) return false;
+  if (is_structured(from.dtype) && (from.swapped || to.swapped)) return false;
   from_bytes_ = dtype_bytes(from.dtype);
   to_bytes_ = dtype_bytes(to.dtype);
   from_swap_ = from.swapped ? dtype_swap_bytes(from.dtype) : 0;
@@ -40,7 +40,7 @@ bool ElementConverter::choose(const ElementForm &from, const ElementForm &to) {
 
 bool ElementConverter::choose_cast(guf_dtype from, guf_dtype to) {
   cast_ = nullptr;
-  if (is_record(from) || is_record(to)) return from == to;
+  if (is_structured(from) || is_structured(to)) return from == to;
   if (is_time(from) && is_time(to)) return choose_time_cast(from, to, &cast_, &units_);
   if (is_time(from)) from = GUF_I64;
   if (is_time(to)) {

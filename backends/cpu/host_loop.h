@@ -18,25 +18,25 @@ namespace gufunc::cpu {
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop: guf_loop_numpy, guf_loop_status or guf_loop_error.
-enum class Says : uint8_t { kNothing, kStatus, kError };
+enum class LoopKind : uint8_t { kNothing, kStatus, kError };
 
-inline Says says_of(const guf_launch_block &block) {
-  if (__builtin_expect((block.flags & GUF_LAUNCH_STATUS) == 0, 1)) return Says::kNothing;
-  return (block.flags & GUF_LAUNCH_ERROR) == 0 ? Says::kStatus : Says::kError;
+inline LoopKind loop_kind_of(const guf_launch_block &block) {
+  if (__builtin_expect((block.flags & GUF_LAUNCH_STATUS) == 0, 1)) return LoopKind::kNothing;
+  return (block.flags & GUF_LAUNCH_ERROR) == 0 ? LoopKind::kStatus : LoopKind::kError;
 }
-inline Says says_of(const guf_method_block &block) {
-  if ((block.flags & GUF_METHOD_STATUS) == 0) return Says::kNothing;
-  return (block.flags & GUF_METHOD_ERROR) == 0 ? Says::kStatus : Says::kError;
+inline LoopKind loop_kind_of(const guf_method_block &block) {
+  if ((block.flags & GUF_METHOD_STATUS) == 0) return LoopKind::kNothing;
+  return (block.flags & GUF_METHOD_ERROR) == 0 ? LoopKind::kStatus : LoopKind::kError;
 }
 
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
-  Says says = Says::kNothing;
+  LoopKind kind = LoopKind::kNothing;
   LoopFailure *failure = nullptr;  // of the launch or chunk; keeps the first failure
   FpStatus *fp_status = nullptr;   // of the launch: the floating-point flags to report
 
-  bool may_fail() const { return says != Says::kNothing; }
+  bool may_fail() const { return kind != LoopKind::kNothing; }
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
     if (__builtin_expect(fp_status != nullptr, 0)) return fp_status->run(*this, args, dims, steps);
@@ -57,22 +57,22 @@ struct HostLoop {
   }
 
   guf_status run_failing(char **args, const int64_t *dims, const int64_t *steps) const {
-    if (says == Says::kStatus) {
+    if (kind == LoopKind::kStatus) {
       const guf_status returned = reinterpret_cast<guf_loop_status>(entry)(args, dims, steps, user);
       if (returned == GUF_OK) return GUF_OK;
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    guf_error told;  // every field is set except most of the message, which is not read
-    told.struct_size = sizeof told;
-    told.status = GUF_OK;
-    told.argument = told.axis = -1;
-    told.native_code = told.reserved = 0;
-    told.message[0] = '\0';
+    guf_error report;  // every field is set except most of the message, which is not read
+    report.struct_size = sizeof report;
+    report.status = GUF_OK;
+    report.argument = report.axis = -1;
+    report.native_code = report.reserved = 0;
+    report.message[0] = '\0';
     const guf_status returned =
-        reinterpret_cast<guf_loop_error>(entry)(args, dims, steps, user, &told);
+        reinterpret_cast<guf_loop_error>(entry)(args, dims, steps, user, &report);
     if (returned == GUF_OK) return GUF_OK;
-    failure->keep(returned, &told);
+    failure->keep(returned, &report);
     return kLoopFailed;
   }
 };

@@ -96,16 +96,16 @@ class DirectLoop {
 
 // Returns the first index in [from, count) whose mask byte is set (or not set); `count` if there is
 // none.
-int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool wanted) {
+int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool requested) {
   if (step == 1) {
     // Skips eight bytes of the other value at a time. A bool is 0 or 1.
-    const uint64_t other = wanted ? 0 : 0x0101010101010101u;
+    const uint64_t other = requested ? 0 : 0x0101010101010101u;
     for (uint64_t word; from + 8 <= count; from += 8) {
       std::memcpy(&word, mask + from, 8);
       if (word != other) break;
     }
   }
-  while (from < count && (mask[from * step] != 0) != wanted) ++from;
+  while (from < count && (mask[from * step] != 0) != requested) ++from;
   return from;
 }
 

@@ -11,8 +11,8 @@ namespace gufunc::cpu {
 
 class LoopFailure {
  public:
-  // Keeps the first failure of several threads. `told` is what a guf_loop_error wrote, or NULL.
-  [[gnu::cold]] void keep(guf_status returned, const guf_error *told);
+  // Keeps the first failure of several threads. `record` is what a guf_loop_error wrote, or NULL.
+  [[gnu::cold]] void keep(guf_status returned, const guf_error *record);
   // Called in an exception handler: keeps the loop's exception as GUF_E_LOOP.
   [[gnu::cold, gnu::noinline]] void keep_thrown();
   // Replaces this failure by the failure of an earlier call. Must not run concurrently with `keep`.
@@ -25,7 +25,7 @@ class LoopFailure {
 
  private:
   std::atomic<guf_status> returned_{GUF_OK};
-  guf_error told_;  // uninitialised until there is a failure; clearing would cost time
+  guf_error record_;  // uninitialised until there is a failure; clearing would cost time
 };
 
 }  // namespace gufunc::cpu

@@ -39,7 +39,7 @@ struct Wide {
 const char *initial_of(const guf_backend_method &method) {
   const guf_method_block &block = *method.block;
   if ((block.flags & GUF_METHOD_INITIAL) == 0) return nullptr;
-  if (is_record(block.loop_dtype)) return static_cast<const char *>(method.initial);
+  if (is_structured(block.loop_dtype)) return static_cast<const char *>(method.initial);
   return reinterpret_cast<const char *>(block.initial);
 }
 
@@ -53,18 +53,18 @@ guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps,
 
 Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_status) {
   const guf_method_block &block = *method.block;
-  const Says says = says_of(block);
+  const LoopKind kind = loop_kind_of(block);
   tree_ = (block.flags & GUF_METHOD_TREE) != 0;
   exact_ = (block.flags & GUF_METHOD_EXACT) != 0;
-  loop_ = {method.kernel, method.user, says, failure, fp_status};
-  entry_ = {tree_ ? method.fold : nullptr, method.user, says, failure};
-  chain_ = {fp_status == nullptr ? method.fold : nullptr, method.user, says, failure};
+  loop_ = {method.kernel, method.user, kind, failure, fp_status};
+  entry_ = {tree_ ? method.fold : nullptr, method.user, kind, failure};
+  chain_ = {fp_status == nullptr ? method.fold : nullptr, method.user, kind, failure};
   dtype_ = block.loop_dtype;
   value_bytes_ = dtype_bytes(block.loop_dtype);
-  opaque_ = is_record(block.loop_dtype);
+  opaque_ = is_structured(block.loop_dtype);
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
-  if (exact_ && has_entry() && says == Says::kNothing && failure != nullptr)
+  if (exact_ && has_entry() && kind == LoopKind::kNothing && failure != nullptr)
     find_settled(block.loop_dtype);
 }
 
@@ -86,7 +86,7 @@ guf_status Fold::join(const char *a, int64_t a_step, const char *b, int64_t b_st
   if (!has_entry()) return loop_(args, &count, steps);
   if (__builtin_expect(loop_.fp_status != nullptr, 0)) {
     const HostLoop step = {reinterpret_cast<void *>(join_by_entry), const_cast<HostLoop *>(&entry_),
-                           Says::kStatus, entry_.failure, loop_.fp_status};
+                           LoopKind::kStatus, entry_.failure, loop_.fp_status};
     return step(args, &count, steps);
   }
   const int64_t dims[2] = {GUF_FOLD_JOIN, count};

@@ -36,7 +36,7 @@ class Reduction {
   [[gnu::noinline]] int64_t most_lanes() const;
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
-  Cut cut(uint64_t wanted, uint64_t work) const;
+  Cut cut(uint64_t least, uint64_t work) const;
   [[gnu::noinline]] guf_status run_cut(const ItemUnits &units, const Cut &cut, uint32_t threads,
                                        uint64_t work);
   [[gnu::noinline]] guf_status run_piece(const ItemUnits &units, const Cut &cut, uint64_t piece,
@@ -114,18 +114,18 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
 }
 
 // Cuts the outermost dimensions so that they yield `wanted` pieces of work.
-Reduction::Cut Reduction::cut(uint64_t wanted, uint64_t work) const {
+Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
   Cut cut;
   uint64_t elements = work;  // of one piece
   for (cut.dim = shape_.ndim - 1;; --cut.dim) {
     const auto size = static_cast<uint64_t>(shape_.size[cut.dim]);
     const uint64_t each = std::max<uint64_t>(elements / (block_.items * size), 1);
     uint64_t piece = GUF_LEAF_SIZE;
-    while (piece * each < kPieceWork || size / piece > wanted * 4) piece *= 2;
+    while (piece * each < kPieceWork || size / piece > least * 4) piece *= 2;
     cut.piece = static_cast<int64_t>(piece);
     cut.pieces = static_cast<int64_t>((size + piece - 1) / piece);
     const uint64_t pieces = times(cut.above, static_cast<uint64_t>(cut.pieces));
-    if (cut.dim == 0 || pieces >= wanted || each < kPieceWork) return cut;
+    if (cut.dim == 0 || pieces >= least || each < kPieceWork) return cut;
     cut.above = times(cut.above, size);
     elements /= size;
   }

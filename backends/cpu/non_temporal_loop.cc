@@ -60,7 +60,7 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
   const int64_t item_bytes = dtype_bytes(block.dtype[output]);
-  if (is_record(block.dtype[output])) return false;  // lines need not contain whole elements
+  if (is_structured(block.dtype[output])) return false;  // lines need not contain whole elements
   if (block.step[output] != item_bytes) return false;
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
   if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;

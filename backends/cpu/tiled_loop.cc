@@ -45,7 +45,7 @@ bool may_be_tiled(const guf_launch_block &block) {
   if ((block.flags & kOdd) != 0) return false;
   if (block.size[0] < kShortestSide || block.outer_size[0] < kShortestSide) return false;
   for (int i = 0; i < block.noperands; ++i) {
-    if (is_record(block.dtype[i])) return false;
+    if (is_structured(block.dtype[i])) return false;
   }
   return true;
 }
@@ -76,20 +76,20 @@ TiledLoop::TiledLoop(const guf_launch_block &block, const HostLoop &loop, const 
 }
 
 TiledLoop::~TiledLoop() {
-  shelf().give(piece_);
+  cache().give(piece_);
 }
 
-ScratchShelf &TiledLoop::shelf() {
-  static constinit ScratchShelf shelf(Tiling::kMostTransposed * kTileBytes);
-  return shelf;
+ScratchCache &TiledLoop::cache() {
+  static constinit ScratchCache cache(Tiling::kMostTransposed * kTileBytes);
+  return cache;
 }
 
 void TiledLoop::free_scratch() {
-  shelf().clear();
+  cache().clear();
 }
 
 void TiledLoop::place_scratch() {
-  if (tiling_.count > 0 && block_.items >= kFewestLongItems) piece_ = shelf().take();
+  if (tiling_.count > 0 && block_.items >= kFewestLongItems) piece_ = cache().take();
   if (piece_ != nullptr || tiling_.count == 0) along_ = kLongRow;
   for (int k = 0; k < tiling_.count; ++k) {
     const size_t place = static_cast<size_t>(k) * kTileBytes;

@@ -7,7 +7,7 @@
 #include <gufunc/backend.h>
 
 #include "backends/cpu/host_loop.h"
-#include "backends/cpu/scratch_shelf.h"
+#include "backends/cpu/scratch_cache.h"
 
 namespace gufunc::cpu {
 
@@ -61,14 +61,14 @@ class TiledLoop {
 
  private:
   // Items in a row of a tile. Long rows let the hardware prefetch the untransposed operands. They
-  // need memory from the shelf; small launches, and launches without memory, use short rows.
+  // need memory from the cache; small launches, and launches without memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;
   static constexpr int64_t kGap = 16;  // between rows in scratch: avoids one cache set for all rows
   static constexpr size_t kTileBytes = (kLongRow + kGap) * kTileLine;
 
-  static ScratchShelf &shelf();
+  static ScratchCache &cache();
 
   void place_scratch();
   guf_status run_tile(char *const *corner, int64_t along, int64_t across);
@@ -83,7 +83,7 @@ class TiledLoop {
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[Tiling::kMostTransposed];
-  void *piece_ = nullptr;  // from the shelf
+  void *piece_ = nullptr;  // from the cache
   alignas(kTileLine) char stack_[Tiling::kMostTransposed][(kShortRow + kGap) * kTileLine];
 };
 

@@ -124,9 +124,9 @@ std::span<const ErrorInfo> known_codes() {
 }
 
 const ErrorInfo &error_info(gpu::Code code) {
-  const auto *const found =
-      std::lower_bound(std::begin(kCodes), std::end(kCodes), code,
-                       [](const ErrorInfo &row, gpu::Code wanted) { return row.code < wanted; });
+  const auto *const found = std::lower_bound(
+      std::begin(kCodes), std::end(kCodes), code,
+      [](const ErrorInfo &row, gpu::Code requested) { return row.code < requested; });
   return found != std::end(kCodes) && found->code == code ? *found : kUnheardOf;
 }
 

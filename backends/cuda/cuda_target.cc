@@ -48,10 +48,10 @@ int32_t score_target(const char *device_target, int32_t format, const char *imag
       !parse(image_target, "sm_", &image)) {
     return 0;
   }
-  const int wanted = image.major * 10 + image.minor, has = device.major * 10 + device.minor;
-  if (image.variant == 'a') return wanted == has ? wanted : 0;
+  const int requested = image.major * 10 + image.minor, has = device.major * 10 + device.minor;
+  if (image.variant == 'a') return requested == has ? requested : 0;
   if (image.variant == 'f' && image.major != device.major) return 0;
-  return wanted <= has ? wanted : 0;
+  return requested <= has ? requested : 0;
 }
 
 }  // namespace gufunc::cuda

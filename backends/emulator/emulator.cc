@@ -171,7 +171,7 @@ void describe(const Result &result, char *text, uint64_t size) {
     case Outcome::kNotDeclared:
       std::snprintf(
           text, size,
-          "an item of block (%u, %u, %u) called a barrier; its entry is said to have none", b[0],
+          "an item of block (%u, %u, %u) called a barrier; its entry is declared without one", b[0],
           b[1], b[2]);
       return;
   }

@@ -84,7 +84,7 @@ guf_status run_scan(MethodJob &job, const Scan &scan) {
   GUF_GPU_TRY(job.scratch(count * lanes, job.value_bytes(), false, &totals, &none));
   GUF_GPU_TRY(launch_scan(job, scan, kTileElements, totals, 0));
   Scan above = scan;
-  above.lanes.lie_dense(job.value_bytes());
+  above.lanes.make_dense(job.value_bytes());
   for (int i = 0; i < above.lanes.count(); ++i) above.lanes[i].output = above.lanes[i].input;
   above.from = {totals, 0, dev::kFormOwn};
   above.size = static_cast<int64_t>(count);

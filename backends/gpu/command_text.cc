@@ -82,10 +82,10 @@ guf_status CommandText::status_word(uint64_t *out_address, guf_error *) {
 void CommandText::add(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int wanted = std::vsnprintf(text_, left_, format, arguments);
+  const int requested = std::vsnprintf(text_, left_, format, arguments);
   va_end(arguments);
-  if (wanted < 0 || left_ == 0) return;
-  const size_t all = static_cast<size_t>(wanted);
+  if (requested < 0 || left_ == 0) return;
+  const size_t all = static_cast<size_t>(requested);
   const size_t used = all < left_ ? all : left_ - 1;
   text_ += used;
   left_ -= used;

@@ -78,7 +78,7 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
   }
   if (shape->items == 0) return GUF_OK;
   sort_by_operand(shape, 1);
-  if (is_record_dtype(from.dtype)) {
+  if (is_structured_dtype(from.dtype)) {
     if (((from.flags | to.flags) & GUF_LAUNCH_OPERAND_SWAPPED) != 0) {
       return fail_no_cast(error, 0, from.dtype, to.dtype);
     }

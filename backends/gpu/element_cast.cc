@@ -91,7 +91,7 @@ bool choose_units(guf_dtype from, guf_dtype to, ElementCast *out) {
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out) {
   out->way = dev::kRecast;
   out->same = true;
-  if (from == to) return is_record_dtype(from) || kind_of_dtype(from) != dev::kKinds;
+  if (from == to) return is_structured_dtype(from) || kind_of_dtype(from) != dev::kKinds;
   if (is_time_dtype(from) && is_time_dtype(to) && ((from ^ to) & 0xFF) == 0) {
     return choose_units(from, to, out);
   }

@@ -11,12 +11,12 @@ namespace gufunc::gpu {
 inline bool is_time_dtype(guf_dtype dtype) {
   return (dtype & 0xFE) == 0x80;
 }
-inline bool is_record_dtype(guf_dtype dtype) {
+inline bool is_structured_dtype(guf_dtype dtype) {
   return (dtype & 0xFF) == 0x82;
 }
 inline uint32_t element_bytes(guf_dtype dtype) {
   if (__builtin_expect((dtype & 0x80) != 0, 0)) {
-    return is_record_dtype(dtype) ? dtype >> 8 & 0xFFF : 8;
+    return is_structured_dtype(dtype) ? dtype >> 8 & 0xFFF : 8;
   }
   return (dtype >> 8 & 0xFF) / 8;
 }

@@ -100,8 +100,8 @@ guf_status device_native(void *device, uint64_t *out_context, int32_t *out_index
 
 guf_status stream_native(void *device, void *stream, uint64_t *out_native, guf_error *error) {
   if (forked()) return fail_forked(error);
-  Stream &asked = static_cast<Device *>(device)->stream_of(stream);
-  *out_native = reinterpret_cast<uint64_t>(asked.native());
+  Stream &requested = static_cast<Device *>(device)->stream_of(stream);
+  *out_native = reinterpret_cast<uint64_t>(requested.native());
   return GUF_OK;
 }
 

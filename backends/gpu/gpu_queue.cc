@@ -14,11 +14,11 @@ namespace {
 // Allocates status words in advance, so that launches that can fail do not allocate. If device
 // memory is exhausted, this is not an error yet, because not every function needs a word.
 guf_status reserve_words(Device &device, guf_error *error) {
-  guf_error told = {};
-  told.struct_size = sizeof told;
-  const guf_status status = device.status_ring().reserve(&told);
+  guf_error report = {};
+  report.struct_size = sizeof report;
+  const guf_status status = device.status_ring().reserve(&report);
   if (status == GUF_OK || status == GUF_E_DEVICE_MEMORY || status == GUF_E_NO_MEMORY) return GUF_OK;
-  return fail_native(error, status, told.native_code, "%s", told.message);
+  return fail_native(error, status, report.native_code, "%s", report.message);
 }
 
 }  // namespace

@@ -169,11 +169,11 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
 }
 
 guf_status event_query(void *event, guf_error *error) {
-  auto &asked = *static_cast<Event *>(event);
-  ScopedContext scope(asked.device());
+  auto &requested = *static_cast<Event *>(event);
+  ScopedContext scope(requested.device());
   GUF_GPU_TRY(scope.begin(error));
-  const RelaxedCapture relaxed(asked.device().driver());
-  return asked.query(error);
+  const RelaxedCapture relaxed(requested.device().driver());
+  return requested.query(error);
 }
 
 guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {

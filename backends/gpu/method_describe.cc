@@ -34,7 +34,7 @@ guf_status describe_method_commands(const guf_backend_method &method, const Comm
   }
   commands.add("\n");
   if (block.nindices != 0 && block.indices == nullptr) {
-    commands.add("step: as many as the indices ask for, which are not known\n");
+    commands.add("step: as many as the indices request, which are not known\n");
     return GUF_OK;
   }
   return queue_method(method, commands, error);

@@ -60,10 +60,11 @@ guf_status MethodJob::check_loop() {
                               has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype};
   for (const guf_dtype dtype : dtypes) {
     if (kind_of_dtype(dtype) == dev::kKinds) {
-      return fail(error_, GUF_E_UNSUPPORTED,
-                  "methods of dtype 0x%x are not run on this device: records and unknown types are "
-                  "the cpu's",
-                  static_cast<unsigned>(dtype));
+      return fail(
+          error_, GUF_E_UNSUPPORTED,
+          "methods of dtype 0x%x are not run on this device: structured and unknown dtypes are "
+          "the cpu's",
+          static_cast<unsigned>(dtype));
     }
   }
   Entry entries[3];
@@ -106,9 +107,9 @@ bool MethodJob::is_empty() const {
 }
 
 // Casts between datetime types, and between datetime types and numbers, need `convert`.
-bool MethodJob::reads_directly(guf_dtype wanted) const {
-  return block.input_dtype == wanted ||
-         (!is_time_dtype(block.input_dtype) && !is_time_dtype(wanted));
+bool MethodJob::reads_directly(guf_dtype requested) const {
+  return block.input_dtype == requested ||
+         (!is_time_dtype(block.input_dtype) && !is_time_dtype(requested));
 }
 
 bool MethodJob::writes_directly() const {
@@ -116,13 +117,13 @@ bool MethodJob::writes_directly() const {
 }
 
 guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
-  const guf_dtype wanted = has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype;
-  const bool own = block.input_dtype == wanted && (block.input_flags & kOddFlags) == 0;
+  const guf_dtype requested = has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype;
+  const bool own = block.input_dtype == requested && (block.input_flags & kOddFlags) == 0;
   out->address = block.input;
   out->mask = masked() ? block.mask : 0;
   out->form = own ? uint32_t{dev::kFormOwn} : form_of(block.input_dtype, block.input_flags);
-  if (reads_directly(wanted)) return GUF_OK;
-  const int64_t bytes = element_bytes(wanted);
+  if (reads_directly(requested)) return GUF_OK;
+  const int64_t bytes = element_bytes(requested);
   CopyDim dims[2 * GUF_MAX_LOOP_NDIM];
   int64_t below = bytes;
   for (int i = 0; i < lanes->count(); ++i) {
@@ -134,7 +135,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
   GUF_GPU_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
   out->form = dev::kFormOwn;
   return convert_array(*this, {block.input, block.input_dtype, block.input_flags},
-                       {out->address, wanted, 0}, dims, lanes->count());
+                       {out->address, requested, 0}, dims, lanes->count());
 }
 
 guf_status MethodJob::open_output(int64_t slots) {

@@ -67,7 +67,7 @@ class MethodJob {
 
  private:
   guf_status check_loop();
-  bool reads_directly(guf_dtype wanted) const;
+  bool reads_directly(guf_dtype requested) const;
   bool writes_directly() const;
 
   guf_error *error_;

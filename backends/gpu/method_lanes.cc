@@ -56,7 +56,7 @@ void LaneList::arrange() {
   count_ = std::min(count_, last + 1);
 }
 
-void LaneList::lie_dense(int64_t element) {
+void LaneList::make_dense(int64_t element) {
   int64_t below = 1;
   for (int i = 0; i < count_; ++i) {
     lane_[i].input = below * element;

@@ -35,7 +35,7 @@ class LaneList {
   void arrange();
   // Sets the strides of a dense array in the order of the list, with `element` bytes per element
   // and one byte per mask element.
-  void lie_dense(int64_t element);
+  void make_dense(int64_t element);
   // The smallest stride of the input; INT64_MAX without lanes.
   int64_t nearest() const;
 

@@ -78,9 +78,9 @@ class ItemReader {
     advance();
     return token_.kind == PtxToken::Kind::kWord;
   }
-  bool sign(char wanted) {
+  bool sign(char expected) {
     advance();
-    return token_.is(wanted);
+    return token_.is(expected);
   }
   bool directive(std::string_view name) { return sign('.') && word() && token_.text == name; }
   bool is_any_of(std::initializer_list<std::string_view> words) const {

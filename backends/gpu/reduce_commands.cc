@@ -89,7 +89,7 @@ guf_status fold_dims(MethodJob &job) {
     }
     GUF_GPU_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
                         : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
-    lanes.lie_dense(element);
+    lanes.make_dense(element);
     from = {to.sink.output, to.sink.present,
             by_tree ? job.partial_form() : uint32_t{dev::kFormOwn}};
   }

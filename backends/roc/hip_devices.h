@@ -25,8 +25,8 @@ class HipDevices : public gpu::Driver {
 
   void write_version(char *out_text, size_t size) const override {
     int version = 0;
-    const HipError asked = hip_.hipRuntimeGetVersion(&version);
-    if (asked == kHipSuccess && version > 0) {
+    const HipError status = hip_.hipRuntimeGetVersion(&version);
+    if (status == kHipSuccess && version > 0) {
       std::snprintf(out_text, size, "HIP %d.%d", version / 10000000, version / 100000 % 100);
     } else {
       std::snprintf(out_text, size, "HIP of an unknown version");
@@ -62,8 +62,8 @@ class HipDevices : public gpu::Driver {
   Code enter(const gpu::Context &context, uint64_t *out_before) override {
     int current = 0;
     *out_before = 0;
-    const HipError asked = hip_.hipGetDevice(&current);
-    if (asked != kHipSuccess || current == context.index) return asked;
+    const HipError status = hip_.hipGetDevice(&current);
+    if (status != kHipSuccess || current == context.index) return status;
     const HipError changed = hip_.hipSetDevice(context.index);
     if (changed == kHipSuccess) *out_before = static_cast<uint64_t>(current) + 1;
     return changed;
@@ -78,10 +78,10 @@ class HipDevices : public gpu::Driver {
 
   Code memory_info(uint64_t *out_free, uint64_t *out_total) override {
     size_t unused = 0, all = 0;
-    const HipError asked = hip_.hipMemGetInfo(&unused, &all);
+    const HipError status = hip_.hipMemGetInfo(&unused, &all);
     *out_free = unused;
     *out_total = all;
-    return asked;
+    return status;
   }
 
   Code peer_access(const gpu::Context &to, const gpu::Context &from, int32_t *out_can) override {
@@ -97,8 +97,8 @@ class HipDevices : public gpu::Driver {
   // Returns 0 for an attribute that the runtime does not know.
   uint32_t ask(int attribute, int device) const {
     int value = 0;
-    const HipError asked = hip_.hipDeviceGetAttribute(&value, attribute, device);
-    return asked == kHipSuccess && value > 0 ? static_cast<uint32_t>(value) : 0;
+    const HipError status = hip_.hipDeviceGetAttribute(&value, attribute, device);
+    return status == kHipSuccess && value > 0 ? static_cast<uint32_t>(value) : 0;
   }
 
   // Reads the properties with the function of HIP 6, else with the layout of HIP 5.
@@ -108,11 +108,11 @@ class HipDevices : public gpu::Driver {
                                 : hip_.hipGetDeviceProperties;
     if (properties == nullptr) return kHipNotSupported;
     PropertyBytes found = {};
-    const HipError asked = properties(&found, device);
+    const HipError status = properties(&found, device);
     const size_t place =
         hip_.hipGetDevicePropertiesR0600 != nullptr ? kTargetInProperties6 : kTargetInProperties5;
     std::snprintf(out_text, size, "%.63s", found.bytes + place);
-    return asked;
+    return status;
   }
 
   const Hip hip_;

@@ -74,9 +74,9 @@ class HipDriver final : public HipStreams {
     if (hip_.hipGraphExecUpdate == nullptr) return kHipSuccess;
     HipHandle node = nullptr;
     int result = 0;
-    const HipError asked = hip_.hipGraphExecUpdate(executable, graph, &node, &result);
-    *out_updated = asked == kHipSuccess;
-    return asked == kHipGraphUpdateFailure ? kHipSuccess : asked;
+    const HipError status = hip_.hipGraphExecUpdate(executable, graph, &node, &result);
+    *out_updated = status == kHipSuccess;
+    return status == kHipGraphUpdateFailure ? kHipSuccess : status;
   }
   Code graph_launch(Native executable, Native stream) override {
     return hip_.hipGraphLaunch(executable, stream);

@@ -22,11 +22,11 @@ class HipMemory : public HipDevices {
   Code release(uint64_t address) override { return hip_.hipFree(pointer_of(address)); }
 
   Code pool_open(const gpu::Context &context, Native *out_pool) override {
-    HipPoolProperties wanted = {};
-    wanted.allocation_type = 1;
-    wanted.location_type = 1;
-    wanted.location_id = context.index;
-    const HipError made = hip_.hipMemPoolCreate(out_pool, &wanted);
+    HipPoolProperties requested = {};
+    requested.allocation_type = 1;
+    requested.location_type = 1;
+    requested.location_id = context.index;
+    const HipError made = hip_.hipMemPoolCreate(out_pool, &requested);
     if (made != kHipSuccess) return made;
     uint64_t keep_all = UINT64_MAX;
     int never = 0;
@@ -99,14 +99,14 @@ class HipMemory : public HipDevices {
   // For pageable memory, HIP 5 fails, and HIP 6 succeeds without a device pointer.
   bool knows(uint64_t address) override {
     HipPointer found = {};
-    const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));
-    return asked == kHipSuccess && found.device_pointer != nullptr;
+    const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return status == kHipSuccess && found.device_pointer != nullptr;
   }
 
   int32_t memory_device(uint64_t address) override {
     HipPointer found = {};
-    const HipError asked = hip_.hipPointerGetAttributes(&found, pointer_of(address));
-    return asked == kHipSuccess && found.device_pointer != nullptr ? found.device : -1;
+    const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return status == kHipSuccess && found.device_pointer != nullptr ? found.device : -1;
   }
 
   Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,

@@ -25,19 +25,19 @@ class HipStreams : public HipMemory {
   // If the runtime cannot report the device of a stream, the caller's claim is accepted.
   Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
     int owner = context.index;
-    const HipError asked =
+    const HipError status =
         hip_.hipStreamGetDevice == nullptr ? kHipSuccess : hip_.hipStreamGetDevice(stream, &owner);
     *out_belongs = owner == context.index;
-    return asked;
+    return status;
   }
 
   Code stream_capturing(Native stream, bool *out_capturing) override {
     int status = 0;
-    const HipError asked = hip_.hipStreamIsCapturing == nullptr
-                               ? kHipSuccess
-                               : hip_.hipStreamIsCapturing(stream, &status);
+    const HipError status = hip_.hipStreamIsCapturing == nullptr
+                                ? kHipSuccess
+                                : hip_.hipStreamIsCapturing(stream, &status);
     *out_capturing = status != 0;
-    return asked;
+    return status;
   }
 
   Code stream_call(Native stream, gpu::HostCall call, void *argument) override {

@@ -33,9 +33,9 @@ string_view take_word(string_view *rest) {
   return word;
 }
 
-bool has_feature(string_view features, string_view wanted) {
+bool has_feature(string_view features, string_view requested) {
   while (!features.empty()) {
-    if (take_word(&features) == wanted) return true;
+    if (take_word(&features) == requested) return true;
   }
   return false;
 }
@@ -56,8 +56,8 @@ int32_t score_code_object(const char *device_target, int32_t format, const char 
                           int runtime_version) {
   constexpr int32_t kExact = 100, kGeneric = 10;
   if (format != GUF_IMAGE_HSACO) return 0;
-  string_view has = device_target, wanted = image_target;
-  const string_view processor = take_word(&has), target = take_word(&wanted);
+  string_view has = device_target, requested = image_target;
+  const string_view processor = take_word(&has), target = take_word(&requested);
   if (processor.empty() || target.empty()) return 0;
   int32_t score = kExact;
   if (target != processor) {
@@ -65,8 +65,8 @@ int32_t score_code_object(const char *device_target, int32_t format, const char 
     score = kGeneric;
   }
   // Code that requires a setting is compiled for it, and better than code for both settings.
-  for (; !wanted.empty(); ++score) {
-    if (!has_feature(has, take_word(&wanted))) return 0;
+  for (; !requested.empty(); ++score) {
+    if (!has_feature(has, take_word(&requested))) return 0;
   }
   return score;
 }

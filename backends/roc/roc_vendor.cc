@@ -23,15 +23,15 @@ guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_err
   *out_driver = new (driver_bytes) HipDriver(hip);
   *out_ndevices = 0;
   int found = 0;
-  const char *asked = "hipInit";
+  const char *function = "hipInit";
   HipError answer = hip.hipInit(0);
   if (answer == kHipSuccess) {
-    asked = "hipGetDeviceCount";
+    function = "hipGetDeviceCount";
     answer = hip.hipGetDeviceCount(&found);
   }
   if (answer != kHipSuccess) {
     return gpu::fail_native(error, GUF_E_NO_DEVICE, answer,
-                            "backend roc found no device: %s gives %s (%d)", asked,
+                            "backend roc found no device: %s gives %s (%d)", function,
                             hip_error_info(answer).name, answer);
   }
   if (found == 0) {

@@ -230,7 +230,7 @@ func (a *AnyArray) String() string {
 		return "no array"
 	}
 	defer runtime.KeepAlive(a)
-	text, err := told(func(text *C.char, length *C.uint64_t) error {
+	text, err := textOf(func(text *C.char, length *C.uint64_t) error {
 		return cArrayPrint(a.handle(), text, length)
 	})
 	if err != nil {
@@ -241,7 +241,7 @@ func (a *AnyArray) String() string {
 
 // told calls a C function that writes a text, with a buffer of the length that the function
 // requests.
-func told(write func(text *C.char, length *C.uint64_t) error) (string, error) {
+func textOf(write func(text *C.char, length *C.uint64_t) error) (string, error) {
 	length := C.uint64_t(1024)
 	for {
 		text := make([]C.char, length)

@@ -43,7 +43,8 @@ func gufuncGoProgress(user C.uintptr_t, finished, items C.int64_t) (stop C.int32
 			stop = 1
 		}
 	}()
-	if watched.told != nil && !watched.told(int(finished), int(items)) || watched.ctx.Err() != nil {
+	refused := watched.report != nil && !watched.report(int(finished), int(items))
+	if refused || watched.ctx.Err() != nil {
 		return 1
 	}
 	return 0

@@ -178,7 +178,7 @@ func (u *Ufunc) explainCall(
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return "", err
 	}
-	return told(func(text *C.char, length *C.uint64_t) error {
+	return textOf(func(text *C.char, length *C.uint64_t) error {
 		return explain(u.handle(), &b.c.call, text, length)
 	})
 }

@@ -26,7 +26,7 @@ type ChunkOptions struct {
 
 type progress struct {
 	ctx      context.Context
-	told     func(done, items int) bool
+	report     func(done, items int) bool
 	panicked any
 }
 
@@ -47,7 +47,7 @@ func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *C
 	if chunks == nil {
 		chunks = &ChunkOptions{}
 	}
-	watched := &progress{ctx: ctx, told: chunks.Progress}
+	watched := &progress{ctx: ctx, report: chunks.Progress}
 	err = with(u, options, inputs, func(o *CallOptions, b *block) error {
 		if _, err := o.prepare(b, u, inputs); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (u *Ufunc) CallChunked(ctx context.Context, options *CallOptions, chunks *C
 			chunk_bytes: C.uint64_t(chunks.ChunkBytes), depth: C.int32_t(chunks.Depth),
 			first_item: C.int64_t(chunks.FirstItem)}
 		user := C.uintptr_t(0)
-		if ctx.Done() != nil || watched.told != nil {
+		if ctx.Done() != nil || watched.report != nil {
 			kept := cgo.NewHandle(watched)
 			defer kept.Delete()
 			user = C.uintptr_t(kept)

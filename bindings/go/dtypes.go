@@ -15,7 +15,7 @@ import (
 type DType uint32
 
 // The predefined dtypes. [DType.WithUnit] and [ParseDType] make datetime types with a unit, and
-// [RegisterRecord] makes structured dtypes.
+// [RegisterDType] makes structured dtypes.
 const (
 	Bool         DType = cGUF_BOOL
 	Int8         DType = cGUF_I8
@@ -161,11 +161,11 @@ func (d DType) Unit() (unit Unit, multiple int, err error) {
 	return Unit(number), int(times), err
 }
 
-// RegisterRecord registers a structured dtype in the process. Its elements are opaque: only loops
+// RegisterDType registers a structured dtype in the process. Its elements are opaque: only loops
 // of the program read their fields. itemSize must be a multiple of alignment. Registering the same
 // name with the same layout again returns the same dtype; with another layout it fails with
 // ErrExists.
-func RegisterRecord(name string, itemSize, alignment int) (DType, error) {
+func RegisterDType(name string, itemSize, alignment int) (DType, error) {
 	if err := fits(ErrArg, "itemSize or alignment", itemSize, alignment); err != nil {
 		return 0, err
 	}

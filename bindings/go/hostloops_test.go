@@ -219,8 +219,8 @@ func TestReductionsWithAState(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
 	size := int(unsafe.Sizeof(extreme{}))
-	state := must(gufunc.RegisterRecord("go_extreme", size, 8))(t)
-	_, err := gufunc.RegisterRecord("go_extreme", 2*size, 8)
+	state := must(gufunc.RegisterDType("go_extreme", size, 8))(t)
+	_, err := gufunc.RegisterDType("go_extreme", 2*size, 8)
 	wantStatus(t, err, gufunc.ErrExists)
 	leaf := must(own.Create(gufunc.UfuncDesc{Name: "argmax", Signature: "(n),()->()"}))(t)
 	check(t, leaf.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Int64, state}, gufunc.AnyThread,
@@ -270,10 +270,10 @@ func TestReductionsWithAState(t *testing.T) {
 	equal(t, must(places.Values())(t), []int64{700, 999, 0})
 
 	records := []extreme{{1, 2}, {3, 4}}
-	both := must(gufunc.OfRecords(state, records))(t)
+	both := must(gufunc.OfStructs(state, records))(t)
 	merged := must(merge.Call(nil, both, must(both.Slice(gufunc.All().By(-1)))(t)))(t)
-	equal(t, must(gufunc.Records[extreme](merged[0]))(t), []extreme{{3, 4}, {3, 4}})
+	equal(t, must(gufunc.Structs[extreme](merged[0]))(t), []extreme{{3, 4}, {3, 4}})
 	runtime.KeepAlive(merged)
-	_, err = gufunc.Records[float64](merged[0])
+	_, err = gufunc.Structs[float64](merged[0])
 	wantStatus(t, err, gufunc.ErrDType)
 }

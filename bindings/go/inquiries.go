@@ -107,7 +107,7 @@ func explainMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o
 	explain func(b *block, text *C.char, length *C.uint64_t) error) (made string, err error) {
 	err = with(u, options, inputs, func(o *O, b *block) error {
 		prepare(o, b)
-		made, err = told(func(text *C.char, length *C.uint64_t) error {
+		made, err = textOf(func(text *C.char, length *C.uint64_t) error {
 			return explain(b, text, length)
 		})
 		return err

@@ -153,11 +153,11 @@ func (l *layout) differs(array *AnyArray, info *C.guf_array_info) string {
 		}
 	}
 	if hosted(info.device) != l.device {
-		return fmt.Sprintf("lies on %v; the plan was made for %v", Device{info.device},
+		return fmt.Sprintf("is on %v; the plan was made for %v", Device{info.device},
 			Device{l.device})
 	}
 	if l.only != nil && l.only != array {
-		return "lies in host memory; the plan's device uses the plan's own array only"
+		return "is in host memory; the plan's device uses the plan's own array only"
 	}
 	return ""
 }

@@ -190,7 +190,7 @@ func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 // holds reports whether a Go type can represent the operand's elements.
 func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	if own := dtypeOf(pointer); own != 0 || o.element == nil {
-		return own.holds(o.dtype) || o.element == nil && recordOf(element, o.dtype) == nil
+		return own.holds(o.dtype) || o.element == nil && structOf(element, o.dtype) == nil
 	}
 	return element.Kind() == reflect.TypeOf(o.element).Elem().Kind()
 }

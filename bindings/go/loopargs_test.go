@@ -104,7 +104,7 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	a, out := must(gufunc.Of([]float64{1, 2, 3}))(t), must(gufunc.Of(sums))(t)
 	must(many.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, a, a, a, a, a))(t)
 	equal(t, sums, []float64{5, 10, 15})
-	state := must(gufunc.RegisterRecord("go_pair", 16, 8))(t)
+	state := must(gufunc.RegisterDType("go_pair", 16, 8))(t)
 	pair := must(own.Create(gufunc.UfuncDesc{Name: "pair", NIn: 1, NOut: 1}))(t)
 	check(t, pair.AddLoop([]gufunc.DType{f8, state}, 0, func(l *gufunc.LoopArgs) error {
 		*gufunc.Item[[2]float64](l, 1, 0, 0) = [2]float64{1, 2}
@@ -120,7 +120,7 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 
 // No Go type with a pointer is accepted for a structured dtype, because the garbage collector does
 // not see the library's memory.
-func TestRecordsHoldNoPointers(t *testing.T) {
+func TestStructsContainNoPointers(t *testing.T) {
 	type hidden struct {
 		counts [2]int32
 		inner  [1]struct{ p *int }
@@ -132,7 +132,7 @@ func TestRecordsHoldNoPointers(t *testing.T) {
 	}
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
-	state := must(gufunc.RegisterRecord("go_sixteen", 16, 8))(t)
+	state := must(gufunc.RegisterDType("go_sixteen", 16, 8))(t)
 	var access func(l *gufunc.LoopArgs)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "stores", NIn: 1, NOut: 1}))(t)
 	types := []gufunc.DType{gufunc.Float64, state}
@@ -152,18 +152,18 @@ func TestRecordsHoldNoPointers(t *testing.T) {
 	}
 	access = func(*gufunc.LoopArgs) {}
 	made := must(u.Call(nil, gufunc.Scalar(1.0)))(t)[0]
-	if found := must(gufunc.Records[plain](made))(t); found[0].place != 5 {
+	if found := must(gufunc.Structs[plain](made))(t); found[0].place != 5 {
 		t.Fatal(found)
 	}
-	_, err := gufunc.Records[hidden](made)
+	_, err := gufunc.Structs[hidden](made)
 	wantStatus(t, err, gufunc.ErrDType)
-	_, err = gufunc.OfRecords(state, make([]hidden, 2))
+	_, err = gufunc.OfStructs(state, make([]hidden, 2))
 	wantStatus(t, err, gufunc.ErrDType)
-	must(gufunc.OfRecords(state, make([]plain, 2)))(t)
+	must(gufunc.OfStructs(state, make([]plain, 2)))(t)
 	one := must(gufunc.Of([]complex128{1}))(t)
-	_, err = gufunc.Records[plain](one.Any()) // not an array of a structured dtype
+	_, err = gufunc.Structs[plain](one.Any()) // not an array of a structured dtype
 	wantStatus(t, err, gufunc.ErrDType)
-	equal(t, must(gufunc.Records[complex128](one.Any()))(t), []complex128{1})
+	equal(t, must(gufunc.Structs[complex128](one.Any()))(t), []complex128{1})
 }
 
 // Numbers that do not fit into C's 32 bits are rejected, with the name of the argument.
@@ -188,7 +188,7 @@ func TestNumbersAreNotCut(t *testing.T) {
 	refused(err, gufunc.ErrIndex, "index")
 	_, err = gufunc.DateTime64.WithUnit(gufunc.Second, cut)
 	refused(err, gufunc.ErrArg, "multiple")
-	_, err = gufunc.RegisterRecord("go_cut", cut, 1)
+	_, err = gufunc.RegisterDType("go_cut", cut, 1)
 	refused(err, gufunc.ErrArg, "itemSize or alignment")
 	m := must(gufunc.LoadModule(module(t, "raw_counting")))(t)
 	defer m.Close()

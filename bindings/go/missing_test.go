@@ -115,8 +115,8 @@ func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 	note("AdoptDevice", err)
 	_, err = gufunc.ParseDType("f4\x00f8")
 	note("ParseDType", err)
-	_, err = gufunc.RegisterRecord("cut\x00off", 8, 8)
-	note("RegisterRecord", err)
+	_, err = gufunc.RegisterDType("cut\x00off", 8, 8)
+	note("RegisterDType", err)
 	_, err = gufunc.LoadModule("/nowhere.so\x00.bak")
 	note("LoadModule", err)
 	note("LoadBackend", gufunc.LoadBackend("/nowhere.so\x00.bak"))
@@ -147,7 +147,7 @@ func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 
 // The number of bytes of a scalar must be the item size.
 func TestScalarsHaveTheirBytes(t *testing.T) {
-	record := must(gufunc.RegisterRecord("forty_bytes", 40, 8))(t)
+	record := must(gufunc.RegisterDType("forty_bytes", 40, 8))(t)
 	for _, refused := range []struct {
 		dtype gufunc.DType
 		bytes int

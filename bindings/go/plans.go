@@ -108,7 +108,7 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 // Explain describes as text what the plan does and why.
 func (p *Plan) Explain() (string, error) {
 	defer runtime.KeepAlive(p)
-	return told(func(text *C.char, length *C.uint64_t) error {
+	return textOf(func(text *C.char, length *C.uint64_t) error {
 		return cPlanExplain(p.handle(), text, length)
 	})
 }

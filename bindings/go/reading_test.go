@@ -36,8 +36,8 @@ func TestReadingWaitsForStreams(t *testing.T) {
 	for name, read := range map[string]func(a *gufunc.Array[float64]) []float64{
 		"Values": func(a *gufunc.Array[float64]) []float64 { return must(a.Values())(t) },
 		"Data":   func(a *gufunc.Array[float64]) []float64 { return must(a.Data())(t) },
-		"Records": func(a *gufunc.Array[float64]) []float64 {
-			return must(gufunc.Records[float64](a.Any()))(t)
+		"Structs": func(a *gufunc.Array[float64]) []float64 {
+			return must(gufunc.Structs[float64](a.Any()))(t)
 		},
 		"of a view": func(a *gufunc.Array[float64]) []float64 {
 			return must(must(a.Reshape(2, size/2))(t).Data())(t)

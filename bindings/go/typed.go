@@ -127,11 +127,11 @@ func (a *Array[T]) Values() ([]T, error) {
 
 // Size in bytes from which checkMemory tests whether C's allocator can provide the memory. Go
 // itself ends the program when an allocation fails.
-const asked = 1 << 30
+const checkedBytes = 1 << 30
 
 // checkMemory returns an error if there is no memory for a copy.
 func checkMemory(bytes int) error {
-	if bytes >= 0 && bytes < asked {
+	if bytes >= 0 && bytes < checkedBytes {
 		return nil
 	}
 	if bytes >= 0 && bytes < 1<<46 {

@@ -49,7 +49,7 @@ func ReadOnly[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, m))
 }
 
-// wrapSlice serves [Of] and [OfRecords]: T may be a scalar or a struct.
+// wrapSlice serves [Of] and [OfStructs]: T may be a scalar or a struct.
 func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	if m.Shape == nil {
 		m.Shape = []int{len(data)}
@@ -75,7 +75,7 @@ func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 // fails with ErrShape if an element would be outside of data. Everything else is as for [Of].
 func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	if !m.within(len(data), offset) {
-		return nil, &Error{ErrShape, "elements lie outside of the memory", -1, -1, 0}
+		return nil, &Error{ErrShape, "elements are outside of the memory", -1, -1, 0}
 	}
 	r := new(released)
 	address := uintptr(0)

@@ -110,8 +110,8 @@ def check_python(build):
     if python is None:
         raise RuntimeError("the Python binding was left out of the build: swig or the headers of "
                            "Python are not installed; script/setup installs them")
-    asked = "import sys; print(*sys.version_info[:2])"
-    theirs = subprocess.run([python, "-c", asked], capture_output=True, text=True).stdout.split()
+    program = "import sys; print(*sys.version_info[:2])"
+    theirs = subprocess.run([python, "-c", program], capture_output=True, text=True).stdout.split()
     if theirs != [str(part) for part in sys.version_info[:2]]:
         raise RuntimeError(f"{build} is built for {python}: remove it, or name another build-dir")
 

@@ -119,7 +119,7 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
   if (loop.host != nullptr) return GUF_OK;
   // A fold entry has fixed strides for the dtypes it was compiled for, but the size of a structured
   // dtype is known only at run time.
-  if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_record)) return GUF_OK;
+  if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_structured)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
   return kernel_of_place(ufunc, loop, device, place, place.loop->fold - 1, out, error);

@@ -125,13 +125,13 @@ guf_status Checker::read_signature(const guf_module_function &function, op::Sign
   }
   GUF_TRY(spend(kSignatureWork + kWorkPerCharacter * rules.size()));
   const int32_t nroles = function.roles == nullptr ? 0 : noperands;
-  guf_error said = {};
-  said.struct_size = sizeof said;
+  guf_error details = {};
+  details.struct_size = sizeof details;
   if (function.signature == nullptr) {
     if (!rules.empty()) return bad("rules", "none without a signature");
-    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, out, &said) !=
+    if (op::make_elementwise(function.nin, function.nout, function.roles, nroles, out, &details) !=
         GUF_OK) {
-      return bad_form(said);
+      return bad_form(details);
     }
     return GUF_OK;
   }
@@ -139,8 +139,8 @@ guf_status Checker::read_signature(const guf_module_function &function, op::Sign
     return bad("signature", "a text");
   }
   GUF_TRY(spend(kWorkPerCharacter * signature.size()));
-  if (op::parse_signature(signature, rules, function.roles, nroles, out, &said) != GUF_OK) {
-    return bad_form(said);
+  if (op::parse_signature(signature, rules, function.roles, nroles, out, &details) != GUF_OK) {
+    return bad_form(details);
   }
   if (out->nin != function.nin || out->nout != function.nout) {
     return bad("nin and nout", "the signature's");

@@ -20,8 +20,8 @@ const char *check_parameter(const guf_module_parameter &parameter, const char **
   *out_field = "a parameter's kind";
   if (parameter.kind < GUF_PARAMETER_NUMBER || parameter.kind > GUF_PARAMETER_VIEW) return "1 to 3";
   *out_field = "a parameter's dtype";
-  if (!dtype::valid(parameter.dtype) || dtype::is_record(parameter.dtype)) {
-    return "a dtype other than a record";
+  if (!dtype::valid(parameter.dtype) || dtype::is_structured(parameter.dtype)) {
+    return "a dtype that is not structured";
   }
   *out_field = "a parameter's ndim";
   const bool is_view = parameter.kind == GUF_PARAMETER_VIEW;

@@ -30,7 +30,7 @@ template <class T>
   return true;
 }
 
-bool lies_inside(uint64_t offset, uint64_t size, uint64_t file_size) {
+bool is_inside(uint64_t offset, uint64_t size, uint64_t file_size) {
   return offset <= file_size && size <= file_size - offset;
 }
 
@@ -69,8 +69,8 @@ guf_status check_header(const Elf64_Ehdr &header, uint64_t file_size, guf_error 
                 "not a loadable ELF file; program headers: expected 1 to %zu, got %u",
                 ElfFile::kMaxSegments, header.e_phnum);
   }
-  if (!lies_inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), file_size)) {
-    return bad_file(error, "program headers lie outside the file, offset", header.e_phoff,
+  if (!is_inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), file_size)) {
+    return bad_file(error, "program headers are outside the file, offset", header.e_phoff,
                     file_size);
   }
   return GUF_OK;
@@ -102,7 +102,7 @@ guf_status ElfFile::open(std::span<const std::byte> bytes, ElfFile *out, guf_err
       return bad_file(error, "program header", i, header.e_phnum);
     }
     if (segment.p_type != PT_LOAD && segment.p_type != PT_NOTE) continue;
-    if (!lies_inside(segment.p_offset, segment.p_filesz, bytes.size())) {
+    if (!is_inside(segment.p_offset, segment.p_filesz, bytes.size())) {
       return bad_file(error, "a segment reaches past the end, its size", segment.p_filesz,
                       bytes.size());
     }

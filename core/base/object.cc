@@ -184,8 +184,8 @@ uint64_t publish(Object *object, bool immortal) {
     }
     const uint32_t count = count_of(state);
     if (count == 0) object->keep();
-    const uint32_t wanted = immortal || count == kImmortal ? kImmortal : count + 1;
-    if (slot->state.compare_exchange_strong(state, make_state(stamp_of(state), wanted),
+    const uint32_t requested = immortal || count == kImmortal ? kImmortal : count + 1;
+    if (slot->state.compare_exchange_strong(state, make_state(stamp_of(state), requested),
                                             std::memory_order_acq_rel)) {
       return (static_cast<uint64_t>(index - 1) << 32 | stamp_of(state)) ^ kCookie;
     }

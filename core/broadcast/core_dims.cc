@@ -153,19 +153,19 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
 
 // Reports the hook's error with the hook's message, which might not be terminated.
 [[gnu::cold, gnu::noinline]] guf_status fail_hook(const op::CallView &call, guf_status status,
-                                                  guf_error *said, guf_error *error) {
+                                                  guf_error *details, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();
-  said->message[sizeof said->message - 1] = '\0';
+  details->message[sizeof details->message - 1] = '\0';
   if (status < 100 || status > 9999) {  // error classes have at most two digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
                              "%s: the hook for core dimensions returned %d, which is not an error",
                              name, status);
   }
-  if (said->message[0] == '\0') {
+  if (details->message[0] == '\0') {
     return base::fail(error, status, kNone, kNone,
                       "%s: the hook for core dimensions refused the sizes", name);
   }
-  return base::fail(error, status, said->argument, said->axis, "%s", said->message);
+  return base::fail(error, status, details->argument, details->axis, "%s", details->message);
 }
 
 // Calls the program's hook on a copy of the sizes. The hook may set unknown sizes and must not
@@ -176,13 +176,13 @@ guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error)
   const size_t count = ufunc.signature.dims.size();
   int64_t sizes[GUF_MAX_CORE_NAMES];
   std::copy_n(loop->core_size, count, sizes);
-  guf_error said = {};
-  said.struct_size = sizeof said;
-  said.argument = said.axis = kNone;
+  guf_error details = {};
+  details.struct_size = sizeof details;
+  details.argument = details.axis = kNone;
   const base::CallerState kept;
   const guf_status status =
-      ufunc.core_dims(static_cast<int32_t>(count), sizes, ufunc.core_dims_user, &said);
-  if (status != GUF_OK) return fail_hook(call, status, &said, error);
+      ufunc.core_dims(static_cast<int32_t>(count), sizes, ufunc.core_dims_user, &details);
+  if (status != GUF_OK) return fail_hook(call, status, &details, error);
   for (size_t dim = 0; dim < count; ++dim) {
     int64_t &size = loop->core_size[dim];
     if (sizes[dim] == size) continue;

@@ -90,7 +90,7 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
   const char *const name = call.ufunc->name.c_str();
   if ((operand.flags & op::kDeviceMemory) != 0) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, rule.operand, kNone,
-                      "%s: the rule %s reads argument %d, which lies in device memory", name,
+                      "%s: the rule %s reads argument %d, which is in device memory", name,
                       rule.text.c_str(), rule.operand);
   }
   if (count(operand.layout) != 1) {

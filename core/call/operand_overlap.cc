@@ -23,17 +23,17 @@ uint32_t bit(int32_t operand) {
 
 }  // namespace
 
-Lie lie_of(const op::CallView &call, int32_t a, int32_t b) {
+Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b) {
   const op::OperandView &one = call.operand[a];
   const op::OperandView &other = call.operand[b];
-  if (!has_memory(one) || !has_memory(other)) return Lie::kApart;
+  if (!has_memory(one) || !has_memory(other)) return Overlap::kApart;
   const op::Signature &signature = call.ufunc->signature;
   const bool both_written = signature.writes(a) && signature.writes(b);
   if (!both_written && may_run_in_place(*call.ufunc) &&
       array::same_view(one.layout, other.layout)) {
-    return Lie::kSame;
+    return Overlap::kSame;
   }
-  return array::shares_memory(one.layout, other.layout) ? Lie::kMixed : Lie::kApart;
+  return array::shares_memory(one.layout, other.layout) ? Overlap::kMixed : Overlap::kApart;
 }
 
 bool find_overlaps(const op::CallView &call, OverlapWork *out) {
@@ -49,7 +49,7 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
           other == o) {
         continue;
       }
-      if (lie_of(call, o, other) != Lie::kMixed) continue;
+      if (overlap_of(call, o, other) != Overlap::kMixed) continue;
       if (signature.writes(other)) {
         staged |= bit(std::max(o, other));
       } else {

@@ -25,8 +25,8 @@ struct OverlapWork {
 };
 
 // The relation of the memory of two operands of a call, one of which is written.
-enum class Lie { kApart, kSame, kMixed };
-Lie lie_of(const op::CallView &call, int32_t a, int32_t b);
+enum class Overlap { kApart, kSame, kMixed };
+Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b);
 
 // Returns false if no operand needs a copy; `out` is then not written. If no spans overlap, it
 // costs one comparison of bounds per pair.

@@ -31,8 +31,8 @@ struct Locations {
 }
 
 // Operands and stream agree, but the requested device differs.
-[[gnu::cold, gnu::noinline]] guf_status fail_asked(const op::CallView &call, const Device &expected,
-                                                   guf_error *error) {
+[[gnu::cold, gnu::noinline]] guf_status fail_requested(const op::CallView &call,
+                                                       const Device &expected, guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
                     "device: expected %s, where the %s, got %s", expected.spec.c_str(),
                     call.stream != nullptr ? "stream is" : "operands are",
@@ -86,7 +86,7 @@ guf_status place_far(op::CallView &call, Locations locations, guf_error *error) 
     if (policy == GUF_HOST_DEFAULT)
       return fail_mismatch(locations.on_host, locations.host, call.device, error);
     if (policy == GUF_HOST_COPY_AND_WARN) {
-      base::log(base::LogLevel::kWarning, "%s: argument %d lies in host memory and is copied to %s",
+      base::log(base::LogLevel::kWarning, "%s: argument %d is in host memory and is copied to %s",
                 call.ufunc->name.c_str(), locations.on_host, call.device->spec.c_str());
     }
   }
@@ -115,8 +115,8 @@ guf_status place(op::CallView &call, guf_error *error) {
   const int32_t count = call.noperands + call.nseparate;
   for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &locations, error));
   if (call.has_where) GUF_TRY(look_at(call.where, count, &locations, error));
-  Device *asked = call.device;
-  if (__builtin_expect(call.automatic != nullptr, 0)) asked = look_at_auto(locations, &call);
+  Device *requested = call.device;
+  if (__builtin_expect(call.automatic != nullptr, 0)) requested = look_at_auto(locations, &call);
   Device *device = locations.device;
   if (call.stream != nullptr) {
     if (call.stream->fork_epoch != base::fork_epoch()) {
@@ -124,9 +124,9 @@ guf_status place(op::CallView &call, guf_error *error) {
     }
     device = call.stream->device;
   }
-  if (device == nullptr) device = asked != nullptr ? asked : locations.host;
+  if (device == nullptr) device = requested != nullptr ? requested : locations.host;
   if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
-  if (asked != nullptr && asked != device) return fail_asked(call, *device, error);
+  if (requested != nullptr && requested != device) return fail_requested(call, *device, error);
   if (locations.device != nullptr && locations.device != device) {
     return fail_mismatch(locations.on_device, locations.device, device, error);
   }

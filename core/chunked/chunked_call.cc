@@ -61,7 +61,7 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
     const bool in_memory = (view.flags & (op::kScalar | op::kMissing)) == 0;
     if (!in_memory || view.device == nullptr || view.device->host_memory) continue;
     return base::fail(error, GUF_E_UNSUPPORTED, i, kNone,
-                      "argument %d lies in the memory of %s; chunks are cut in host memory", i,
+                      "argument %d is in the memory of %s; chunks are cut in host memory", i,
                       view.device->spec.c_str());
   }
   return GUF_OK;

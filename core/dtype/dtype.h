@@ -32,11 +32,12 @@ constexpr bool is_datetime(guf_dtype dtype) {
 constexpr bool is_timedelta(guf_dtype dtype) {
   return (dtype & 0xFFU) == 0x81;
 }
-constexpr bool is_record(guf_dtype dtype) {
+constexpr bool is_structured(guf_dtype dtype) {
   return (dtype & 0xFFU) == 0x82;
 }
 constexpr uint32_t itemsize(guf_dtype dtype) {
-  if (__builtin_expect(is_extended(dtype), 0)) return is_record(dtype) ? dtype >> 8 & 0xFFFU : 8;
+  if (__builtin_expect(is_extended(dtype), 0))
+    return is_structured(dtype) ? dtype >> 8 & 0xFFFU : 8;
   return (dtype >> 11) & 0x1FU;
 }
 constexpr bool is_complex(guf_dtype dtype) {
@@ -51,9 +52,9 @@ constexpr bool is_unsigned(guf_dtype dtype) {
 constexpr bool is_integer(guf_dtype dtype) {
   return is_signed(dtype) || is_unsigned(dtype);
 }
-uint32_t record_alignment(guf_dtype dtype);
+uint32_t structured_alignment(guf_dtype dtype);
 constexpr uint32_t alignment(guf_dtype dtype) {
-  if (__builtin_expect(is_record(dtype), 0)) return record_alignment(dtype);
+  if (__builtin_expect(is_structured(dtype), 0)) return structured_alignment(dtype);
   return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype);
 }
 static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(GUF_C128) == 8);
@@ -90,12 +91,12 @@ void spell(guf_dtype dtype, bool swapped, base::Text *text);
 // ---- structured dtypes
 
 // Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY, as in guf_dtype_register
-guf_status register_record(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
-                           guf_error *error);
+guf_status register_dtype(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
+                          guf_error *error);
 // nullptr if there is none.
-const char *record_name(guf_dtype dtype);
+const char *structured_name(guf_dtype dtype);
 // GUF_DTYPE_UNSPECIFIED if there is none.
-guf_dtype find_record(std::string_view name);
+guf_dtype find_structured(std::string_view name);
 
 }  // namespace gufunc::dtype
 

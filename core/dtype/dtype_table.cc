@@ -122,7 +122,7 @@ guf_dtype at(int index) {
 
 bool valid(guf_dtype dtype) {
   if (__builtin_expect(is_extended(dtype), 0)) {
-    return valid_time(dtype) || record_name(dtype) != nullptr;
+    return valid_time(dtype) || structured_name(dtype) != nullptr;
   }
   return index_of(dtype) >= 0;
 }
@@ -130,14 +130,14 @@ bool valid(guf_dtype dtype) {
 char letter(guf_dtype dtype) {
   if (is_extended(dtype)) {
     if (!valid(dtype)) return '\0';
-    return is_record(dtype) ? 'V' : "Mm"[dtype & 1U];
+    return is_structured(dtype) ? 'V' : "Mm"[dtype & 1U];
   }
   const int index = index_of(dtype);
   return index < 0 ? '\0' : kLetters[static_cast<size_t>(index)];
 }
 
 const char *name(guf_dtype dtype) {
-  if (is_extended(dtype)) return valid_time(dtype) ? time_name(dtype) : record_name(dtype);
+  if (is_extended(dtype)) return valid_time(dtype) ? time_name(dtype) : structured_name(dtype);
   const int index = index_of(dtype);
   return index < 0 ? nullptr : kNames[static_cast<size_t>(index)];
 }
@@ -164,7 +164,7 @@ bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
 
 bool can_cast(guf_dtype from, guf_dtype to, int casting) {
   if (from == to) return true;
-  if (casting == GUF_CASTING_UNSAFE) return !is_record(from) && !is_record(to);
+  if (casting == GUF_CASTING_UNSAFE) return !is_structured(from) && !is_structured(to);
   if (is_extended(from) || is_extended(to)) return can_cast_extended(from, to, casting);
   if (casting < GUF_CASTING_SAFE) return false;
   const Masks &masks = casting == GUF_CASTING_SAFE ? kSafeMask : kSameKindMask;

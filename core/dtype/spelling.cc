@@ -55,7 +55,7 @@ guf_dtype read(std::string_view text) {
     if (text == name(at(i))) return at(i);
   }
   if (const guf_dtype dtype = look_up(kOther, text)) return dtype;
-  return find_record(text);
+  return find_structured(text);
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void spell(guf_dtype dtype, bool swapped, base::Text *text) {
     text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[dtype & 1U], unit == nullptr ? "" : unit);
     return;
   }
-  if (!swapped || itemsize(dtype) == 1 || is_record(dtype)) {
+  if (!swapped || itemsize(dtype) == 1 || is_structured(dtype)) {
     text->add("%s", name(dtype));
     return;
   }

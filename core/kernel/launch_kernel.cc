@@ -119,8 +119,8 @@ guf_status check_dtype(const RawKernel &kernel, guf_dtype found, guf_dtype expec
 }
 
 [[gnu::cold]] guf_status fail_argument(const RawKernel &kernel, guf_status status, int32_t index,
-                                       const char *said, guf_error *error) {
-  return base::fail(error, status, index, kNone, "%s: %s", who(kernel, index).c_str(), said);
+                                       const char *message, guf_error *error) {
+  return base::fail(error, status, index, kNone, "%s: %s", who(kernel, index).c_str(), message);
 }
 
 guf_status check_array(const RawKernel &kernel, const guf_module_parameter &parameter,

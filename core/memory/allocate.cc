@@ -110,9 +110,10 @@ guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "tensor->address is 0, but the shape has elements");
   }
-  if (dtype::is_record(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
+  if (dtype::is_structured(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "the record '%s' has no byte order to swap", dtype::name(tensor.dtype));
+                      "the structured dtype '%s' has no byte order to swap",
+                      dtype::name(tensor.dtype));
   }
   uint64_t end = 0;
   if (tensor.address < 0 - static_cast<uint64_t>(low) && low < 0) {
@@ -144,12 +145,12 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
     GUF_TRY(backend::open_default(*device, &order, error));
   }
   const auto storage =
-      base::Ref<array::Storage>::adopt(new LentStorage(std::move(memory), std::move(order)));
+      base::Ref<array::Storage>::adopt(new BorrowedStorage(std::move(memory), std::move(order)));
   return wrap_in(tensor, device, storage, out, error);
 }
 
 void owe_release(const Array &wrapped) {
-  static_cast<LentStorage *>(wrapped.storage().get())->arm();
+  static_cast<BorrowedStorage *>(wrapped.storage().get())->arm();
 }
 
 uint32_t run_callbacks(uint32_t max) {

@@ -145,7 +145,7 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "value->dtype: expected a dtype, got 0x%08x", *out_dtype);
   }
-  if (dtype::is_record(*out_dtype)) {
+  if (dtype::is_structured(*out_dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "value: expected a scalar of a simple dtype, got the structured dtype '%s'",
                       dtype::name(*out_dtype));
@@ -264,12 +264,12 @@ guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Arr
                       "the given array's shape differs: expected %s, got %s", expected.c_str(),
                       found.c_str());
   }
-  Device *lies_on = nullptr;
-  GUF_TRY(device_of(to, &lies_on, error));
-  if (lies_on != &device) {
+  Device *home = nullptr;
+  GUF_TRY(device_of(to, &home, error));
+  if (home != &device) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                       "the given array is on another device: expected %s, got %s",
-                      device.spec.c_str(), lies_on->spec.c_str());
+                      device.spec.c_str(), home->spec.c_str());
   }
   GUF_TRY(check_writable(to, error));
   GUF_TRY(check_self_overlap(to, error));

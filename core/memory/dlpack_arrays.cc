@@ -24,11 +24,11 @@ struct DlpackPlace {
 };
 
 // Memory of another library.
-class ImportedStorage final : public LentStorage {
+class ImportedStorage final : public BorrowedStorage {
  public:
   ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
-      : LentStorage(base::Ref<Lent>::share(taken.get()), std::move(order)), where_(where) {}
+      : BorrowedStorage(base::Ref<Lent>::share(taken.get()), std::move(order)), where_(where) {}
   const DlpackPlace &where() const { return where_; }
 
  private:
@@ -133,9 +133,8 @@ guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (index == device.index) return GUF_OK;
   const std::string owner = index < 0 ? "no device" : "device " + std::to_string(index);
   return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
-                    "the tensor is said to lie on device %s, but its address 0x%llx is of %s",
-                    device.spec.c_str(), static_cast<unsigned long long>(made.layout().address),
-                    owner.c_str());
+                    "expected a tensor on device %s, got address 0x%llx of %s", device.spec.c_str(),
+                    static_cast<unsigned long long>(made.layout().address), owner.c_str());
 }
 
 }  // namespace
@@ -260,7 +259,7 @@ guf_status GivenTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: got %s",
-                      dtype::is_time(layout.dtype) ? "times" : "records",
+                      dtype::is_time(layout.dtype) ? "datetimes" : "structured dtypes",
                       dtype::name(layout.dtype));
   }
   if ((array_->flags() & GUF_ARRAY_SWAPPED) != 0) {

@@ -48,9 +48,10 @@ guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_er
   const array::Layout &layout = array.layout();
   const array::Corner corner = array::corner_of(layout);
   std::vector<std::byte> values;
-  if (dtype::is_record(layout.dtype)) {
+  if (dtype::is_structured(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "the elements of record '%s' have no text", dtype::name(layout.dtype));
+                      "the elements of structured dtype '%s' have no text",
+                      dtype::name(layout.dtype));
   }
   GUF_TRY(gather(array, corner, &values, error));
   if (!array::has_text(layout.dtype, values.data(), corner.count)) {

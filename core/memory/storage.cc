@@ -37,7 +37,7 @@ WrappedMemory::~WrappedMemory() {
   }
 }
 
-LentStorage::~LentStorage() {
+BorrowedStorage::~BorrowedStorage() {
   if (!memory_->armed() || !order_) return;
   if (order_->fork_epoch == base::fork_epoch()) {
     backend::keep_until_done(*order_, *memory_);

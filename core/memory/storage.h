@@ -55,12 +55,12 @@ class WrappedMemory final : public Lent {
 
 // Storage for memory of another owner. Work queued on the default stream keeps no reference to its
 // arrays, so device memory is released only after that work.
-class LentStorage : public array::Storage {
+class BorrowedStorage : public array::Storage {
  public:
   // `order` is the default stream of the device; empty for host memory.
-  LentStorage(base::Ref<Lent> memory, base::Ref<backend::Stream> order)
+  BorrowedStorage(base::Ref<Lent> memory, base::Ref<backend::Stream> order)
       : memory_(std::move(memory)), order_(std::move(order)) {}
-  ~LentStorage() override;
+  ~BorrowedStorage() override;
   void arm() { memory_->arm(); }
 
  private:

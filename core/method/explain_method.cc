@@ -15,7 +15,7 @@ namespace {
 
 using pipeline::describe_list;
 
-constexpr const char *kOtherwise = "dtype=, or the rule for this method, asks for other types";
+constexpr const char *kOtherwise = "dtype=, or the rule for this method, requests other types";
 
 // Writes the first line and the rejected loops. Loads the kernel, as the method itself does.
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,

@@ -155,14 +155,14 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->mask != 0) block->mask += base::offset_of(axis.mask_step, steps);
 }
 
-[[gnu::cold]] guf_status check_records(const op::CallView &call, guf_dtype record,
-                                       guf_error *error) {
+[[gnu::cold]] guf_status check_structured(const op::CallView &call, guf_dtype structured,
+                                          guf_error *error) {
   const backend::Device &device = *call.device;
   const guf_backend_api &api = device.backend->api;
-  if ((api.features & GUF_BACKEND_METHOD_RECORDS) != 0) return GUF_OK;
+  if ((api.features & GUF_BACKEND_METHOD_STRUCTURED) != 0) return GUF_OK;
   return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                    "%s: methods of backend %s do not take elements of record '%s'",
-                    device.spec.c_str(), api.name, dtype::name(record));
+                    "%s: methods of backend %s do not accept elements of structured dtype '%s'",
+                    device.spec.c_str(), api.name, dtype::name(structured));
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
   out->overfull = false;
   out->input_bits = 0;
   out->output_bits = 0;
-  out->record_initial = nullptr;
+  out->structured_initial = nullptr;
   guf_method_block &block = out->block;
   block.method = method;
   block.flags = fold_flags(method, call, loop);
@@ -249,7 +249,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
-        *call.device, call.stream, {code.kernel, code.fold, geometry->record_initial}, loop,
+        *call.device, call.stream, {code.kernel, code.fold, geometry->structured_initial}, loop,
         call.args->threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
@@ -265,8 +265,8 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
 
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error) {
   const guf_dtype *const end = loop.types.data() + call.noperands;
-  const guf_dtype *const record = std::find_if(loop.types.data(), end, dtype::is_record);
-  if (__builtin_expect(record != end, 0)) GUF_TRY(check_records(call, *record, error));
+  const guf_dtype *const structured = std::find_if(loop.types.data(), end, dtype::is_structured);
+  if (__builtin_expect(structured != end, 0)) GUF_TRY(check_structured(call, *structured, error));
   GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &out->kernel, error));
   out->fold = nullptr;
   if (call.noperands < 3) return GUF_OK;
@@ -292,9 +292,9 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
     *out += "launches: one for each of " + std::to_string(launches) +
             " places in the outer dimensions\n";
   }
-  *out += backend::describe_method(*call.device, {code.kernel, code.fold, geometry->record_initial},
-                                   loop, call.args->threads, geometry->block,
-                                   has_fp_status ? &fp_status : nullptr);
+  *out += backend::describe_method(
+      *call.device, {code.kernel, code.fold, geometry->structured_initial}, loop,
+      call.args->threads, geometry->block, has_fp_status ? &fp_status : nullptr);
   return GUF_OK;
 }
 

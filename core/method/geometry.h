@@ -29,7 +29,7 @@ struct Geometry {
   Axis fold[GUF_MAX_NDIM];  // in the order of the reduction
   uint64_t input_bits;      // OR of all byte offsets besides the steps; decides alignment
   uint64_t output_bits;
-  const void *record_initial;  // guf_backend_method.initial
+  const void *structured_initial;  // guf_backend_method.initial
   guf_method_block block;
 
   void keep(const Axis &axis) { append(axis, kept, &nkept); }

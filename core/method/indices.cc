@@ -23,7 +23,7 @@ guf_status make_readable(const op::OperandView &operand, backend::Stream *stream
   if ((operand.flags & op::kScalar) != 0) return GUF_OK;
   if (operand.device != nullptr && !operand.device->host_memory) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, index, base::kNone,
-                      "the indices lie in the memory of %s, which the host cannot read",
+                      "the indices are in the memory of %s, which the host cannot read",
                       operand.device->spec.c_str());
   }
   if (stream != nullptr) backend::wait_quietly(*stream);

@@ -55,7 +55,7 @@ guf_status check_unit(guf_dtype type, guf_error *error) {
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
   // A number cannot be converted to a structured dtype, which is opaque to the library.
-  if (dtype::is_record(type)) return GUF_OK;
+  if (dtype::is_structured(type)) return GUF_OK;
   if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // sets all bits
     std::memset(out, 0xFF, dtype::itemsize(type));
     *out_has = true;
@@ -92,7 +92,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
   if (initial.layout.ndim != 0) return fail_sequence(initial.layout.ndim, type, error);
   if (initial.device != nullptr && !initial.device->host_memory) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, 4, kNone,
-                      "initial lies in the memory of %s, which the host cannot read",
+                      "initial is in the memory of %s, which the host cannot read",
                       initial.device->spec.c_str());
   }
   return GUF_OK;

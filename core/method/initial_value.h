@@ -8,7 +8,7 @@
 namespace gufunc::method {
 
 // Size of the longest element.
-inline constexpr size_t kInitialValueBytes = GUF_MAX_RECORD_ITEMSIZE + 1;
+inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 
 // Reports that a result cannot start with a value of type `from`. `what` names the source of the
 // value.

@@ -17,9 +17,9 @@ namespace {
 void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
                      const array::AxisSet &folded, int64_t *out) {
   int64_t stride = dtype::itemsize(dtype);
-  for (const bool wanted : {true, false}) {
+  for (const bool is_folded : {true, false}) {
     for (int32_t axis = ndim - 1; axis >= 0; --axis) {
-      if (folded.test(static_cast<size_t>(axis)) != wanted) continue;
+      if (folded.test(static_cast<size_t>(axis)) != is_folded) continue;
       out[axis] = stride;
       stride *= std::max<int64_t>(shape[axis], 1);
     }

@@ -82,8 +82,8 @@ void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *o
   begin(GUF_METHOD_REDUCE, call, *reduction.choice.loop, &call.operand[kInput],
         call.operand[kOutput], out);
   if (reduction.has_initial_value) out->block.flags |= GUF_METHOD_INITIAL;
-  if (dtype::is_record(out->block.loop_dtype)) {
-    out->record_initial = reduction.has_initial_value ? reduction.initial_value : nullptr;
+  if (dtype::is_structured(out->block.loop_dtype)) {
+    out->structured_initial = reduction.has_initial_value ? reduction.initial_value : nullptr;
   } else {
     std::copy_n(reduction.initial_value, sizeof out->block.initial, out->block.initial);
   }

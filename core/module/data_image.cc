@@ -22,7 +22,7 @@ constexpr uint32_t kRelative = R_X86_64_RELATIVE, kAbsolute = R_X86_64_64;
 
 guf_status malformed(const char *what, guf_error *error) {
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "malformed module; %s lies outside its segments", what);
+                    "malformed module; %s is outside its segments", what);
 }
 
 // Anonymous memory for the segments, laid out by their virtual addresses.
@@ -159,15 +159,15 @@ guf_status relocate(const Dynamic &dynamic, Copy *copy, guf_error *error) {
 
 // Walks the hash chain of the table's symbol. Returns the symbol's address, or nullopt.
 std::optional<uint64_t> find_table(const Copy &copy, const Dynamic &dynamic) {
-  uint32_t wanted = 5381;
+  uint32_t requested = 5381;
   for (const char *c = kTableSymbol; *c != '\0'; ++c)
-    wanted = wanted * 33 + static_cast<uint8_t>(*c);
+    requested = requested * 33 + static_cast<uint8_t>(*c);
   uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift
   if (dynamic.hash == 0 || !copy.read(dynamic.hash, &header) || header[0] == 0) return std::nullopt;
   const uint64_t buckets = dynamic.hash + sizeof header + uint64_t{header[2]} * sizeof(uint64_t);
   const uint64_t chains = buckets + uint64_t{header[0]} * sizeof(uint32_t);
   uint32_t index = 0;
-  if (!copy.read(buckets + wanted % header[0] * sizeof index, &index) || index < header[1]) {
+  if (!copy.read(buckets + requested % header[0] * sizeof index, &index) || index < header[1]) {
     return std::nullopt;
   }
   for (;; ++index) {
@@ -175,7 +175,7 @@ std::optional<uint64_t> find_table(const Copy &copy, const Dynamic &dynamic) {
     if (!copy.read(chains + uint64_t{index - header[1]} * sizeof hash, &hash)) return std::nullopt;
     const auto symbol = read_symbol(copy, dynamic, index);
     if (!symbol) return std::nullopt;
-    if ((hash | 1) == (wanted | 1) && symbol->st_shndx != SHN_UNDEF &&
+    if ((hash | 1) == (requested | 1) && symbol->st_shndx != SHN_UNDEF &&
         copy.equals(dynamic.strings + symbol->st_name, kTableSymbol)) {
       return symbol->st_value;
     }

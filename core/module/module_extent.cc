@@ -14,7 +14,7 @@ namespace {
 
 guf_status fail_malformed(const char *path, guf_error *error) {
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                    "%s is damaged; its section headers are malformed or lie outside the file",
+                    "%s is damaged; its section headers are malformed or are outside the file",
                     path);
 }
 

@@ -56,7 +56,7 @@ class SegmentCheck {
  private:
   guf_status too_large(uint64_t size, uint64_t address) {
     return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "%s asks for too much memory; a segment of %llu bytes at address 0x%llx, "
+                      "%s requests too much memory; a segment of %llu bytes at address 0x%llx, "
                       "expected at most %llu bytes in all, 64 MiB more than the file has",
                       path_, static_cast<unsigned long long>(size),
                       static_cast<unsigned long long>(address),

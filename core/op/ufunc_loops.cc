@@ -53,7 +53,7 @@ guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error 
     for (const Loop *const known : next->loops) {
       if (!same_inputs(*this, *known, *loop)) continue;
       return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
-                        "ufunc '%s' has a loop for these input types already: %s, asked for %s",
+                        "ufunc '%s' has a loop for these input types already: %s, requested %s",
                         full_name.c_str(), types_of(*this, *known).c_str(),
                         types_of(*this, *loop).c_str());
     }

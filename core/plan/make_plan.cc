@@ -247,8 +247,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
   // A given mask has an address even if it is the scalar true, which devices omit.
-  const guf_operand *told = call.args->where;
-  const bool has_mask = call.has_where || (told != nullptr && told->kind != GUF_OPERAND_NONE);
+  const guf_operand *where = call.args->where;
+  const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
@@ -259,13 +259,13 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.describe_operands(call);
   plan.find_pairs(call, work);
   plan.keep_scalars(call);
-  const std::string lies = describe_lies(call, work);
+  const std::string overlaps = describe_overlaps(call, work);
   GUF_TRY(plan.plan_stages(call, work, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, error));
   plan.quiet_ =
       plan.device_->host_memory && !op::is_host_function(*plan.loop_) && plan.stages_.empty();
-  plan.text_ = describe_plan(call, loop, choice, plan.block_, plan.workspace_) + lies;
+  plan.text_ = describe_plan(call, loop, choice, plan.block_, plan.workspace_) + overlaps;
   for (int32_t i = 0; i < plan.naddresses_; ++i) {
     plan.described_.push_back((i < plan.noperands_ ? call.operand[i] : call.where).layout.address);
   }

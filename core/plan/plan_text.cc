@@ -23,7 +23,7 @@ std::string describe_block(const guf_launch_block &block, const broadcast::LoopS
   return text;
 }
 
-bool asks_for_types(const op::CallView &call) {
+bool requests_types(const op::CallView &call) {
   return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
 }
 
@@ -78,7 +78,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
   for (uint32_t k = 0; k < choice.index && k < loops.size(); ++k) {
     const op::Loop &loop = *loops[k];
     std::string why = otherwise;
-    const int32_t nin = asks_for_types(call) ? 0 : call.ufunc->nin();
+    const int32_t nin = requests_types(call) ? 0 : call.ufunc->nin();
     for (int32_t n = 0; n < nin; ++n) {
       const int32_t i = last_first ? n : nin - 1 - n;
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
@@ -99,7 +99,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   text += describe_auto(call, choice, loop);
   text += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   text += describe_refused(call, choice,
-                           asks_for_types(call) ? "signature= or dtype= asks for others"
+                           requests_types(call) ? "signature= or dtype= requests others"
                                                 : "the rule for its types prefers a later one");
   for (int32_t i = 0; i < call.noperands; ++i) {
     text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);
@@ -112,7 +112,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   return text + "workspace " + std::to_string(workspace) + " bytes\n";
 }
 
-std::string describe_lies(const op::CallView &call, const OverlapWork &work) {
+std::string describe_overlaps(const op::CallView &call, const OverlapWork &work) {
   std::string text;
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!call.ufunc->signature.writes(o)) continue;
@@ -120,12 +120,12 @@ std::string describe_lies(const op::CallView &call, const OverlapWork &work) {
       if (i == o || (call.operand[i].flags & op::kScalar) != 0) continue;
       const bool staged =
           ((work.copied | work.staged) >> i & 1U) != 0 || (work.staged >> o & 1U) != 0;
-      const Lie lie = lie_of(call, o, i);
+      const Overlap overlap = overlap_of(call, o, i);
       text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
-              (lie == Lie::kApart  ? "disjoint"
-               : lie == Lie::kSame ? "the same view"
-               : staged            ? "overlapping, staged through the workspace"
-                                   : "overlapping") +
+              (overlap == Overlap::kApart  ? "disjoint"
+               : overlap == Overlap::kSame ? "the same view"
+               : staged                    ? "overlapping, staged through the workspace"
+                                           : "overlapping") +
               "\n";
     }
   }

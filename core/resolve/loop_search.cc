@@ -85,7 +85,7 @@ guf_dtype fixed_output(const TypeQuery &query) {
 
 // The one type requested for the whole call: all outputs are fixed to it and no input is fixed to
 // another type. 0 if there is none.
-guf_dtype asked_of_all(const TypeQuery &query) {
+guf_dtype requested_of_all(const TypeQuery &query) {
   const guf_dtype type = fixed_output(query);
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (query.searches(i) && query.fixed[i] != 0 && query.fixed[i] != type) return 0;
@@ -101,10 +101,10 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
 }
 
 // Whether an input has a structured dtype, whose elements cannot be tested for zero.
-bool any_record(const TypeQuery &query) {
+bool any_structured(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   return std::any_of(query.have, query.have + nin,
-                     [](guf_dtype type) { return dtype::is_record(type); });
+                     [](guf_dtype type) { return dtype::is_structured(type); });
 }
 
 // The type rules of individual ufuncs. Except for the logical ufuncs, a rule applies only if no
@@ -112,7 +112,7 @@ bool any_record(const TypeQuery &query) {
 // kNotFound if no rule applies.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
-  const guf_dtype asked = asked_of_all(query);
+  const guf_dtype requested = requested_of_all(query);
   const bool free = !query.any_fixed;
   switch (query.ufunc->type_rule) {
     case TypeRule::kDivide:  // integers divide as float64, even if a smaller type could hold them
@@ -122,20 +122,20 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
       return GUF_OK;
     case TypeRule::kLogical: {  // inputs of different types are converted to bool first
       const guf_dtype output = fixed_output(query);
-      if ((output == 0 || output == GUF_BOOL) && !any_record(query)) {
+      if ((output == 0 || output == GUF_BOOL) && !any_structured(query)) {
         *out_index = find_uniform(query, list, GUF_BOOL);
       }
       return GUF_OK;
     }
     case TypeRule::kNegative:
     case TypeRule::kSubtract:
-      if (asked == GUF_BOOL || (free && all_inputs_have_rank(query, 0))) {
+      if (requested == GUF_BOOL || (free && all_inputs_have_rank(query, 0))) {
         return refuse_bool(query.ufunc->type_rule, error);
       }
       return GUF_OK;
     case TypeRule::kSign: {
-      if (!free && asked == 0) return GUF_OK;
-      const guf_dtype type = free ? query.have[0] : asked;
+      if (!free && requested == 0) return GUF_OK;
+      const guf_dtype type = free ? query.have[0] : requested;
       *out_index = find_uniform(query, list, type);
       return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
     }
@@ -155,7 +155,7 @@ guf_status refuse(const TypeQuery &query, guf_error *error) {
   if (!query.any_fixed) return refuse_inputs(query, error);
   const bool real =
       query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.have[0]);
-  if (real && dtype::is_complex(asked_of_all(query))) return refuse_types(query, error);
+  if (real && dtype::is_complex(requested_of_all(query))) return refuse_types(query, error);
   return refuse_signature(query, error);
 }
 

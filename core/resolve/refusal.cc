@@ -35,8 +35,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     return;
   }
   const char *const name = dtype::name(type);
-  if (dtype::is_record(type)) {
-    text->add("record '%s'", name);
+  if (dtype::is_structured(type)) {
+    text->add("structured dtype '%s'", name);
     return;
   }
   // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter after the prefix is a
@@ -113,8 +113,8 @@ void add_loops(base::Text *text, const op::Ufunc &ufunc) {
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
   base::Text details;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (!dtype::is_record(query.have[i])) continue;
-    details.add("; argument %d is of record '%s'", i, dtype::name(query.have[i]));
+    if (!dtype::is_structured(query.have[i])) continue;
+    details.add("; argument %d is of structured dtype '%s'", i, dtype::name(query.have[i]));
   }
   add_found(&details, query);
   add_loops(&details, *query.ufunc);

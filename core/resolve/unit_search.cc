@@ -233,8 +233,8 @@ int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts ac
 
 // NumPy's search by requested types: exact inputs, then safe casts, then the output's type for all.
 // `*out_index` stays kNoLoop if the operands decide: datetime arithmetic tries only the first step.
-guf_status find_asked(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
-                      guf_error *error) {
+guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
+                          guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
   const bool any_time = any_input_is_time(query);
   const bool one_type = takes_one_type(rule, any_time);
@@ -317,9 +317,9 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
     return GUF_OK;
   }
   if (!query.any_fixed) return refuse_inputs(query, error);
-  int32_t asked = kNoLoop;
-  GUF_TRY(find_asked(query, list, &asked, error));
-  if (is_of_numbers(query, list, asked)) return take_loop(query, list, asked, out);
+  int32_t requested = kNoLoop;
+  GUF_TRY(find_requested(query, list, &requested, error));
+  if (is_of_numbers(query, list, requested)) return take_loop(query, list, requested, out);
   return refuse_signature(query, error);
 }
 
@@ -330,8 +330,8 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
   TypeQuery plain = query;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
   plain.any_fixed = plain.any_input_fixed = false;
-  int32_t asked = kNoLoop;
-  GUF_TRY(find_asked(query, list, &asked, error));
+  int32_t requested = kNoLoop;
+  GUF_TRY(find_requested(query, list, &requested, error));
   Found found = {};
   GUF_TRY(search(plain, list, &found, error));
   return take_loop(query, list, static_cast<int32_t>(found.index), out);
@@ -354,11 +354,11 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
   if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(query, error);
   if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
-  int32_t asked = kNoLoop;
-  if (query.any_fixed) GUF_TRY(find_asked(query, list, &asked, error));
-  if (is_of_numbers(query, list, asked)) {
+  int32_t requested = kNoLoop;
+  if (query.any_fixed) GUF_TRY(find_requested(query, list, &requested, error));
+  if (is_of_numbers(query, list, requested)) {
     if (rule == TypeRule::kComparison && !query.any_input_fixed) GUF_TRY(check_int(query, error));
-    return take_loop(query, list, asked, out);
+    return take_loop(query, list, requested, out);
   }
   // If the requested loop has datetime types, NumPy still derives the types from the operands.
   Types types;

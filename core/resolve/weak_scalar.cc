@@ -112,16 +112,17 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
 // none to a structured dtype.
 guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype type,
                            guf_error *error) {
-  if (operand->kind == GUF_OPERAND_WEAK_INT && !dtype::is_record(type)) {
+  if (operand->kind == GUF_OPERAND_WEAK_INT && !dtype::is_structured(type)) {
     store(operand, type, operand->value[0]);
     return GUF_OK;
   }
-  if (operand->kind == GUF_OPERAND_WEAK_INT_HUGE && !dtype::is_record(type)) {
+  if (operand->kind == GUF_OPERAND_WEAK_INT_HUGE && !dtype::is_structured(type)) {
     return refuse_huge(*operand, index, type, error);
   }
-  if (dtype::is_record(type)) {
+  if (dtype::is_structured(type)) {
     return base::fail(error, GUF_E_CASTING, index, base::kNone,
-                      "a Python scalar cannot become an element of record '%s'", dtype::name(type));
+                      "a Python scalar cannot become an element of structured dtype '%s'",
+                      dtype::name(type));
   }
   return base::fail(error, GUF_E_VALUE, index, base::kNone, "Could not convert object to NumPy %s",
                     dtype::is_datetime(type) ? "datetime" : "timedelta");

@@ -100,26 +100,26 @@ guf_status EventWriter::begin(guf_error *error) {
 guf_status EventWriter::find_track(const Record &record, uint32_t *out_process,
                                    uint32_t *out_number, guf_error *error) {
   const guf_trace_work &work = record.work;
-  Track wanted = {-1, -1, work.thread};
-  if (record.on_stream) wanted = {record.backend, work.device, work.stream};
+  Track requested = {-1, -1, work.thread};
+  if (record.on_stream) requested = {record.backend, work.device, work.stream};
   const auto same = [&](const Track &track) {
-    return track.backend == wanted.backend && track.device == wanted.device &&
-           track.number == wanted.number;
+    return track.backend == requested.backend && track.device == requested.device &&
+           track.number == requested.number;
   };
   uint32_t found = last_;
   const bool again = found < ntracks_ && same(tracks_[found]);
   if (!again)
     found = static_cast<uint32_t>(std::find_if(tracks_, tracks_ + ntracks_, same) - tracks_);
-  const auto device = static_cast<uint32_t>(wanted.backend * 64 + wanted.device);
+  const auto device = static_cast<uint32_t>(requested.backend * 64 + requested.device);
   *out_process = record.on_stream ? kFirstNumber + device : process_;
-  *out_number = record.on_stream ? kFirstNumber + found : wanted.number;
+  *out_number = record.on_stream ? kFirstNumber + found : requested.number;
   last_ = found;
   // When the table of tracks is full, all further tracks share one without a name.
   if (found < ntracks_ || ntracks_ == kTracks) return GUF_OK;
   const bool new_device = std::none_of(tracks_, tracks_ + ntracks_, [&](const Track &track) {
-    return track.backend == wanted.backend && track.device == wanted.device;
+    return track.backend == requested.backend && track.device == requested.device;
   });
-  tracks_[ntracks_++] = wanted;
+  tracks_[ntracks_++] = requested;
   char name[80];
   if (!record.on_stream) {
     std::snprintf(name, sizeof name, work.thread == process_ ? "main thread" : "thread %u",

@@ -36,9 +36,9 @@ constinit std::atomic<uint64_t> nleft_out_of_all{0};
 constinit thread_local uint32_t known_thread = 0;
 constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other IDs
 
-guf_status open_trace(const char *wanted, guf_error *error) {
+guf_status open_trace(const char *requested, guf_error *error) {
   char path[PATH_MAX];
-  if (!expand_path(wanted, getpid(), path, sizeof path)) {
+  if (!expand_path(requested, getpid(), path, sizeof path)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "its path is empty or too long");
   }
   auto *const writer = new (std::nothrow) Writer(static_cast<uint32_t>(getpid()));
@@ -79,11 +79,11 @@ bool begin() {
   const std::lock_guard<base::ForkLock> hold(decision_lock);
   if (decided) return on();
   decided = true;
-  const char *const wanted = secure_getenv("GUFUNC_TRACE");
-  if (wanted == nullptr || *wanted == '\0') return false;
+  const char *const requested = secure_getenv("GUFUNC_TRACE");
+  if (requested == nullptr || *requested == '\0') return false;
   guf_error error = {};
   error.struct_size = sizeof error;
-  if (open_trace(wanted, &error) == GUF_OK) return true;
+  if (open_trace(requested, &error) == GUF_OK) return true;
   base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: %s; no trace is written", error.message);
   return false;
 }

@@ -57,8 +57,8 @@ guf_status Writer::drain(guf_error *error) {
   Record record;
   while (queue_.take(&record)) GUF_TRY(events_.write(record, error));
   const uint64_t dropped = queue_.dropped();
-  if (dropped != told_dropped_) {
-    told_dropped_ = dropped;
+  if (dropped != reported_dropped_) {
+    reported_dropped_ = dropped;
     GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
   }
   GUF_TRY(tell_left_out(error));
@@ -67,13 +67,13 @@ guf_status Writer::drain(guf_error *error) {
 
 guf_status Writer::tell_left_out(guf_error *error) {
   const uint64_t all = left_out();
-  if (all == told_left_out_of_all_) return GUF_OK;
-  told_left_out_of_all_ = all;
+  if (all == reported_left_out_of_all_) return GUF_OK;
+  reported_left_out_of_all_ = all;
   for (int32_t backend = 0; backend < kMostBackends; ++backend) {
     for (int32_t device = 0; device < kMostDevices; ++device) {
       const uint64_t count = left_out(backend, device);
-      if (count == told_left_out_[backend][device]) continue;
-      told_left_out_[backend][device] = count;
+      if (count == reported_left_out_[backend][device]) continue;
+      reported_left_out_[backend][device] = count;
       GUF_TRY(events_.write_left_out(backend, device, count, now_ns(), error));
     }
   }

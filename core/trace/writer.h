@@ -42,9 +42,9 @@ class Writer {
   sem_t wake_;
   pthread_t thread_{};
   std::atomic<bool> stopping_{false}, ended_{false}, hurried_{false};
-  uint64_t told_dropped_ = 0;
-  uint64_t told_left_out_of_all_ = 0;
-  uint64_t told_left_out_[kMostBackends][kMostDevices] = {};
+  uint64_t reported_dropped_ = 0;
+  uint64_t reported_left_out_of_all_ = 0;
+  uint64_t reported_left_out_[kMostBackends][kMostDevices] = {};
 };
 
 }  // namespace gufunc::trace

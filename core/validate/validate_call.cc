@@ -165,9 +165,9 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
                       "argument %d: the tensor has unknown flags 0x%x", operand,
                       static_cast<unsigned>(tensor.flags));
   }
-  if (dtype::is_record(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
+  if (dtype::is_structured(tensor.dtype) && (tensor.flags & GUF_TENSOR_SWAPPED) != 0) {
     return base::fail(error, GUF_E_DTYPE, operand, kNone,
-                      "argument %d: the record '%s' has no byte order to swap", operand,
+                      "argument %d: the structured dtype '%s' has no byte order to swap", operand,
                       dtype::name(tensor.dtype));
   }
   if (!fits(tensor.ndim, GUF_MAX_NDIM)) {

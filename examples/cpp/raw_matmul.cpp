@@ -63,8 +63,8 @@ static void compare(guf_module module, guf_device device, guf_stream stream, int
   const std::vector<T> nothing(static_cast<size_t>(m * p));
   const Matrix a(device, stream, numbers<T>(m * n), m, n);
   const Matrix b(device, stream, numbers<T>(n * p), n, p);
-  const Matrix wanted(device, stream, nothing, m, p);
-  guf_operand inputs[] = {a.operand(), b.operand()}, output = wanted.operand();
+  const Matrix expected(device, stream, nothing, m, p);
+  guf_operand inputs[] = {a.operand(), b.operand()}, output = expected.operand();
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = 2, args.noutputs = 1, args.inputs = inputs, args.outputs = &output;
@@ -87,7 +87,7 @@ static void compare(guf_module module, guf_device device, guf_stream stream, int
                              static_cast<uint32_t>((m + 15) / 16), 1};
     const guf_operand arguments[] = {a.operand(), b.operand(), c.operand()};
     check(guf_kernel_launch(kernel, stream, grid, block, 0, 3, arguments, &error));
-    const bool equal = values_of<T>(c, m * p, stream) == values_of<T>(wanted, m * p, stream);
+    const bool equal = values_of<T>(c, m * p, stream) == values_of<T>(expected, m * p, stream);
     std::printf(" %s %s", way, equal ? "equal" : "DIFFERS");
     guf_kernel_release(kernel, nullptr);
   }

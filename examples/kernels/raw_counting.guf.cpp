@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting with many threads: points of random numbers that lie in a circle, and a histogram.
+// Counting with many threads: points of random numbers that are in a circle, and a histogram.
 #include <gufunc/raw_kernel.hpp>
 
 // Thread i draws `points` points of sequence i. The 32 threads of a sub-group add their counts by

@@ -17,7 +17,7 @@ GUF_KERNEL(matmul_naive<double>, "name=matmul_naive_d");
 
 // A block of kTile x kTile threads makes a tile of the result. Each thread loads one element of
 // both operands per step; a row of the tile is one longer than it needs to be, so that a column's
-// elements lie in different banks of the shared memory.
+// elements are in different banks of the shared memory.
 constexpr int kTile = 16;
 
 template <class T>

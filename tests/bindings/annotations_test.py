@@ -66,27 +66,28 @@ def read(text):
 
 class Annotations(unittest.TestCase):
     def test_faults_are_found(self):
-        for old, new, said in FAULTS:
+        for old, new, message in FAULTS:
             with self.subTest(fault=new or f'no {old}'):
                 self.assertEqual(TEXT.count(old), 1)
                 found, _ = read(TEXT.replace(old, new))
-                self.assertTrue([line for line in found if said in line], found)
+                self.assertTrue([line for line in found if message in line], found)
 
     def test_each_is_written(self):
         """Without all annotations of one kind the generators would write something else if abigen
         did not reject it."""
         found, declared = read(TEXT)
         self.assertEqual(found, [])
-        told = {one.name: roles.of(one, declared) for one in declared.functions}
+        report = {one.name: roles.of(one, declared) for one in declared.functions}
         for kind in ('counted', 'blocking', 'text', 'array'):
             lines = re.compile(rf'^%feature\("abi:{kind}",.*\n', re.MULTILINE)
             _, without = read(lines.sub('', TEXT) if kind != 'blocking' else
                               re.sub(r'^GUF_BLOCKING.*\n', '', TEXT, flags=re.MULTILINE))
             same = {one.name: roles.of(one, without) for one in without.functions}
-            self.assertGreater(len([name for name in told if told[name] != same[name]]), 11, kind)
+            changed = [name for name in report if report[name] != same[name]]
+            self.assertGreater(len(changed), 11, kind)
         for path in ('rust/gufunc-sys/src/ffi.rs', 'julia/src/ffi.jl', 'go/zcalls.go'):
             text = (ROOT / 'bindings' / path).read_text()
-            self.assertEqual([name for name in told if told[name] not in text], [], path)
+            self.assertEqual([name for name in report if report[name] not in text], [], path)
 
 
 if __name__ == '__main__':

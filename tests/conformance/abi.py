@@ -188,7 +188,7 @@ class Library:
         self.error.struct_size = ct.sizeof(Error)
         self.ufuncs, self.modules = {}, []
         self.refused = 0
-        self.told = ''
+        self.explanation = ''
         self.device, self.spec = None, ''
         self.caller, self.control = None, None  # control word of the caller: one of caller.CONTROLS
         self.skipped = collections.Counter()  # counts of documented errors of the device
@@ -358,7 +358,7 @@ class Library:
         if axes is not None:
             flat = [a for group in axes for a in group]
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
-        self.told = self.explain(name, args) if explain else ''
+        self.explanation = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
         if self.device:  # calls on scalars only are not complete on return
             wait = self.lib.guf_device_synchronize

@@ -103,15 +103,15 @@ class Library(abi.Library):
         function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
         answer = Resolution(struct_size=ct.sizeof(Resolution))
         question = getattr(self.lib, f'guf_resolve_{method}')
-        asked = question(handle, ct.byref(args), ct.byref(answer), None)
+        requested = question(handle, ct.byref(args), ct.byref(answer), None)
         status = self.invoke(function, name, args)
         # guf_resolve_* reads no index, element or device image and runs no loop, so it cannot
         # return these.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
-        if asked != status and status != GUF_E_INDEX and (asked or status not in unasked):
-            raise AssertionError(f'guf_resolve_{method} gives {asked}, guf_{method} {status}')
+        if requested != status and status != GUF_E_INDEX and (requested or status not in unasked):
+            raise AssertionError(f'guf_resolve_{method} gives {requested}, guf_{method} {status}')
         self.check(status)
         if method != 'at':
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
@@ -122,10 +122,10 @@ class Library(abi.Library):
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))
         self.check(self.lib.guf_array_get_info(output[0].array, ct.byref(info), None))
-        told = answer.dtypes[2], list(answer.output_shapes[0][: answer.output_ndims[0]])
+        resolved = answer.dtypes[2], list(answer.output_shapes[0][: answer.output_ndims[0]])
         found = info.dtype, list(info.shape[: info.ndim])
-        if told != found:
-            raise AssertionError(f'guf_resolve_{method} tells {told}, the result is {found}')
+        if resolved != found:
+            raise AssertionError(f'guf_resolve_{method} tells {resolved}, the result is {found}')
 
     def answer(self, operand, out):
         return self.result(operand) if out is None else out

@@ -27,13 +27,13 @@ def loop_dtypes(case, inputs):
     """Returns the dtypes in which NumPy's loop computes."""
     kinds = [type(x) if type(x) in (int, float, complex) else x.dtype for x in inputs]
     kinds = [np.dtype('f') if build.is_bfloat16(case) else kind for kind in kinds]
-    wanted = (
+    expected = (
         {'signature': (None,) * len(inputs) + (np.dtype(build.numpy_letter(case['dtype'])),)}
         if case.get('dtype')
         else {}
     )
-    wanted |= keyword_cases.type_options(case)
-    return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **wanted)
+    expected |= keyword_cases.type_options(case)
+    return getattr(np, case['op']).resolve_dtypes((*kinds, None), casting='unsafe', **expected)
 
 
 def outside_inputs(case):

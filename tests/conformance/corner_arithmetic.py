@@ -294,8 +294,8 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """Uses lent_functions.guf.cpp until these functions are in ops.def. spacing is missing, because
-    the dialect's ulp has no sign and is infinite for infinity."""
+    """Uses numpy_functions.guf.cpp until these functions are in ops.def. spacing is missing,
+    because the dialect's ulp has no sign and is infinite for infinity."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
     half = array([2.0**-24, -0.0, -65504], 'e')

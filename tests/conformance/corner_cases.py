@@ -2,7 +2,7 @@
 """Runs the 36 special cases of NumPy's semantics by name. NumPy and the library must both return
 the expected result.
 
-    corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module lent_functions.so
+    corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module numpy_functions.so
     [--device cuda:0] [--case 8] [--without 33] [--list]
 
 The module provides functions that the standard library lacks. A case that uses a missing function
@@ -47,7 +47,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', required=True, help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--module', required=True, help='what numpy_functions.guf.cpp becomes')
     parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--case', type=int, help='this one only')
     parser.add_argument('--without', type=int, help='all but this one')

@@ -130,7 +130,7 @@ def is_listed(deviation, theirs, ours):
     found = re.fullmatch(deviation.theirs, theirs)
     if not found:
         return False
-    wanted = deviation.ours
+    expected = deviation.ours
     for name, value in found.groupdict().items():
-        wanted = wanted.replace(f'(?P={name})', re.escape(value))
-    return re.match(wanted, ours) is not None
+        expected = expected.replace(f'(?P={name})', re.escape(value))
+    return re.match(expected, ours) is not None

@@ -2,7 +2,7 @@
 """Compares every function in every supported dtype, and every method, with NumPy 2 on a few
 elements each. This is the part of the oracle that is feasible on a slow device.
 
-    every_function.py --library build/release/lib/libgufunc.so.0.1 [--module lent_functions.so]
+    every_function.py --library build/release/lib/libgufunc.so.0.1 [--module numpy_functions.so]
     [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60] [--only NAME ...]
 
 Exits with 1 if a result differs. When the time is over, it stops and prints how many cases it has
@@ -59,7 +59,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
     parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--rounds', type=int, default=1, help='times that all of it is done')
     parser.add_argument('--every', type=int, default=1, help='take one case of so many')

@@ -18,8 +18,8 @@ TEXTS = {
 def expected_text(fails):
     if fails['how'] != 'returns':
         return TEXTS[fails['how']]
-    told = fails['kind'] == 'error'
-    return 'the chosen element failed' if told else f'a loop failed with status {GUF_E_LOOP}'
+    report = fails['kind'] == 'error'
+    return 'the chosen element failed' if report else f'a loop failed with status {GUF_E_LOOP}'
 
 
 def difference(case, library):

@@ -20,9 +20,9 @@ def wrong_figures(library):
     numpy_columns = np.add.reduce(tenths, axis=0)
     if len({*columns, *rows}) != 1 or len({*numpy_columns}) != 1:
         yield f'100 000 times 0.1: {columns} along axis 0, {rows} along axis 1'
-    said = f'{columns[0]!s} along either axis here, {numpy_columns[0]!s} along axis 0 there'
-    if said not in ' '.join(PAGE.read_text().split()):
-        yield f'{PAGE.name} does not say: 100 000 times 0.1 is {said}'
+    message = f'{columns[0]!s} along either axis here, {numpy_columns[0]!s} along axis 0 there'
+    if message not in ' '.join(PAGE.read_text().split()):
+        yield f'{PAGE.name} does not say: 100 000 times 0.1 is {message}'
 
 
 def samples(letter):

@@ -114,10 +114,10 @@ def reduce_difference(rng, library):
             options['where'] = mask
         else:
             mask = None
-    wanted = reduced(name, x, axes, mask, start)
+    expected = reduced(name, x, axes, mask, start)
     for threads in THREADS[:1] if library.device else THREADS:
         found = library.reduce(name, x, axis=axes, threads=threads, **options)[1]
-        if not judge.same_bits(np.atleast_1d(found), np.atleast_1d(wanted)).all():
+        if not judge.same_bits(np.atleast_1d(found), np.atleast_1d(expected)).all():
             return f'{name} {letter} {shape} axes {axes} {options.keys()}, {threads} threads'
     return None
 
@@ -129,10 +129,10 @@ def accumulate_difference(rng, library):
     if name == 'multiply':
         x[...] = np.exp2(x.clip(-1, 1) / 16)
     axis = rng.randrange(len(shape))
-    wanted = np.moveaxis(scan(FUNCTIONS[name], np.moveaxis(x, axis, -1)), -1, axis)
+    expected = np.moveaxis(scan(FUNCTIONS[name], np.moveaxis(x, axis, -1)), -1, axis)
     for threads in THREADS[:1] if library.device else THREADS:
         found = library.accumulate(name, x, axis=axis, threads=threads)[1]
-        if not judge.same_bits(found, wanted).all():
+        if not judge.same_bits(found, expected).all():
             return f'{name}.accumulate {letter} {shape} axis {axis}, {threads} threads'
     return None
 

@@ -24,9 +24,9 @@ TEXTS = {flag: text for text, flag in NUMPY.items()}
 class Noted:
     """Records the flags that numpy.errstate reports for the calls inside."""
 
-    def __init__(self, wanted):
+    def __init__(self, expected):
         self.found = 0
-        self.state = np.errstate(all='call', call=self.note) if wanted else None
+        self.state = np.errstate(all='call', call=self.note) if expected else None
 
     def note(self, text, _):
         self.found |= NUMPY[text]

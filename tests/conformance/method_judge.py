@@ -157,12 +157,12 @@ def loop_dtype(case):
         if case['method'] == 'outer':
             return None
         out = memory.view(case['output']).dtype if case['output'] else None
-        wanted = numpy_dtype(case)
+        expected = numpy_dtype(case)
         source = inputs[0].dtype
-        if wanted is None and out is None and case['op'] in ('add', 'multiply'):
+        if expected is None and out is None and case['op'] in ('add', 'multiply'):
             if source.kind in 'biu':
-                wanted = np.dtype('L' if source.kind == 'u' else 'l')
-        options = {} if wanted is None else {'signature': (wanted, None, None)}
+                expected = np.dtype('L' if source.kind == 'u' else 'l')
+        options = {} if expected is None else {'signature': (expected, None, None)}
         types = (out or source, source, None)
         return function.resolve_dtypes(types, casting='unsafe', reduction=True, **options)[0]
     except (TypeError, ValueError):

@@ -84,7 +84,7 @@ def without_nan(result, out):
 class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
     """The interface of abi_methods.Library. The number of threads has no effect."""
 
-    told = ''
+    explanation = ''
 
     def __init__(self, fault=None, caller_path=None):
         super().__init__(caller_path)

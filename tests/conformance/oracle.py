@@ -2,7 +2,7 @@
 """The oracle: compares random calls and methods through the C ABI with NumPy 2.
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
-    [--module lent_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
+    [--module numpy_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
     [--only calls|methods|times|overlaps|fp_flags|bad|several|big|streamed|failing]
 
 Stops at the number of cases or seconds, whichever comes first. Saved rows (rows/*.json) run first.
@@ -321,7 +321,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
     parser.add_argument('--caller', help='the test library conformance_caller')
     parser.add_argument('--device', help='where everything runs; by default the cpu')
     parser.add_argument('--cases', type=int, default=100_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of the functions with two outputs and with three inputs in lent_functions.guf.cpp,
+"""Random calls of the functions with two outputs and with three inputs in numpy_functions.guf.cpp,
 and divmod.outer. `outputs` replaces `output` with one entry per output."""
 
 import numpy as np

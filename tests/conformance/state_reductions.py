@@ -171,11 +171,11 @@ def difference(library, rng, nprng):
             where = nprng.random(array.shape) < 0.6
     right = expected(name, array, list(axes), where)
     what = f'{name} of {array.dtype} {array.shape} {array.strides}, axis {axis}'
-    asked = name, array, axis, keepdims, where, rng.choice([0, 1, 3])
+    requested = name, array, axis, keepdims, where, rng.choice([0, 1, 3])
     try:
-        found = library.reduce_states(library.device, *asked)
+        found = library.reduce_states(library.device, *requested)
         if library.device:
-            for (own, _), (cpus, _) in zip(found, library.reduce_states(None, *asked)):
+            for (own, _), (cpus, _) in zip(found, library.reduce_states(None, *requested)):
                 if not judge.same_bits(np.atleast_1d(own), np.atleast_1d(cpus)).all():
                     return f'{what}: got {own.ravel()[:4]}, on the cpu {cpus.ravel()[:4]}'
     except abi.GufuncError as error:

@@ -72,10 +72,10 @@ def count_big(case, library):
         several = case.get('threads') != 1 and np.prod(shape) >= big_cases.SHARED
         TALLY['shared methods'] += several
     else:
-        TALLY['shared'] += '\nthreads: up to ' in library.told
-        TALLY['in tiles'] += 'tile by tile' in library.told
-        TALLY['around the caches'] += 'around the caches' in library.told
-        TALLY['without wide stores'] += 'up to x86-64-v2' in library.told
+        TALLY['shared'] += '\nthreads: up to ' in library.explanation
+        TALLY['in tiles'] += 'tile by tile' in library.explanation
+        TALLY['around the caches'] += 'around the caches' in library.explanation
+        TALLY['without wide stores'] += 'up to x86-64-v2' in library.explanation
 
 
 def tell(count, only, several=True, device=False, caller=True):
@@ -107,8 +107,8 @@ def tell(count, only, several=True, device=False, caller=True):
         f'with a loop that failed: {TALLY["with a loop that failed"]}'
     )
     TALLY['with fp_flags'] = fp_flag_judge.TALLY['found']
-    wanted = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
-    few = [kind for kind in FEWEST if only is None and TALLY[kind] < wanted[kind]]
+    expected = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
+    few = [kind for kind in FEWEST if only is None and TALLY[kind] < expected[kind]]
     if not several:
         few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if device:

@@ -2,7 +2,7 @@
 """Runs the same calls and methods on devices whose waves have 32 and 64 lanes. Bytes and errors
 must be equal.
 
-    wave_bits.py --library LIBGUFUNC [--module lent_functions.so] [--cases 3000] [--seed 1]
+    wave_bits.py --library LIBGUFUNC [--module numpy_functions.so] [--cases 3000] [--seed 1]
 
 Uses one process per device; each prints its target, and then one line per case."""
 
@@ -89,24 +89,24 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what lent_functions.guf.cpp becomes')
+    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
     parser.add_argument('--cases', type=int, default=3000)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--run', action='store_true', help='one of the processes')
     options = parser.parse_args()
     if options.run:
         return run(options)
-    told = {}
+    report = {}
     for arch in ARCHES:
         command = [sys.executable, '-W', 'ignore', *sys.argv, '--run']
         environment = {**os.environ, 'GUFUNC_SIM_ARCH': arch}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        told[arch] = done.stdout.splitlines()
-        if done.returncode or not told[arch] or told[arch][0] != arch:
-            text = '\n'.join(line for line in told[arch] if not line.endswith('equal'))
+        report[arch] = done.stdout.splitlines()
+        if done.returncode or not report[arch] or report[arch][0] != arch:
+            text = '\n'.join(line for line in report[arch] if not line.endswith('equal'))
             print(f'{arch}: exit {done.returncode}\n{text[:2000]}\n{done.stderr[-2000:]}')
             return 1
-    first, second = (lines[1:] for lines in told.values())
+    first, second = (lines[1:] for lines in report.values())
     others = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
     for pair in others[:10]:
         print('DIFFERS', *pair, sep='\n  ')

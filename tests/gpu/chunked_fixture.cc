@@ -75,7 +75,7 @@ void ChunkedCalls::TearDown() {
 
 int32_t ChunkedCalls::tell(void *user, int64_t done, int64_t items) {
   auto *const self = static_cast<ChunkedCalls *>(user);
-  self->told_.push_back(done);
+  self->report_.push_back(done);
   self->items_ = items;
   if (self->at_progress_) self->at_progress_();
   return done >= self->stop_at_ ? 1 : 0;
@@ -102,7 +102,7 @@ guf_status ChunkedCalls::run(Case &given, bool in_chunks) {
   error_ = fresh_error();
   guf_status status = guf_ufunc_find(nullptr, given.ufunc.c_str(), &ufunc, &error_);
   if (status == GUF_OK) {
-    told_.clear();
+    report_.clear();
     items_ = -1;
     status = in_chunks ? guf_call_chunked(ufunc, &args, &options_, &done_, &error_)
                        : guf_call(ufunc, &args, &error_);
@@ -120,19 +120,19 @@ guf_status ChunkedCalls::call_chunked(Case &given) {
 }
 
 void ChunkedCalls::expect_same(const Case &given, const std::vector<uint64_t> &sizes) {
-  Case wanted = given;
-  ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
+  Case expected = given;
+  ASSERT_EQ(call(expected), GUF_OK) << error_.message;
   for (const uint64_t bytes : sizes) {
     Case found = given;
     options_.chunk_bytes = bytes;
     ASSERT_EQ(call_chunked(found), GUF_OK) << given.ufunc << ": " << error_.message;
     for (size_t k = 0; k < given.inputs.size(); ++k)
-      EXPECT_EQ(found.inputs[k].bytes, wanted.inputs[k].bytes) << given.ufunc << " " << bytes;
+      EXPECT_EQ(found.inputs[k].bytes, expected.inputs[k].bytes) << given.ufunc << " " << bytes;
     for (size_t k = 0; k < given.outputs.size(); ++k)
-      EXPECT_EQ(found.outputs[k].bytes, wanted.outputs[k].bytes) << given.ufunc << " " << bytes;
-    EXPECT_TRUE(std::is_sorted(told_.begin(), told_.end()));
+      EXPECT_EQ(found.outputs[k].bytes, expected.outputs[k].bytes) << given.ufunc << " " << bytes;
+    EXPECT_TRUE(std::is_sorted(report_.begin(), report_.end()));
     if (items_ < 0) continue;  // no items, so no progress is reported
-    EXPECT_EQ(told_.back(), items_);
+    EXPECT_EQ(report_.back(), items_);
     EXPECT_EQ(done_, items_);
   }
 }

@@ -89,7 +89,7 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   guf_chunk_options options_ = {};
   guf_error error_ = fresh_error();
   int64_t done_ = -1;
-  std::vector<int64_t> told_;
+  std::vector<int64_t> report_;
   int64_t items_ = -1, stop_at_ = INT64_MAX;
   std::function<void()> at_progress_;
 

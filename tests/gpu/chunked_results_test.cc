@@ -25,23 +25,23 @@ TEST_P(ChunkedResults, OrdinaryOperands) {
   expect_same({"negative", {f8({}, 1)}, {f8({}, 2)}});
 }
 
-TEST_P(ChunkedResults, EveryChunkIsTold) {
+TEST_P(ChunkedResults, EveryChunkIsReported) {
   const Values a = f8({100}, 1);
   Case given = {"add", {a, a}, {f8({100}, 2)}};
   options_.chunk_bytes = 8 * 30;
   ASSERT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_THAT(told_, ElementsAre(30, 60, 90, 100));
+  EXPECT_THAT(report_, ElementsAre(30, 60, 90, 100));
   EXPECT_EQ(items_, 100);
   options_.chunk_bytes = 8 * 100;
   ASSERT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_THAT(told_, ElementsAre(100));
+  EXPECT_THAT(report_, ElementsAre(100));
   options_.chunk_bytes = UINT64_MAX;  // larger than any array
   ASSERT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_THAT(told_, ElementsAre(100));
+  EXPECT_THAT(report_, ElementsAre(100));
   options_.chunk_bytes = 1;  // smaller than any item
   ASSERT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_EQ(told_.size(), 100U);
-  for (size_t i = 0; i < told_.size(); ++i) EXPECT_EQ(told_[i], static_cast<int64_t>(i) + 1);
+  EXPECT_EQ(report_.size(), 100U);
+  for (size_t i = 0; i < report_.size(); ++i) EXPECT_EQ(report_[i], static_cast<int64_t>(i) + 1);
 }
 
 TEST_P(ChunkedResults, EveryDepth) {
@@ -80,10 +80,10 @@ TEST_P(ChunkedResults, FewOuterItems) {
   options_.chunk_bytes = 80;
   Case row = {"negative", {f8({1, 30}, 1)}, {f8({1, 30}, 2)}};
   ASSERT_EQ(call_chunked(row), GUF_OK) << error_.message;
-  EXPECT_THAT(told_, ElementsAre(10, 20, 30));
+  EXPECT_THAT(report_, ElementsAre(10, 20, 30));
   Case rows = {"negative", {f8({2, 1, 3, 20}, 1)}, {f8({2, 1, 3, 20}, 2)}};
   ASSERT_EQ(call_chunked(rows), GUF_OK) << error_.message;
-  EXPECT_THAT(told_, ElementsAre(0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2));
+  EXPECT_THAT(report_, ElementsAre(0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2));
   EXPECT_EQ(items_, 2);
   expect_same({"add", {f8({3, 200}, 1), f8({200}, 2)}, {f8({3, 200}, 3)}});
   expect_same({"add", {f8({3, 200}, 1), f8({3, 1}, 2)}, {f8({3, 200}, 3)}});
@@ -164,8 +164,8 @@ TEST_P(ChunkedResults, CoreDimensions) {
 TEST_P(ChunkedResults, InPlace) {
   Values a = f8({60}, 1);
   const Values b = f8({60}, 2);
-  Case wanted = {"add", {a, b}, {f8({60}, 3)}};
-  ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
+  Case expected = {"add", {a, b}, {f8({60}, 3)}};
+  ASSERT_EQ(call(expected), GUF_OK) << error_.message;
   Case given = {"add", {a, b}, {f8({60}, 3)}};
   // The output uses the memory of the first input.
   guf_array array = nullptr;
@@ -177,16 +177,16 @@ TEST_P(ChunkedResults, InPlace) {
   given.inputs[0].array = given.outputs[0].array = array;
   options_.chunk_bytes = 56;
   EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_EQ(a.bytes, wanted.outputs[0].bytes);
+  EXPECT_EQ(a.bytes, expected.outputs[0].bytes);
   guf_array_release(array, nullptr);
 }
 
 // Host memory of every kind that a device supports: it is copied without staging or used in place.
 TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   const int64_t n = 200;
-  Case wanted = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
-  ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
-  const uint64_t nbytes = wanted.outputs[0].bytes.size();
+  Case expected = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
+  ASSERT_EQ(call(expected), GUF_OK) << error_.message;
+  const uint64_t nbytes = expected.outputs[0].bytes.size();
   const char *const copy = is_cuda() ? "cuMemcpyHtoDAsync_v2" : "hipMemcpyHtoDAsync";
   for (const bool in_place : {false, true}) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -202,18 +202,18 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
         ASSERT_EQ(guf_array_get_info(arrays[i], &info, &error_), GUF_OK);
         bytes[i] = reinterpret_cast<unsigned char *>(info.address);
         if (i < 2)
-          std::memcpy(bytes[i], wanted.inputs[static_cast<size_t>(i)].bytes.data(), nbytes);
+          std::memcpy(bytes[i], expected.inputs[static_cast<size_t>(i)].bytes.data(), nbytes);
       }
       const int result = in_place ? 0 : 2;
-      Case given = wanted;
+      Case given = expected;
       given.inputs[0].array = arrays[0];
       given.inputs[1].array = arrays[1];
       given.outputs[0].array = arrays[result];
       options_.chunk_bytes = 8 * 30;
       sim().clear_calls();
       EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
-      EXPECT_EQ(std::memcmp(bytes[result], wanted.outputs[0].bytes.data(), nbytes), 0) << kind;
-      EXPECT_EQ(told_.size(), 7U);
+      EXPECT_EQ(std::memcmp(bytes[result], expected.outputs[0].bytes.data(), nbytes), 0) << kind;
+      EXPECT_EQ(report_.size(), 7U);
       // An inout operand is staged; the device reads the other operands directly.
       const uint64_t copies = kind == GUF_HOST_PINNED ? 2 : in_place ? 1 : 0;
       if (is_on_device()) {
@@ -229,11 +229,11 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
 TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   if (!is_on_device()) return;
   const int64_t n = 400000;
-  Case wanted = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
-  ASSERT_EQ(call(wanted), GUF_OK) << error_.message;
+  Case expected = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
+  ASSERT_EQ(call(expected), GUF_OK) << error_.message;
   options_.chunk_bytes = 600000;
   const std::string fault = is_cuda() ? "cuMemHostAlloc:0:2" : "hipHostMalloc:0:2";
-  Case given = wanted;
+  Case given = expected;
   std::fill(given.outputs[0].bytes.begin(), given.outputs[0].bytes.end(), 0);
   ASSERT_EQ(sim().fault(fault.c_str()), 0);
   EXPECT_NE(call_chunked(given), GUF_OK);
@@ -247,7 +247,7 @@ TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   }
   ASSERT_EQ(sim().fault(fault.c_str()), 0);
   EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
-  EXPECT_EQ(given.outputs[0].bytes, wanted.outputs[0].bytes);
+  EXPECT_EQ(given.outputs[0].bytes, expected.outputs[0].bytes);
   sim().clear_faults();
   for (Values *values : all) {
     EXPECT_EQ(
@@ -281,7 +281,7 @@ TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
 
 TEST_P(ChunkedResults, NoItems) {
   expect_same({"add", {f8({0}, 1), f8({0}, 2)}, {f8({0}, 3)}});
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(report_.empty());
   EXPECT_EQ(done_, 0);
   expect_same({"add", {f8({5, 0}, 1), f8({5, 0}, 2)}, {f8({5, 0}, 3)}});
   EXPECT_EQ(done_, 5);  // items without elements are complete

@@ -42,7 +42,7 @@ class ChunkedStops : public ChunkedCalls {
     initial_ = case_.outputs[0].bytes;
     Case whole = case_;
     ASSERT_EQ(call(whole), GUF_OK) << error_.message;
-    wanted_ = whole.outputs[0].bytes;
+    expected_ = whole.outputs[0].bytes;
   }
 
   // Expects that the first `done_` items are computed and the others are unchanged.
@@ -51,7 +51,7 @@ class ChunkedStops : public ChunkedCalls {
     const std::vector<unsigned char> &found = case_.outputs[0].bytes;
     ASSERT_LE(done, found.size());
     EXPECT_TRUE(
-        std::equal(wanted_.begin(), wanted_.begin() + static_cast<long>(done), found.begin()));
+        std::equal(expected_.begin(), expected_.begin() + static_cast<long>(done), found.begin()));
     EXPECT_TRUE(std::equal(found.begin() + static_cast<long>(done), found.end(),
                            initial_.begin() + static_cast<long>(done)));
   }
@@ -59,14 +59,14 @@ class ChunkedStops : public ChunkedCalls {
   void expect_going_on() {
     options_.first_item = done_;
     ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
-    EXPECT_EQ(case_.outputs[0].bytes, wanted_);
+    EXPECT_EQ(case_.outputs[0].bytes, expected_);
     EXPECT_EQ(done_, kItems);
     options_.first_item = 0;
     case_.outputs[0].bytes = initial_;
   }
 
   Case case_;
-  std::vector<unsigned char> initial_, wanted_;
+  std::vector<unsigned char> initial_, expected_;
 };
 
 TEST_P(ChunkedStops, BehindEveryChunk) {
@@ -75,7 +75,7 @@ TEST_P(ChunkedStops, BehindEveryChunk) {
     EXPECT_THAT(error_.message,
                 HasSubstr("behind outer item " + std::to_string(stop_at_) + " of 90"));
     EXPECT_EQ(done_, stop_at_);
-    EXPECT_EQ(told_.size(), static_cast<size_t>(stop_at_ / kPerChunk));
+    EXPECT_EQ(report_.size(), static_cast<size_t>(stop_at_ / kPerChunk));
     expect_done_only();
     const int64_t stopped = std::exchange(stop_at_, INT64_MAX);
     expect_going_on();
@@ -91,7 +91,7 @@ TEST_P(ChunkedStops, GoesOnWithOtherChunks) {
   expect_going_on();
   options_.first_item = kItems;  // no items remain
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(report_.empty());
   EXPECT_EQ(done_, kItems);
   EXPECT_EQ(case_.outputs[0].bytes, initial_);
 }
@@ -140,7 +140,7 @@ TEST_P(ChunkedStops, InPlace) {
     options_.first_item = done_;
     if (*fault != '\0') device_ = find_device("cpu");
     ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
-    EXPECT_EQ(case_.outputs[0].bytes, wanted_) << fault;
+    EXPECT_EQ(case_.outputs[0].bytes, expected_) << fault;
     options_.first_item = 0;
   }
   case_.inputs[0].array = case_.outputs[0].array = nullptr;
@@ -206,14 +206,14 @@ TEST_P(ChunkedStops, FpFlagsFailWhenAllIsDone) {
   EXPECT_EQ(call_chunked(given), GUF_E_FLOATING_POINT);
   EXPECT_EQ(given.outputs[0].bytes, whole.outputs[0].bytes);
   EXPECT_EQ(done_, 40);
-  EXPECT_EQ(told_.size(), 4U);
+  EXPECT_EQ(report_.size(), 4U);
 }
 
 TEST_P(ChunkedStops, RefusedOptions) {
-  const auto refused = [&](guf_status wanted, const char *text) {
-    EXPECT_EQ(call_chunked(case_), wanted);
+  const auto refused = [&](guf_status expected, const char *text) {
+    EXPECT_EQ(call_chunked(case_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
-    EXPECT_TRUE(told_.empty());
+    EXPECT_TRUE(report_.empty());
     EXPECT_EQ(case_.outputs[0].bytes, initial_);
   };
   const guf_chunk_options good = options_;

@@ -19,7 +19,7 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-struct Told {
+struct Report {
   std::mutex mutex;
   uint64_t queued = 0;
   std::vector<guf_trace_work> done;
@@ -27,23 +27,23 @@ struct Told {
 };
 
 void hear_queued(void *context, guf_trace_work *work) {
-  auto &told = *static_cast<Told *>(context);
-  const std::lock_guard lock(told.mutex);
-  work->call = ++told.queued;
+  auto &report = *static_cast<Report *>(context);
+  const std::lock_guard lock(report.mutex);
+  work->call = ++report.queued;
   work->queued_ns = now_ns();
 }
 
 void hear_done(void *context, const guf_trace_work *work) {
-  auto &told = *static_cast<Told *>(context);
-  const std::lock_guard lock(told.mutex);
-  told.done.push_back(*work);
+  auto &report = *static_cast<Report *>(context);
+  const std::lock_guard lock(report.mutex);
+  report.done.push_back(*work);
 }
 
 void hear_left_out(void *context, int32_t device) {
-  auto &told = *static_cast<Told *>(context);
-  const std::lock_guard lock(told.mutex);
+  auto &report = *static_cast<Report *>(context);
+  const std::lock_guard lock(report.mutex);
   EXPECT_EQ(device, 0);
-  ++told.left_out;
+  ++report.left_out;
 }
 
 const guf_trace_api &trace_extension() {
@@ -73,7 +73,7 @@ class DeviceTrace : public DeviceCalls {
   }
   void expect_sane_times(uint32_t flags) {
     const uint64_t ended = now_ns();
-    for (const guf_trace_work &work : told_.done) {
+    for (const guf_trace_work &work : report_.done) {
       EXPECT_LE(begun_, work.queued_ns);
       EXPECT_LE(work.queued_ns, work.begin_ns);
       EXPECT_LE(work.begin_ns, work.end_ns);
@@ -82,8 +82,8 @@ class DeviceTrace : public DeviceCalls {
     }
   }
 
-  Told told_;
-  guf_trace_sink sink_ = {sizeof sink_, 0, &told_, hear_queued, hear_done, hear_left_out};
+  Report report_;
+  guf_trace_sink sink_ = {sizeof sink_, 0, &report_, hear_queued, hear_done, hear_left_out};
   uint64_t begun_ = 0;
 };
 
@@ -101,7 +101,7 @@ TEST_F(DeviceTrace, CopiesAndFills) {
   copy(device, other, here, there, 10, GUF_COPY_DEVICE_TO_HOST);
   wait(other);
   copy(device, nullptr, here, there, 20, GUF_COPY_DEVICE_TO_HOST);
-  ASSERT_EQ(told_.done.size(), 6U);
+  ASSERT_EQ(report_.done.size(), 6U);
   const struct {
     int32_t kind, direction;
     uint64_t bytes;
@@ -113,15 +113,15 @@ TEST_F(DeviceTrace, CopiesAndFills) {
                  {GUF_TRACE_COPY, GUF_COPY_DEVICE_TO_HOST, 20}};
   std::set<uint32_t> streams;
   for (size_t i = 0; i < std::size(kWanted); ++i) {
-    const guf_trace_work &work = told_.done[i];
+    const guf_trace_work &work = report_.done[i];
     EXPECT_EQ(work.call, i + 1);
     EXPECT_EQ(work.kind, kWanted[i].kind);
     EXPECT_EQ(work.direction, kWanted[i].direction);
     EXPECT_EQ(work.bytes, kWanted[i].bytes);
     EXPECT_EQ((work.flags & GUF_TRACE_OWN_STREAM) != 0, i == 5);
     streams.insert(work.stream);
-    if (i > 0 && work.stream == told_.done[i - 1].stream) {
-      EXPECT_LE(told_.done[i - 1].end_ns, work.begin_ns);
+    if (i > 0 && work.stream == report_.done[i - 1].stream) {
+      EXPECT_LE(report_.done[i - 1].end_ns, work.begin_ns);
     }
   }
   EXPECT_EQ(streams.size(), 3U);
@@ -144,11 +144,11 @@ TEST_F(DeviceTrace, NothingIsAddedToACapturedStream) {
   EXPECT_EQ(sim().calls(record), records);
   void *graph = nullptr;
   EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(told_.queued, 0U);
+  EXPECT_EQ(report_.queued, 0U);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_OK);
   wait(stream);
-  ASSERT_EQ(told_.done.size(), 3U);
-  for (const guf_trace_work &work : told_.done) EXPECT_EQ(work.kind, GUF_TRACE_GRAPH);
+  ASSERT_EQ(report_.done.size(), 3U);
+  for (const guf_trace_work &work : report_.done) EXPECT_EQ(work.kind, GUF_TRACE_GRAPH);
   expect_sane_times(0);
   gpu.graph_destroy(graph);
   free(device, there, 4000);
@@ -165,15 +165,15 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
     copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
   }
   EXPECT_LE(sim().live("event") - events, 1024U);
-  EXPECT_LE(told_.queued, 600U);
-  EXPECT_EQ(told_.queued + told_.left_out, 2000U) << "what is not told is counted";
+  EXPECT_LE(report_.queued, 600U);
+  EXPECT_EQ(report_.queued + report_.left_out, 2000U) << "what is not told is counted";
   sim().set("DELAY_US", "0");
   wait(stream);
-  EXPECT_EQ(told_.done.size(), told_.queued);
-  EXPECT_GE(told_.done.size(), 512U);
+  EXPECT_EQ(report_.done.size(), report_.queued);
+  EXPECT_GE(report_.done.size(), 512U);
   copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
   wait(stream);
-  EXPECT_EQ(told_.done.size(), told_.queued) << "a record is free again";
+  EXPECT_EQ(report_.done.size(), report_.queued) << "a record is free again";
   expect_sane_times(0);
   free(device, there, 4000);
   plugin().stream_close(stream);
@@ -190,8 +190,8 @@ TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
   }
   sim().set("DELAY_US", "0");
   wait(stream);
-  EXPECT_LT(told_.queued, 1000U);
-  EXPECT_EQ(told_.left_out, 0U);
+  EXPECT_LT(report_.queued, 1000U);
+  EXPECT_EQ(report_.left_out, 0U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }
@@ -214,9 +214,9 @@ TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
   }
   for (std::thread &thread : threads) thread.join();
   wait(stream);
-  EXPECT_EQ(told_.done.size(), 400U);
-  for (size_t i = 1; i < told_.done.size(); ++i) {
-    ASSERT_LE(told_.done[i - 1].end_ns, told_.done[i].begin_ns) << i;
+  EXPECT_EQ(report_.done.size(), 400U);
+  for (size_t i = 1; i < report_.done.size(); ++i) {
+    ASSERT_LE(report_.done[i - 1].end_ns, report_.done[i].begin_ns) << i;
   }
   free(device, there, 4000);
   plugin().stream_close(stream);
@@ -228,9 +228,9 @@ TEST_F(DeviceTrace, CollectTellsWhatIsComplete) {
   const uint64_t there = allocate(device, 4000);
   copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
   while (plugin().stream_query(stream, &error_) == GUF_NOT_READY) continue;
-  EXPECT_EQ(told_.done.size(), 0U);
+  EXPECT_EQ(report_.done.size(), 0U);
   trace_extension().collect();
-  EXPECT_EQ(told_.done.size(), 1U);
+  EXPECT_EQ(report_.done.size(), 1U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }
@@ -242,7 +242,7 @@ TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),
         pick("cuEventElapsedTime", "hipEventElapsedTime")}) {
     sim().fault((std::string(function) + ":0:400").c_str());
-    told_.done.clear();
+    report_.done.clear();
     {
       OpenDevice device;
       void *const stream = open_stream(device);
@@ -251,7 +251,7 @@ TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
         copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
       }
       wait(stream);
-      EXPECT_EQ(told_.done.size(), 5U) << function;
+      EXPECT_EQ(report_.done.size(), 5U) << function;
       expect_sane_times(GUF_TRACE_HOST_TIME);
       sim().clear_faults();
       free(device, there, 4000);
@@ -268,8 +268,8 @@ TEST_F(DeviceTrace, AskingAboutACaptureMayFail) {
   copy(device, stream, there + 2000, there, 8, GUF_COPY_DEVICE_TO_DEVICE);
   sim().clear_faults();
   wait(stream);
-  EXPECT_EQ(told_.done.size(), 0U);
-  EXPECT_EQ(told_.left_out, 1U);
+  EXPECT_EQ(report_.done.size(), 0U);
+  EXPECT_EQ(report_.left_out, 1U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }

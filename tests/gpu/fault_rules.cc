@@ -10,15 +10,15 @@ namespace {
 
 // The reaction of a plugin to a failing driver function.
 enum class Fate {
-  kUsual,       // reported by slots that can fail, recorded by slots that cannot
-  kTold,        // the slot fails with the status of the code
-  kNoted,       // the slot continues; a code that means device loss is recorded
-  kUnnoticed,   // the slot continues and ignores the code
-  kToldIfLost,  // reported if the device is lost, otherwise ignored
-  kEither,      // any of these: the slot calls the function for several purposes
-  kNextImage,   // ignored if the plugin has another image for the device, otherwise reported
-  kAnswered,    // the slot returns GUF_NOT_READY
-  kOpen         // reported, or the slot continues and a later call may miss the result
+  kUsual,           // reported by slots that can fail, recorded by slots that cannot
+  kReported,        // the slot fails with the status of the code
+  kNoted,           // the slot continues; a code that means device loss is recorded
+  kUnnoticed,       // the slot continues and ignores the code
+  kReportedIfLost,  // reported if the device is lost, otherwise ignored
+  kEither,          // any of these: the slot calls the function for several purposes
+  kNextImage,       // ignored if the plugin has another image for the device, otherwise reported
+  kAnswered,        // the slot returns GUF_NOT_READY
+  kOpen             // reported, or the slot continues and a later call may miss the result
 };
 
 struct Rule {
@@ -53,8 +53,8 @@ constexpr Rule kRules[] = {
     {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
     {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
     // A device without a driver pool is usable; a lost device is not.
-    {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kToldIfLost},
-    {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kToldIfLost},
+    {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kReportedIfLost},
+    {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kReportedIfLost},
     {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
     // Queries for which this code is a valid result.
     {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kAnswered},
@@ -117,9 +117,9 @@ constexpr Rule kRules[] = {
     // Freeing memory: the remaining blocks are freed, then the first failure is reported. If
     // another method can free the memory, or the call frees no memory, only device loss is
     // reported.
-    {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kToldIfLost},
-    {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kToldIfLost},
-    {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kToldIfLost},
+    {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kReportedIfLost},
+    {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kReportedIfLost},
+    {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
     // Freeing memory for an allocation: a failure leaves less memory available.
@@ -167,13 +167,13 @@ Fate fate_of(const Call &call, const std::string &function, const FaultCode &cod
     fate = rule.fate;
     break;
   }
-  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kTold;
+  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kReported;
   // The complete text replaces the excerpt for one kernel.
   if (fate == Fate::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
     return Fate::kUnnoticed;
   }
-  if (fate == Fate::kNextImage) return GUFUNC_TEST_IMAGES > 1 ? Fate::kUnnoticed : Fate::kTold;
-  if (fate == Fate::kToldIfLost) return code.lost ? Fate::kTold : Fate::kUnnoticed;
+  if (fate == Fate::kNextImage) return GUFUNC_TEST_IMAGES > 1 ? Fate::kUnnoticed : Fate::kReported;
+  if (fate == Fate::kReportedIfLost) return code.lost ? Fate::kReported : Fate::kUnnoticed;
   return fate;
 }
 
@@ -210,14 +210,14 @@ FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
   return {code.code, GUF_E_HANDLE, false};
 }
 
-bool is_told(const Call &call, guf_status status, const FaultCode &code) {
+bool is_reported(const Call &call, guf_status status, const FaultCode &code) {
   const std::string number = "(" + std::to_string(code.code) + ")";
   return call.status == status && call.native_code == code.code &&
          std::strstr(call.message, number.c_str()) != nullptr;
 }
 
 bool says_lost(const Call &call, const FaultCode &code) {
-  return is_told(call, GUF_E_DEVICE_LOST, code);
+  return is_reported(call, GUF_E_DEVICE_LOST, code);
 }
 
 bool answers_for_device(const char *slot) {
@@ -244,8 +244,8 @@ std::string judge_rest(const Trial &run, size_t struck, bool lost, const FaultCo
 std::string compare(const Trial &clean, const Trial &run, size_t first, size_t end) {
   for (size_t i = first; i < end; ++i) {
     if (i >= clean.calls().size() || i >= run.calls().size()) return "another number of calls";
-    const Call &wanted = clean.calls()[i], &found = run.calls()[i];
-    if (std::strcmp(wanted.slot, found.slot) != 0 || wanted.status != found.status ||
+    const Call &expected = clean.calls()[i], &found = run.calls()[i];
+    if (std::strcmp(expected.slot, found.slot) != 0 || expected.status != found.status ||
         !is_silent_success(found)) {
       return "unlike without a fault, " + text_of(found);
     }
@@ -255,14 +255,14 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
 
 // Calls on a lost device must report the loss or need no driver call; once reported, it is reported
 // always. `asked`: the device whose allocations must all report the loss from call `first` on.
-std::string judge_lost(const Trial &run, size_t first, const void *asked, const FaultCode &code,
+std::string judge_lost(const Trial &run, size_t first, const void *requested, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {
     const Call &call = run.calls()[i];
     const bool says = says_lost(call, code);
     if (!says && call.status != GUF_OK) return "sticky: " + text_of(call);
     if (call.device == nullptr || !answers_for_device(call.slot)) continue;
-    const bool asks = call.device == asked && std::strcmp(call.slot, "memory_alloc") == 0;
+    const bool asks = call.device == requested && std::strcmp(call.slot, "memory_alloc") == 0;
     if (!says && (asks || out_lost->count(call.device) != 0)) {
       return "sticky: not lost, " + text_of(call);
     }
@@ -277,8 +277,9 @@ std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code)
   std::set<const void *> lost;
   const FaultCode meant = meant_by(run, struck, code);
   if (!meant.lost) {
-    return is_told(first, meant.status, meant) ? judge_lost(run, struck + 1, nullptr, code, &lost)
-                                               : "sticky: " + text_of(first);
+    return is_reported(first, meant.status, meant)
+               ? judge_lost(run, struck + 1, nullptr, code, &lost)
+               : "sticky: " + text_of(first);
   }
   if (fate_of(first, run.fault().function, code) == Fate::kOpen) return "";
   if (first.status != GUF_OK && !says_lost(first, code)) return "sticky: " + text_of(first);
@@ -302,13 +303,13 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) 
     if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
     return judge_rest(run, struck, false, code);
   }
-  const bool may_tell = fate == Fate::kTold || fate == Fate::kEither || fate == Fate::kOpen;
-  if (may_tell && is_told(call, status_of(run.fault().function, code), code)) {
+  const bool may_tell = fate == Fate::kReported || fate == Fate::kEither || fate == Fate::kOpen;
+  if (may_tell && is_reported(call, status_of(run.fault().function, code), code)) {
     return judge_rest(run, struck, code.lost && call.device != nullptr, code);
   }
   const bool goes_on = struck < clean.calls().size() && call.status == clean.calls()[struck].status;
   if (fate == Fate::kOpen && call.status == GUF_E_NO_IMAGE) return "";
-  if (!goes_on || fate == Fate::kTold) return text_of(call);
+  if (!goes_on || fate == Fate::kReported) return text_of(call);
   if (fate == Fate::kOpen) return "";
   const std::string lost = judge_rest(run, struck, true, code);
   if (code.lost && fate == Fate::kNoted) return lost;

@@ -70,12 +70,12 @@ guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *err
 }
 
 // Returns how many slots do not return `wanted` for these objects.
-int count_others(const guf_backend_api &api, const Objects &of, guf_status wanted) {
+int count_others(const guf_backend_api &api, const Objects &of, guf_status expected) {
   guf_error error = fresh();
   char bytes[64] = {};
   uint64_t address = 0;
   int wrong = 0;
-  const auto look = [&](guf_status status) { wrong += status != wanted; };
+  const auto look = [&](guf_status status) { wrong += status != expected; };
   look(api.memory_alloc(of.device, 64, GUF_MEMORY_DEVICE, nullptr, &address, &error));
   look(api.copy(of.device, nullptr, of.memory, reinterpret_cast<uint64_t>(bytes), 64,
                 GUF_COPY_HOST_TO_DEVICE, &error));
@@ -86,7 +86,8 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status wante
   look(api.event_query(of.event, &error));
   look(api.stream_synchronize(of.stream, UINT64_MAX, &error));
   look(api.stream_query(of.stream, &error));
-  if (wanted == GUF_OK) api.memory_free(of.device, address, 64, GUF_MEMORY_DEVICE, nullptr, &error);
+  if (expected == GUF_OK)
+    api.memory_free(of.device, address, 64, GUF_MEMORY_DEVICE, nullptr, &error);
   return wrong;
 }
 

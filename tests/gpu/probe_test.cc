@@ -91,9 +91,9 @@ Settings simulated(const std::string &setting = "GUFUNC_SIM_DEVICES=1") {
   return {"LD_LIBRARY_PATH=" GUFUNC_TEST_SIM_DIR, setting};
 }
 
-testing::AssertionResult says(const char *text, const std::string &wanted) {
-  if (std::string(text).find(wanted) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "got '" << text << "', expected '" << wanted << "'";
+testing::AssertionResult says(const char *text, const std::string &expected) {
+  if (std::string(text).find(expected) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "got '" << text << "', expected '" << expected << "'";
 }
 
 // Expects no device and a reason with this function and code.

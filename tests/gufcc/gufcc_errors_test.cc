@@ -47,7 +47,7 @@ TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
        ":8: error: core: expected 3 parameters for loop 'f->f' (a group, 1 input, 1 output), got "
        "2\n"},
   };
-  for (const auto &[registration, said] : rows) {
+  for (const auto &[registration, message] : rows) {
     const std::string text =
         "#include <gufunc/kernel.hpp>\n"
         "GUF_DEVICE float two(float a, float b) { return a + b; }\n"
@@ -58,9 +58,10 @@ TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {
         "GUF_DEVICE void core(X x, Y y) { y() = x[0]; }\n" +
         std::string(registration) + "\n";
     const std::string output = failing(text, "all");
-    EXPECT_EQ(output,
-              path("bad.guf.cpp").string() + said + "gufcc: error: the kernels do not compile\n");
-    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output, HasSubstr(said));
+    EXPECT_EQ(output, path("bad.guf.cpp").string() + message +
+                          "gufcc: error: the kernels do not compile\n");
+    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output,
+                HasSubstr(message));
   }
 }
 
@@ -82,7 +83,7 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
        ":11: error: time: expected a result that converts to int64 for loop 'm->q', got one of "
        "type 'guf::timedelta'\n"},
   };
-  for (const auto &[registration, said] : rows) {
+  for (const auto &[registration, message] : rows) {
     const std::string text =
         "#include <gufunc/kernel.hpp>\n"
         "GUF_DEVICE void nothing(float x) {}\n"
@@ -96,9 +97,10 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
         "GUF_DEVICE guf::timedelta time(guf::timedelta x) { return x; }\n" +
         std::string(registration) + "\n";
     const std::string output = failing(text, "all");
-    EXPECT_EQ(output,
-              path("bad.guf.cpp").string() + said + "gufcc: error: the kernels do not compile\n");
-    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output, HasSubstr(said));
+    EXPECT_EQ(output, path("bad.guf.cpp").string() + message +
+                          "gufcc: error: the kernels do not compile\n");
+    EXPECT_THAT(run({path("bad.guf.cpp").string(), "--check", "nvptx64"}).output,
+                HasSubstr(message));
   }
 }
 

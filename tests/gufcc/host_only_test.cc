@@ -14,9 +14,9 @@ using testing::Not;
 
 struct Refusal {
   const char *name;
-  const char *before;  // at namespace scope, on line 2
-  const char *body;    // of `float f(float x)`, on line 4
-  const char *said;    // expected after the file name
+  const char *before;   // at namespace scope, on line 2
+  const char *body;     // of `float f(float x)`, on line 4
+  const char *message;  // expected after the file name
 };
 
 class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
@@ -29,9 +29,9 @@ class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
 
 TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
   const std::string output = failing(source(GetParam()), "all");
-  EXPECT_THAT(output, HasSubstr("bad.guf.cpp" + std::string(GetParam().said)));
+  EXPECT_THAT(output, HasSubstr("bad.guf.cpp" + std::string(GetParam().message)));
   // Reported once and not once per ISA level.
-  EXPECT_EQ(output.find(GetParam().said), output.rfind(GetParam().said));
+  EXPECT_EQ(output.find(GetParam().message), output.rfind(GetParam().message));
 }
 
 const Refusal kRefusals[] = {

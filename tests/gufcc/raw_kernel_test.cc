@@ -41,16 +41,16 @@ TEST_F(Gufcc, RawKernelsStandInTheTable) {
   ASSERT_EQ(plain.parameters->count, 3u);
   // The header; a pointer; an address with 3 extents and 3 strides; two doubles.
   EXPECT_EQ(plain.parameters->block_bytes, sizeof(guf_kernel_head) + 8 * (1 + 7 + 2));
-  const guf_module_parameter wanted[] = {
+  const guf_module_parameter expected[] = {
       {GUF_PARAMETER_POINTER, GUF_F32, 0, GUF_PARAMETER_READ_ONLY},
       {GUF_PARAMETER_VIEW, GUF_F64, 3, 0},
       {GUF_PARAMETER_NUMBER, GUF_C128, 0, 0}};
   for (int i = 0; i < 3; ++i) {
     const guf_module_parameter &found = plain.parameters->list[i];
-    EXPECT_EQ(found.kind, wanted[i].kind) << i;
-    EXPECT_EQ(found.dtype, wanted[i].dtype) << i;
-    EXPECT_EQ(found.ndim, wanted[i].ndim) << i;
-    EXPECT_EQ(found.flags, wanted[i].flags) << i;
+    EXPECT_EQ(found.kind, expected[i].kind) << i;
+    EXPECT_EQ(found.dtype, expected[i].dtype) << i;
+    EXPECT_EQ(found.ndim, expected[i].ndim) << i;
+    EXPECT_EQ(found.flags, expected[i].flags) << i;
   }
   EXPECT_STREQ(waiting.name, "waiting");
   EXPECT_EQ(waiting.kernel, 1u);
@@ -100,7 +100,7 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
   };
   std::string many = "GUF_DEVICE void large(guf::block";
   for (int i = 0; i < 17; ++i) many += ", guf::view<float, 8>";
-  for (const auto &[registration, said] : rows) {
+  for (const auto &[registration, message] : rows) {
     const std::string text =
         "#include <gufunc/raw_kernel.hpp>\n"
         "struct Pair { float a, b; };\n"
@@ -111,8 +111,8 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
         "GUF_DEVICE void deep(guf::block, guf::view<float, 9> x) {}\n" +
         many + ") {}\n\n" + std::string(registration) + "\n";
     const std::string output = failing(text, "all");
-    EXPECT_EQ(output,
-              path("bad.guf.cpp").string() + said + "gufcc: error: the kernels do not compile\n");
+    EXPECT_EQ(output, path("bad.guf.cpp").string() + message +
+                          "gufcc: error: the kernels do not compile\n");
   }
 }
 

@@ -197,10 +197,10 @@ TEST(Registration, OptionsOfOneNameContradict) {
       {"", "", "merge=f", "merge=f", "no merge="},
       {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
       {"finish=f", "finish=f", "", "no finish=", "finish=f"}};
-  for (const auto &[first, second, third, found, wanted] : rows) {
-    EXPECT_EQ(
-        said_of_three(first, second, third, &(module = {})),
-        fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", wanted, found, end));
+  for (const auto &[first, second, third, found, expected] : rows) {
+    EXPECT_EQ(said_of_three(first, second, third, &(module = {})),
+              fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", expected,
+                          found, end));
   }
 }
 
@@ -295,11 +295,11 @@ TEST(Registration, RefusesWrongRawKernels) {
       {{"fp=slow"}, "fp: expected fast or strict, got 'slow'"},
       {{"name=a b"}, "'a b' is not a name"},
   };
-  for (const auto &[options, said] : rows) {
+  for (const auto &[options, text] : rows) {
     Module module;
     Diagnostics diagnostics;
     EXPECT_FALSE(build_module({raw("kernel", "k", options)}, &module, &diagnostics));
-    EXPECT_THAT(diagnostics.text(), HasSubstr(said));
+    EXPECT_THAT(diagnostics.text(), HasSubstr(text));
   }
   Module module;
   Diagnostics diagnostics;

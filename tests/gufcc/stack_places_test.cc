@@ -66,7 +66,7 @@ TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
   EXPECT_THAT(again.output, Not(HasSubstr("on the stack")));
 }
 
-TEST_F(Gufcc, AnOldCompilerIsToldSo) {
+TEST_F(Gufcc, AnOldCompilerIsRefused) {
   const std::string compiler = write(
       "compiler",
       "#!/bin/sh\n"

@@ -190,10 +190,10 @@ TEST_F(Images, OfPtxAssembleKernelByKernel) {
     ASSERT_FALSE(names.empty());
     for (const size_t i : {size_t{0}, names.size() / 2, names.size() - 1}) {
       std::ofstream(path, std::ios::binary) << excerpt_of(image->bytes, names[i]);
-      const std::string said = output_of({GUFUNC_PTXAS, "-v", "-arch=sm_75", path.string(), "-o",
-                                          (folder_->path() / "assembled").string()});
+      const std::string message = output_of({GUFUNC_PTXAS, "-v", "-arch=sm_75", path.string(), "-o",
+                                             (folder_->path() / "assembled").string()});
       std::vector<std::string> assembled;
-      for (const PtxasLine &line : read_ptxas(said)) {
+      for (const PtxasLine &line : read_ptxas(message)) {
         if (line.is_entry) assembled.push_back(line.name);
       }
       EXPECT_EQ(assembled, std::vector<std::string>{names[i]});
@@ -209,9 +209,10 @@ TEST_F(Images, OfPtxAssembleWithoutStackInRow) {
   size_t entries = 0;
   for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
     for (const std::string &arch : archs) {
-      const std::string said = output_of({GUFUNC_PTXAS, "-v", "-arch=" + arch, image->path.string(),
-                                          "-o", (folder_->path() / "assembled").string()});
-      for (const PtxasLine &line : read_ptxas(said)) {
+      const std::string message =
+          output_of({GUFUNC_PTXAS, "-v", "-arch=" + arch, image->path.string(), "-o",
+                     (folder_->path() / "assembled").string()});
+      for (const PtxasLine &line : read_ptxas(message)) {
         entries += line.is_entry;
         for (const std::string &fault : find_ptxas_faults(line)) {
           ADD_FAILURE() << arch << " " << fault;

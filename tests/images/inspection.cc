@@ -67,10 +67,10 @@ bool has_descriptor(const std::string &symbols, const std::string &kernel) {
   return false;
 }
 
-std::vector<PtxasLine> read_ptxas(const std::string &said) {
+std::vector<PtxasLine> read_ptxas(const std::string &message) {
   std::vector<PtxasLine> all;
   std::set<std::string> entries;
-  std::istringstream lines(said);
+  std::istringstream lines(message);
   for (std::string line; std::getline(lines, line);) {
     constexpr char kEntry[] = "Compiling entry function '",
                    kProperties[] = "Function properties for ";

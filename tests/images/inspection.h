@@ -32,7 +32,7 @@ struct PtxasLine {
   bool is_entry = false;
   uint64_t stack_bytes = 0, spill_bytes = 0;
 };
-std::vector<PtxasLine> read_ptxas(const std::string &said);
+std::vector<PtxasLine> read_ptxas(const std::string &message);
 
 // Returns which operations a PTX function may use besides exact ones. The vendor's mathematics, in
 // separate functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use

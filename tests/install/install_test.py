@@ -29,9 +29,9 @@ def output(*command, **more):
     return run(*command, stdout=subprocess.PIPE, text=True, **more).stdout
 
 
-def expect(what, found, wanted):
-    if found != wanted:
-        sys.exit(f"{what}: expected {wanted!r}, got {found!r}")
+def expect(what, found, expected):
+    if found != expected:
+        sys.exit(f"{what}: expected {expected!r}, got {found!r}")
     print(f"{what}: good")
 
 
@@ -148,8 +148,8 @@ def as_the_readme_says(args, folder):
     home.mkdir()
     (home / "examples").symlink_to(ROOT / "examples")
     text = output("sh", "-euc", shell, cwd=home, env={**os.environ, "HOME": str(home)})
-    wanted = (ROOT / "examples/c/discriminant.out").read_text()
-    expect("README.md", text[-len(wanted):], wanted)
+    expected = (ROOT / "examples/c/discriminant.out").read_text()
+    expect("README.md", text[-len(expected):], expected)
 
 
 def main():

@@ -277,9 +277,9 @@ TEST_F(NullCalls, StatusesOfUserLoops) {
   ASSERT_EQ(guf_ufunc_add_loop(fails, &loop, &error_), GUF_OK) << error_.message;
   const guf_device cpu = find_device("cpu");
   const guf_array a = make(cpu, {1, 2, 3}), out = make(cpu, {0, 0, 0});
-  for (const guf_status wanted : {GUF_E_LOOP, GUF_E_FLOATING_POINT, GUF_E_VALUE}) {
-    status = wanted;
-    EXPECT_EQ(call(a, a, out, nullptr, fails), wanted) << error_.message;
+  for (const guf_status expected : {GUF_E_LOOP, GUF_E_FLOATING_POINT, GUF_E_VALUE}) {
+    status = expected;
+    EXPECT_EQ(call(a, a, out, nullptr, fails), expected) << error_.message;
   }
   const guf_array far = make(far_, {1, 2, 3});
   EXPECT_EQ(call(far, far, far, nullptr, fails), GUF_E_NO_IMAGE);
@@ -287,12 +287,13 @@ TEST_F(NullCalls, StatusesOfUserLoops) {
 }
 
 // Permanent states of a backend, each in its own process.
-void exit_with_state(const char *script, guf_status wanted) {
+void exit_with_state(const char *script, guf_status expected) {
   setenv("GUFUNC_NULL", script, 1);
   guf_error error = fresh_error();
   guf_device device = nullptr;
   bool right = guf_backend_load(kNullPlugin, &error) == GUF_OK;
-  right = right && guf_device_get(nullptr, "null", &device, &error) == wanted && device == nullptr;
+  right =
+      right && guf_device_get(nullptr, "null", &device, &error) == expected && device == nullptr;
   uint32_t count = 0;
   guf_backend_info info = {};
   info.struct_size = sizeof info;
@@ -300,13 +301,13 @@ void exit_with_state(const char *script, guf_status wanted) {
   for (uint32_t i = 0; i < count && std::string(info.name) != "null"; ++i) {
     guf_backend_get_info(i, 1, &info, nullptr);
   }
-  right = right && info.state == wanted && info.ndevices == 0 && info.reason[0] != '\0';
+  right = right && info.state == expected && info.ndevices == 0 && info.reason[0] != '\0';
   std::_Exit(right ? 0 : 1);
 }
 
 class NullStates : public ::testing::TestWithParam<std::pair<const char *, guf_status>> {};
 
-TEST_P(NullStates, AreToldByListingAndByDeviceGet) {
+TEST_P(NullStates, AreReportedByListingAndByDeviceGet) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_with_state(GetParam().first, GetParam().second), ::testing::ExitedWithCode(0),
               "");

@@ -55,7 +55,7 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
   }
   static int32_t count(void *user, int64_t done, int64_t items) {
     auto *const self = static_cast<NullChunks *>(user);
-    self->told_.push_back(done);
+    self->report_.push_back(done);
     self->items_ = items;
     return done >= self->stop_at_ ? 1 : 0;
   }
@@ -65,26 +65,26 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
   guf_operand inputs_[2] = {}, output_ = {};
   guf_chunk_options options_ = {sizeof(guf_chunk_options), 0, 0, 0, 0, 0, count, this};
   int64_t done_ = -1, items_ = -1, stop_at_ = INT64_MAX;
-  std::vector<int64_t> told_;
+  std::vector<int64_t> report_;
 };
 
 TEST_P(NullChunks, GiveTheSameResults) {
-  std::vector<float> a(1000), b(1000), out(1000, -1), wanted(1000);
+  std::vector<float> a(1000), b(1000), out(1000, -1), expected(1000);
   std::iota(a.begin(), a.end(), 0.0F);
   for (size_t i = 0; i < 1000; ++i) {
     b[i] = static_cast<float>(3 * i);
-    wanted[i] = a[i] + b[i];
+    expected[i] = a[i] + b[i];
   }
   for (const uint64_t bytes : {4, 40, 1000, 4000, 0}) {
     std::fill(out.begin(), out.end(), -1.0F);
-    told_.clear();
+    report_.clear();
     ASSERT_EQ(add(view(a, {1000}), view(b, {1000}), view(out, {1000}), bytes), GUF_OK)
         << error_.message;
-    EXPECT_THAT(out, ElementsAreArray(wanted));
+    EXPECT_THAT(out, ElementsAreArray(expected));
     EXPECT_EQ(done_, 1000);
     EXPECT_EQ(items_, 1000);
-    EXPECT_EQ(told_.size(), bytes == 0 ? 1U : (4000 + bytes - 1) / bytes) << bytes;
-    EXPECT_EQ(told_.back(), 1000);
+    EXPECT_EQ(report_.size(), bytes == 0 ? 1U : (4000 + bytes - 1) / bytes) << bytes;
+    EXPECT_EQ(report_.back(), 1000);
   }
 }
 
@@ -95,7 +95,7 @@ TEST_P(NullChunks, StridesStretchesAndWhatIsReadOnce) {
             GUF_OK)
       << error_.message;
   EXPECT_THAT(out, ElementsAre(0, 16, 23, 15, 22, 14, 21, 0));
-  EXPECT_THAT(told_, ElementsAre(1, 2, 3));
+  EXPECT_THAT(report_, ElementsAre(1, 2, 3));
   ASSERT_EQ(add(view(a, {3}), scalar_of(1), view(out, {3}), 4), GUF_OK) << error_.message;
   EXPECT_THAT(std::vector<float>(out.begin(), out.begin() + 3), ElementsAre(2, 3, 4));
   // a broadcast axis of stride 0
@@ -111,10 +111,10 @@ TEST_P(NullChunks, InPlaceAndWithoutDimensions) {
   EXPECT_THAT(out, ElementsAre(14));
   EXPECT_EQ(items_, 1);
   ASSERT_EQ(add(view(one, {1}), view(one, {1}), view(out, {1}), 8), GUF_OK) << error_.message;
-  told_.clear();
+  report_.clear();
   ASSERT_EQ(add(view(a, {0}), view(a, {0}), view(out, {0}), 8), GUF_OK) << error_.message;
   EXPECT_EQ(done_, 0);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(report_.empty());
 }
 
 TEST_P(NullChunks, StopAndGoOn) {

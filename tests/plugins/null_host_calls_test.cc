@@ -143,7 +143,7 @@ TEST_F(NullHostCalls, AMixIsForThePolicyToAllow) {
   int32_t level = 0;
   ASSERT_EQ(guf_log_read(text, sizeof text, &level, &error_), GUF_OK);
   EXPECT_EQ(level, 1);
-  EXPECT_STREQ(text, "add: argument 2 lies in host memory and is copied to null:2");
+  EXPECT_STREQ(text, "add: argument 2 is in host memory and is copied to null:2");
 }
 
 TEST_F(NullHostCalls, OnAStreamTooTheCallIsComplete) {

@@ -144,8 +144,8 @@ TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 
-// The backend lacks GUF_BACKEND_METHOD_RECORDS.
-TEST_F(NullMethods, AreNotSentRecordsThatTheBackendDoesNotTake) {
+// The backend lacks GUF_BACKEND_METHOD_STRUCTURED.
+TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   guf_dtype record = 0;
   ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
   const guf_dtype types[] = {record, record, record};
@@ -172,7 +172,8 @@ TEST_F(NullMethods, AreNotSentRecordsThatTheBackendDoesNotTake) {
   args.output = &out;
   const uint64_t methods = control().calls("method");
   EXPECT_EQ(guf_reduce(ufunc, &args, &error_), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("do not take elements of record 'null_record'"));
+  EXPECT_THAT(error_.message,
+              HasSubstr("do not accept elements of structured dtype 'null_record'"));
   char text[1000];
   uint64_t length = sizeof text;
   EXPECT_EQ(guf_explain_reduce(ufunc, &args, text, &length, &error_), GUF_E_UNSUPPORTED);

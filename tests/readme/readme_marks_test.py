@@ -16,7 +16,7 @@ SEEDED = {
     "<!-- run by tests/a_test.py, prints README.md, needs go -->\n\n```sh\nmake\n```\n": False,
     "<!-- runs -->\n```console\nmake\n```\n": True,
     "<!-- not run: -->\n```bash\nmake\n```\n": True,
-    "<!-- not run: it asks for a password -->\n```bash\nmake\n```\n": False,
+    "<!-- not run: it requests a password -->\n```bash\nmake\n```\n": False,
     "```cmake\nproject(x)\n```\n": False,
 }
 

@@ -50,8 +50,8 @@ class Chunked(command_fixture.CommandTest):
         self.assertEqual(out.shape, a.shape)
         for at in range(0, len(a), STEP):
             x, y, z = (v[at:at + STEP] for v in (a, b, c))
-            wanted = np.sqrt(y * y - 4 * x * z)
-            self.assertTrue(np.array_equal(out[at:at + STEP], wanted), f'{device}, from {at} on')
+            expected = np.sqrt(y * y - 4 * x * z)
+            self.assertTrue(np.array_equal(out[at:at + STEP], expected), f'{device}, from {at} on')
 
     def test_files_larger_than_device_and_memory(self):
         paths = self.inputs(ELEMENTS)
@@ -112,12 +112,12 @@ class Chunked(command_fixture.CommandTest):
     def test_several_results(self):
         x = np.random.default_rng(4).uniform(-50, 50, (300, 3)).astype('f4')
         path, parts = self.save('x.npy', x), [self.here / 'f.npy', self.here / 'e.npy']
-        module = '--module', self.folders[1] / 'lent_functions.so'
+        module = '--module', self.folders[1] / 'numpy_functions.so'
         for device in DEVICES:
             self.ok('run', 'frexp', path, *module, '-o', parts[0], '-o', parts[1], '--device',
                     device, '--chunk', '1000')
-            for part, wanted in zip(parts, np.frexp(x)):
-                np.testing.assert_array_equal(np.load(part), wanted)
+            for part, expected in zip(parts, np.frexp(x)):
+                np.testing.assert_array_equal(np.load(part), expected)
 
     def test_what_reads_its_output(self):
         rows = np.repeat(np.arange(1, 41, dtype='f4')[:, None], 4, 1)
@@ -125,11 +125,11 @@ class Chunked(command_fixture.CommandTest):
         powers = rows[:, :1] ** np.arange(1, 5)
         run = 'run', 'cumulative_power', *self.module('cumulative_power')
         self.ok(*run, path, '-o', self.out, '--chunk', '100')
-        wanted = np.cumsum(powers, axis=1, dtype='f4')
-        np.testing.assert_array_equal(np.load(self.out), wanted)
+        expected = np.cumsum(powers, axis=1, dtype='f4')
+        np.testing.assert_array_equal(np.load(self.out), expected)
         np.testing.assert_array_equal(np.load(path), rows)
         self.ok(*run, path, '--inplace', '--chunk', '100')
-        np.testing.assert_array_equal(np.load(path), wanted)
+        np.testing.assert_array_equal(np.load(path), expected)
         swapped = self.save('swapped.npy', rows.astype('>f4'))
         self.fails(2, 'cumulative_power writes what it reads', *run, swapped, '-o', self.out,
                    '--chunk=100')

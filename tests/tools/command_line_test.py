@@ -184,8 +184,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn('elements/s', err)
         self.assertIn(', 1 thread)', err)
         for keywords in ([], ['--threads', '1'], ['--threads', '2']):  # time and explain must agree
-            told = self.ok('explain', 'exp', a, *keywords)
-            most = re.search(r'^threads: (?:up to )?(\d+)', told, re.MULTILINE)[1]
+            report = self.ok('explain', 'exp', a, *keywords)
+            most = re.search(r'^threads: (?:up to )?(\d+)', report, re.MULTILINE)[1]
             code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', *keywords)
             self.assertEqual(re.search(r', (\d+) threads?\):', err)[1], most)
 
@@ -335,9 +335,9 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(row['kernel'], 'const float64[,], const float64[,], float64[,]')
         self.assertEqual((row['threads'], row['shared']), (256, 4352))
         self.assertIn('raw_matmul:matmul_naive_f', self.ok('list', '--module', module))
-        told = self.ok('describe', 'count_in_circle', '--module', self.module('raw_counting'))
-        self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', told)
-        self.assertIn('threads   at most 256 in a block', told)
+        report = self.ok('describe', 'count_in_circle', '--module', self.module('raw_counting'))
+        self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', report)
+        self.assertIn('threads   at most 256 in a block', report)
         for command in (('run', 'count_in_circle', '1', '2'), ('reduce', 'count_in_circle', '1')):
             self.fails(2, "'count_in_circle' is a raw kernel, and no ufunc", *command,
                        '--module', self.module('raw_counting'))
@@ -350,8 +350,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn('1 in, 0 out\n  roles     inout\n', self.ok('describe', *power))
         self.assertEqual(json.loads(self.ok('describe', *power, '--json'))['roles'], ['inout'])
         a = self.save('a.npy', np.ones(4))
-        told = json.loads(self.ok('explain', power[0], a, '--inplace', *power[1:], '--json'))
-        self.assertEqual([operand['role'] for operand in told['operands']], ['inout'])
+        report = json.loads(self.ok('explain', power[0], a, '--inplace', *power[1:], '--json'))
+        self.assertEqual([operand['role'] for operand in report['operands']], ['inout'])
 
     def test_results_go_to_one_place(self):
         a, into = self.save('a.npy', np.ones(3)), self.save('into.npy', np.zeros(3))

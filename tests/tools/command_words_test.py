@@ -32,8 +32,8 @@ class CommandWords(command_fixture.CommandTest):
         rows = json.loads(self.ok(*reduce, '--json'))['outputs']
         self.assertEqual([row['values'] for row in rows], [e.tolist() for e in expected])
         into = [self.save(f'into{k}.npy', np.zeros(3, np.float32)) for k in range(2)]
-        told = self.ok(*reduce, '--into', into[0], '--into', into[1], '--json')
-        self.assertEqual([r['file'] for r in json.loads(told)['outputs']], list(map(str, into)))
+        report = self.ok(*reduce, '--into', into[0], '--into', into[1], '--json')
+        self.assertEqual([r['file'] for r in json.loads(report)['outputs']], list(map(str, into)))
         np.testing.assert_array_equal(np.load(into[1]), expected[1].astype(np.float32))
         self.assertIn('result 1: float64, shape (3,)', self.ok(*reduce, '--explain'))
         self.fails(2, 'minmax: 2 results, but -o was given 1 time', *reduce, '-o', self.out)
@@ -58,8 +58,8 @@ class CommandWords(command_fixture.CommandTest):
         self.assertIn('\n  reduces   to 2 results: q->qq Q->QQ f->ff d->dd\n'
                       '  merge     reductions:minmax_merge\n',
                       self.ok('describe', 'minmax', *modules))
-        told = json.loads(self.ok('describe', 'mean_variance', *modules, '--json'))['reduction']
-        self.assertEqual(told, {'results': 2, 'merge': 'reductions:mean_variance_merge',
+        report = json.loads(self.ok('describe', 'mean_variance', *modules, '--json'))['reduction']
+        self.assertEqual(report, {'results': 2, 'merge': 'reductions:mean_variance_merge',
                                 'finish': 'reductions:mean_variance_finish',
                                 'types': ['f->dd', 'd->dd']})
         self.assertIsNone(json.loads(self.ok('describe', 'add', '--json'))['reduction'])
@@ -91,8 +91,8 @@ class CommandWords(command_fixture.CommandTest):
         row = self.save('row.npy', np.zeros(shape[::-1], np.float32))
         self.assertIn('(300000,300000)', self.ok('explain', 'add', column, row))
         self.assertIn('300000,', self.ok('outer', 'add', column, row, '--explain'))
-        told = json.loads(self.ok('explain', 'add', column, row, '--json'))
-        self.assertEqual(told['operands'][2]['shape'], [300000, 300000])
+        report = json.loads(self.ok('explain', 'add', column, row, '--json'))
+        self.assertEqual(report['operands'][2]['shape'], [300000, 300000])
         # Neither a temporary copy nor a file, although the folder has space for one.
         one = self.save('one.npy', np.zeros(1))
         before = self.contents()

@@ -58,9 +58,9 @@ class Devices(command_fixture.CommandTest):
         self.assertRegex(device['target'], 'x86-64|armv8')
         self.assertGreater(device['memory_bytes'], 1 << 20)
         self.assertIsNone(device['memory_free_bytes'], 'that is the system to tell')
-        line, told = self.lines()['cpu']
+        line, output = self.lines()['cpu']
         self.assertRegex(line, r'^cpu [\d.]+, Linux [^ ]+ \(usable\)$')
-        self.assertRegex(told, r'^cpu +.*, \d+ units, [\d.]+ GiB, usable$')
+        self.assertRegex(output, r'^cpu +.*, \d+ units, [\d.]+ GiB, usable$')
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_memory_driver_and_names(self):
@@ -73,10 +73,10 @@ class Devices(command_fixture.CommandTest):
             self.assertEqual(device['memory_bytes'], 3 << 30)
             self.assertEqual(device['memory_free_bytes'], 3 << 30)
             self.assertEqual(device['name'], 'Simulated ' + device['target'])
-            line, told = lines[backend]
+            line, output = lines[backend]
             self.assertRegex(line, rf'^{backend} [\d.]+, {driver} \(usable\)$')
-            self.assertRegex(told, rf'^{backend}:0 +Simulated {re.escape(device["target"])}, ')
-            self.assertTrue(told.endswith(', 3.0 GiB (3.0 GiB free), usable'), told)
+            self.assertRegex(output, rf'^{backend}:0 +Simulated {re.escape(device["target"])}, ')
+            self.assertTrue(output.endswith(', 3.0 GiB (3.0 GiB free), usable'), output)
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_many_devices(self):
@@ -134,8 +134,8 @@ class Devices(command_fixture.CommandTest):
             self.assertEqual((device['spec'], device['state']), ('cuda:0', 'GUF_E_NO_IMAGE'))
             self.assertRegex(device['reason'], 'is sm_70, and no kernel .* has code for .*_75')
             self.assertIn(device['reason'], self.lines()['cuda'][1])
-            told = self.ok('run', 'matmul', *self.square(), '-o', self.out, '--device', 'auto')
-            self.assertNotIn('NO_IMAGE', told)
+            output = self.ok('run', 'matmul', *self.square(), '-o', self.out, '--device', 'auto')
+            self.assertNotIn('NO_IMAGE', output)
         with machine(GUFUNC_SIM_ARCH='gfx803', GUFUNC_BACKENDS='roc'):
             (device,) = self.rows()['roc']['devices']
             self.assertEqual(device['state'], 'GUF_E_NO_IMAGE')
@@ -194,10 +194,10 @@ class RunOnDevices(command_fixture.CommandTest):
 
     def test_json(self):
         for device in DEVICES:
-            told = json.loads(self.ok('run', 'add', '1.5', '2', '--json', '--device', device))
-            self.assertGreater(told.pop('seconds'), 0)
+            output = json.loads(self.ok('run', 'add', '1.5', '2', '--json', '--device', device))
+            self.assertGreater(output.pop('seconds'), 0)
             values = [{'dtype': 'float64', 'shape': [], 'values': 3.5}]
-            self.assertEqual(told, {'ufunc': 'add', 'outputs': values})
+            self.assertEqual(output, {'ufunc': 'add', 'outputs': values})
             options = ('-o', self.out, '--json', '--device', device)
             row = json.loads(self.ok('run', 'multiply', *self.inputs, *options))
             self.assertIn(str(self.out), json.dumps(row))
@@ -243,9 +243,9 @@ class RunOnDevices(command_fixture.CommandTest):
         for device in DEVICES:
             self.ok('reduce', 'add', self.inputs[0], '-o', self.out, '--device', device)
             if device == 'cpu':
-                wanted = np.load(self.out)
-                np.testing.assert_allclose(wanted, self.a.sum())
-            np.testing.assert_array_equal(np.load(self.out), wanted)
+                expected = np.load(self.out)
+                np.testing.assert_allclose(expected, self.a.sum())
+            np.testing.assert_array_equal(np.load(self.out), expected)
             self.out.unlink()
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
@@ -271,8 +271,8 @@ class RunOnDevices(command_fixture.CommandTest):
                 self.assertIn(f' on {spec} (', err)
                 self.out.unlink()
         with machine(GUFUNC_BACKENDS='cpu'):
-            told = self.ok('explain', 'add', '1', '2', '--device', 'auto')
-            self.assertIn('device auto is cpu: the host itself', told)
+            output = self.ok('explain', 'add', '1', '2', '--device', 'auto')
+            self.assertIn('device auto is cpu: the host itself', output)
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_refusals(self):

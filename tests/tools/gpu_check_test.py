@@ -87,7 +87,7 @@ class EveryPart(Checks):
             self.assertEqual(set(found.values()), {'passed'}, f'{part}: {found}')
             self.assertGreaterEqual(len(found), least, part)
         fixed = self.states(rows, 'fixed_cases')
-        self.assertEqual(set(fixed), {'corner_cases', 'fold_order', 'record_methods',
+        self.assertEqual(set(fixed), {'corner_cases', 'fold_order', 'structured_methods',
                                       'state_reductions'})
         self.assertLessEqual(set(fixed.values()), {'passed', 'skipped'})
         self.benchmarks(rows, mode)
@@ -145,7 +145,7 @@ class Failures(Checks):
                      'benchmarks', 'peers'):
             self.assertIn('FAILED', self.states(rows, part).values(), part)
         fixed = self.states(rows, 'fixed_cases')
-        refused = fixed.pop('record_methods', None)  # loops over structured dtypes run on the host
+        refused = fixed.pop('structured_methods', None)  # these loops run on the host
         self.assertIn(refused, (None, 'passed'))
         self.assertLessEqual(set(fixed.values()), {'FAILED', 'skipped'}, fixed)
 

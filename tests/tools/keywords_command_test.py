@@ -60,10 +60,10 @@ class Signature(command_fixture.CommandTest):
             np.testing.assert_array_equal(np.load(self.out), expected)
             self.ok('outer', 'add', self.a, self.a, *options)
             np.testing.assert_array_equal(np.load(self.out), np.add.outer(values, values, **more))
-        told = self.ok('explain', 'add', self.a, self.a, '--signature=DD->D')
-        self.assertRegex(told, r'loop \d+ DD->D,')
-        told = self.ok('outer', 'add', self.a, self.a, '--signature=DD->D', '--explain')
-        self.assertRegex(told, r'loop \d+ DD->D,')
+        report = self.ok('explain', 'add', self.a, self.a, '--signature=DD->D')
+        self.assertRegex(report, r'loop \d+ DD->D,')
+        report = self.ok('outer', 'add', self.a, self.a, '--signature=DD->D', '--explain')
+        self.assertRegex(report, r'loop \d+ DD->D,')
 
     def test_what_is_none(self):
         wanted = 'expected the types of the 2 inputs and 1 output of add'
@@ -145,15 +145,15 @@ class Events(command_fixture.CommandTest):
             run = ('run', name, *inputs)
             for quiet in ((), ('--fp-flags=ignore',), ('--fp-flags', f'all=fail,{key}=ignore')):
                 self.assertEqual(self.run_tool(*run, *quiet)[2], '')
-            for asked in ('report', f'{key}=report', f'all=fail,{key}=report'):
-                code, out, err = self.run_tool(*run, '--fp-flags', asked)
-                self.assertEqual((code, err), (0, f'gufunc: warning: {text}\n'), asked)
+            for requested in ('report', f'{key}=report', f'all=fail,{key}=report'):
+                code, out, err = self.run_tool(*run, '--fp-flags', requested)
+                self.assertEqual((code, err), (0, f'gufunc: warning: {text}\n'), requested)
                 self.assertEqual(out, self.ok(*run))
             self.fails(4, text, *run, '--fp-flags', f'{key}=fail', '-o', self.out)
-            told = json.loads(self.ok(*run, '--fp-flags=report', '--json'))
-            self.assertEqual(told['fp_flags'], [key])
-        told = json.loads(self.ok('run', 'divide', '1', '2', '--fp-flags=report', '--json'))
-        self.assertEqual(told['fp_flags'], [])
+            report = json.loads(self.ok(*run, '--fp-flags=report', '--json'))
+            self.assertEqual(report['fp_flags'], [key])
+        report = json.loads(self.ok('run', 'divide', '1', '2', '--fp-flags=report', '--json'))
+        self.assertEqual(report['fp_flags'], [])
         self.assertNotIn('fp_flags', json.loads(self.ok('run', 'divide', '1', '2', '--json')))
         both = self.save('both.npy', np.array([1.0, 0]))
         err = self.run_tool('run', 'divide', both, '0', '--fp-flags=report')[2]
@@ -184,9 +184,9 @@ class Events(command_fixture.CommandTest):
             self.fails(4, text, *call, '--fp-flags', 'over=fail', '-o', self.out)
             if method == 'at':
                 self.fails(4, text, *call, '--fp-flags=fail', '--inplace')
-            told = self.ok(*call, '--fp-flags=report', '--explain')
+            report = self.ok(*call, '--fp-flags=report', '--explain')
             if method != 'outer':
-                self.assertIn('floating-point flags are computed for every step', told)
+                self.assertIn('floating-point flags are computed for every step', report)
         self.assertEqual(a.read_bytes(), before)
 
     def test_what_is_none(self):

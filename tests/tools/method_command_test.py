@@ -41,8 +41,8 @@ class MethodCommand(command_fixture.CommandTest):
             for part in [f'add.{method} on cpu: loop ', '  refused ', *parts]:
                 self.assertIn(part, text)
             self.assertEqual(self.a.read_bytes(), before)
-            said = json.loads(self.ok(*arguments, '--json'))
-            self.assertEqual(said, {'ufunc': 'add', 'method': method, 'text': text})
+            message = json.loads(self.ok(*arguments, '--json'))
+            self.assertEqual(message, {'ufunc': 'add', 'method': method, 'text': text})
         self.fails(4, 'which has no identity', 'reduce', 'maximum',
                    self.save('none.npy', np.ones(0)), '--explain')
 
@@ -167,10 +167,10 @@ class MethodCommand(command_fixture.CommandTest):
             'refused ff->f: argument 0 is no safe cast to float32',
         ):
             self.assertIn(part, text)
-        told = json.loads(self.ok('explain', 'add', self.a, b, '--json'))
-        self.assertEqual([o['cast'] for o in told['operands']], [True, True, False])
-        self.assertEqual(told['operands'][2]['shape'], [2, 3, 4])
-        self.assertEqual(told['operands'][0]['loop_dtype'], 'float64')
+        report = json.loads(self.ok('explain', 'add', self.a, b, '--json'))
+        self.assertEqual([o['cast'] for o in report['operands']], [True, True, False])
+        self.assertEqual(report['operands'][2]['shape'], [2, 3, 4])
+        self.assertEqual(report['operands'][0]['loop_dtype'], 'float64')
         self.fails(4, "'bitwise_and' not supported", 'explain', 'bitwise_and', self.a, b)
         self.fails(
             4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5))

@@ -14,7 +14,7 @@ import numpy as np
 class SeveralResults(command_fixture.CommandTest):
     def setUp(self):
         super().setUp()
-        self.divmod = 'divmod', '--module', self.folders[0] / 'lent_functions.so'
+        self.divmod = 'divmod', '--module', self.folders[0] / 'numpy_functions.so'
         self.values = np.arange(-6, 6).reshape(3, 4)
         self.a, self.b = self.save('a.npy', self.values), self.save('b.npy', np.array([2, 5]))
         self.second = self.here / 'p.npy'
@@ -99,7 +99,7 @@ class Masked(command_fixture.CommandTest):
 
     def test_several_results(self):
         a, m = self.save('a.npy', np.arange(5)), self.save('m.npy', np.arange(5) != 3)
-        divmod = 'divmod', '--module', self.folders[0] / 'lent_functions.so'
+        divmod = 'divmod', '--module', self.folders[0] / 'numpy_functions.so'
         expected = [np.array([0, 0, 1, 0, 2]), np.array([0, 1, 0, 0, 0])]
         self.gives(expected, 'run', *divmod, a, '2', '--where', m)
         self.gives(expected, 'outer', *divmod, a, 'i8:2', '--where', m)
@@ -107,8 +107,8 @@ class Masked(command_fixture.CommandTest):
     def test_fp_flags_are_those_of_the_elements_that_take_part(self):
         a, m = self.save('a.npy', np.array([1.0, 0])), self.save('m.npy', np.array([True, False]))
         for command in (('run', 'divide', '1', a), ('outer', 'divide', 'f8:1', a)):
-            told = json.loads(self.ok(*command, '--where', m, '--fp-flags=fail', '--json'))
-            self.assertEqual((told['fp_flags'], told['outputs'][0]['values']), ([], [1, 0]))
+            report = json.loads(self.ok(*command, '--where', m, '--fp-flags=fail', '--json'))
+            self.assertEqual((report['fp_flags'], report['outputs'][0]['values']), ([], [1, 0]))
             self.fails(4, 'divide by zero', *command, '--where', 'True', '--fp-flags=fail')
 
     def test_failures_read_as_without_zeros(self):

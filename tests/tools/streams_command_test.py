@@ -228,12 +228,13 @@ class StreamsCommand(command_fixture.CommandTest):
         self.assertEqual((row['dtype'], row['shape'], row['order'], row['size'], row['bytes']),
                          ('float64', [2, 3], 'C', 6, 48))
         np.savez_compressed(self.here / 'x.npz', a=np.ones(3), b=np.array(1, 'u1'))
-        told = self.ok('info', self.here / 'x.npz')
-        self.assertIn('  a: float64, shape (3,), C order, 3 elements, 24 bytes, compressed\n', told)
-        self.assertIn('  b: uint8, shape (), C order, 1 element, 1 byte, compressed\n', told)
-        told = json.loads(self.ok('info', self.folders[0], '--json'))[0]
-        self.assertEqual((told['kind'], told['name']), ('module', 'clash'))
-        self.assertEqual(told['functions'][0]['name'], 'clash:add')
+        output = self.ok('info', self.here / 'x.npz')
+        self.assertIn('  a: float64, shape (3,), C order, 3 elements, 24 bytes, compressed\n',
+                      output)
+        self.assertIn('  b: uint8, shape (), C order, 1 element, 1 byte, compressed\n', output)
+        output = json.loads(self.ok('info', self.folders[0], '--json'))[0]
+        self.assertEqual((output['kind'], output['name']), ('module', 'clash'))
+        self.assertEqual(output['functions'][0]['name'], 'clash:add')
         self.assertIn('clash:add  2 in, 1 out  The sum and 1000', self.ok('info', self.folders[0]))
         text = self.here / 'text'
         text.write_text('no array at all')

@@ -93,14 +93,14 @@ class Traces(unittest.TestCase):
                 open_ends.append(end_of(event))
         return trace
 
-    def find(self, slices, **wanted):
+    def find(self, slices, **expected):
         """Returns the only slice with these members and arguments."""
         found = [
             event
             for event in slices
-            if all((event | event['args']).get(name) == value for name, value in wanted.items())
+            if all((event | event['args']).get(name) == value for name, value in expected.items())
         ]
-        self.assertEqual(len(found), 1, f'{wanted}: {found}')
+        self.assertEqual(len(found), 1, f'{expected}: {found}')
         return found[0]
 
     def test_work_of_every_kind(self):
@@ -169,8 +169,8 @@ class Traces(unittest.TestCase):
                     call = self.find(trace.host, cat='launch', name=name)
                     work = self.find(trace.streams, cat='launch', name=name)
                     for event in (call, work):
-                        wanted = {'device': device, 'items': items, 'grid': grid, 'block': block}
-                        self.assertLessEqual(wanted.items(), event['args'].items())
+                        expected = {'device': device, 'items': items, 'grid': grid, 'block': block}
+                        self.assertLessEqual(expected.items(), event['args'].items())
                         self.assertGreater(event['dur'], 0)
                         self.assertEqual(event['args']['call'], call['args']['call'])
                     self.assertEqual(call['args']['shared_bytes'], shared[name])
@@ -294,14 +294,14 @@ class Traces(unittest.TestCase):
         for device in GPUS:
             with self.subTest(device):
                 trace = self.traced(device, 'flood', 900, **slow)
-                told = [event for event in trace.streams if event['cat'] == 'launch']
+                report = [event for event in trace.streams if event['cat'] == 'launch']
                 counts = [e['args'] for e in trace.events if e['name'] == 'work left out']
                 self.assertTrue(counts)
                 self.assertEqual({count['device'] for count in counts}, {device})
                 left_out = [count['left_out'] for count in counts]
                 self.assertEqual(left_out, sorted(left_out))
-                self.assertEqual(len(told) + left_out[-1], 900)
-                self.assertGreaterEqual(len(told), 512)
+                self.assertEqual(len(report) + left_out[-1], 900)
+                self.assertGreaterEqual(len(report), 512)
                 self.assertEqual([e for e in trace.events if e['name'] == 'records lost'], [])
 
     def test_contexts(self):

@@ -139,20 +139,20 @@ def call(function, role):
     else:
         body = [f'func {name}({parameters}) {go_spelled(function.result)} {{',
                 f'\treturn C.z{function.name}({arguments})', '}']
-    told = [f'// {name}: {role}'] if role else []
-    return '\n'.join(['', *told, *body, ''])
+    lines = [f'// {name}: {role}'] if role else []
+    return '\n'.join(['', *lines, *body, ''])
 
 
-def quick(function, told):
+def quick(function, comments):
     """Whether a function neither blocks nor allocates. It runs no callback then, so cgo need not
     prepare the Go stack for one."""
-    text = ' '.join(told.get(function.name, []))
+    text = ' '.join(comments.get(function.name, []))
     return '[no-block] [no-alloc]' in text
 
 
-def directives(functions, told):
+def directives(functions, comments):
     """The cgo directives for quick functions. cgo sees C functions under their `z` names."""
-    names = [f'z{f.name}' for f in functions if quick(f, told)]
+    names = [f'z{f.name}' for f in functions if quick(f, comments)]
     return '\n'.join(f'#cgo {what} {name}' for name in names for what in ('noescape', 'nocallback'))
 
 
@@ -168,11 +168,11 @@ def formatted(header):
                           check=True, capture_output=True, text=True).stdout
 
 
-def generate(model, layout, told):
+def generate(model, layout, comments):
     names = ' \\\n'.join(f'  X({f.name})' for f in model.functions)
     header = C_HEAD.replace('{functions}', names) + ''.join(map(shim, model.functions))
     header += '\n#endif /* GUFUNC_GO_ZCALLS_H */\n'
-    lines = [GO_HEAD.replace('{quick}', directives(model.functions, told))]
+    lines = [GO_HEAD.replace('{quick}', directives(model.functions, comments))]
     for enum in model.enums:
         lines += constants(enum, layout)
     for struct in model.structs:

@@ -56,5 +56,5 @@ def measure(model, compiler, includes):
             text.write(program(model))
         subprocess.run([*compiler, '-std=c11', '-w', f'-I{includes}', source, '-o', probe],
                        check=True)
-        told = subprocess.run([probe], check=True, capture_output=True, text=True).stdout
-    return Layout(json.loads(told))
+        output = subprocess.run([probe], check=True, capture_output=True, text=True).stdout
+    return Layout(json.loads(output))

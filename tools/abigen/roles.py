@@ -19,18 +19,18 @@ NUMBER = re.compile(r'u?int\d+_t|double|float|size_t|guf_dtype')
 
 def of(function, model):
     """Describes what a binding must know about a function besides its types."""
-    told = []
+    roles = []
     if 'blocking' in function.features:
-        told.append('blocking')
+        roles.append('blocking')
     for kind in ('retain', 'release'):
         handle = function.name.removesuffix(f'_{kind}')
         if handle != function.name and handle in model.counted:
-            told.append(f'{kind}s {handle}')
-    told += [f'gives a reference: {p.name}' for p in function.parameters
+            roles.append(f'{kind}s {handle}')
+    roles += [f'gives a reference: {p.name}' for p in function.parameters
              if p.type.kind == 'pointer' and p.type.of.name in model.counted]
-    told += [f'text: {function.features["text"]}'] if 'text' in function.features else []
-    told += [f'arrays: {function.features["array"]}'] if 'array' in function.features else []
-    return '; '.join(told)
+    roles += [f'text: {function.features["text"]}'] if 'text' in function.features else []
+    roles += [f'arrays: {function.features["array"]}'] if 'array' in function.features else []
+    return '; '.join(roles)
 
 
 def written(text):
@@ -61,10 +61,10 @@ def misplaced(text, model):
             yield f'abi:{feature} of {name}: SWIG reads {value}'
 
 
-def counting(model, told):
+def counting(model, comment):
     """Checks that every handle has retain and release, except the one that context.h exempts."""
     names = {function.name for function in model.functions}
-    excepted = set(UNCOUNTED.findall(told))
+    excepted = set(UNCOUNTED.findall(comment))
     for handle in model.handles:
         if not {f'{handle.name}_retain', f'{handle.name}_release'} <= names:
             yield f'{handle.name} has no functions that retain and release it'
@@ -75,15 +75,15 @@ def counting(model, told):
                 if re.search('_(retain|release)$', name) and name.rsplit('_', 1)[0] not in handles)
 
 
-def waiting(function, model, told):
+def waiting(function, model, comment):
     """Checks `blocking`: required if the comment lacks [no-block], else only `long` is allowed."""
     counts = re.search('_(retain|release)$', function.name)  # never blocks, see context.h
-    expected = '1' if '[no-block]' not in told and not counts else None
+    expected = '1' if '[no-block]' not in comment and not counts else None
     given = function.features.get('blocking')
     if given != expected and not (given == 'long' and expected is None):
-        says = 'has' if '[no-block]' in told else 'has no'
+        verb = 'has' if '[no-block]' in comment else 'has no'
         yield (f'{function.name}: abi:blocking is {given or "not there"}, '
-               f'its comment {says} [no-block]')
+               f'its comment {verb} [no-block]')
 
 
 def is_list(parameter):

@@ -143,8 +143,8 @@ def linked(model, layout, comments):
     out = ['', '#[cfg(not(feature = "load"))]', 'unsafe extern "C" {']
     for function in model.functions:
         role = roles.of(function, model)
-        told = comments.get(function.name, []) + ([f'Roles   {role}'] if role else [])
-        out += [f'    {line}' for line in text_block(told)]
+        lines = comments.get(function.name, []) + ([f'Roles   {role}'] if role else [])
+        out += [f'    {line}' for line in text_block(lines)]
         out.append(f'    pub fn {function.name}{signature(function, layout)};')
     return [*out, '}']
 

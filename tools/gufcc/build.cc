@@ -121,12 +121,12 @@ bool Build::scan_sources() {
 }
 
 Build::Unit &Build::unit_of(int source, bool fast) {
-  const auto wanted = static_cast<size_t>(source);
+  const auto requested = static_cast<size_t>(source);
   const auto unit = std::find_if(units_.begin(), units_.end(), [&](const Unit &u) {
-    return u.source == wanted && u.fast == fast;
+    return u.source == requested && u.fast == fast;
   });
   if (unit != units_.end()) return *unit;
-  return units_.emplace_back(Unit{wanted, fast, {}, {}, {}});
+  return units_.emplace_back(Unit{requested, fast, {}, {}, {}});
 }
 
 void Build::group_units() {
@@ -225,11 +225,11 @@ bool Build::choose_targets() {
   devices_ =
       std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
   if (!devices_->choose(std::move(of_devices))) return false;
-  if (targets_.empty() && !devices_->wanted()) {
+  if (targets_.empty() && !devices_->requested()) {
     return diagnostics_->error(
         {}, "no target of '{}' can be compiled for on this machine, see above", options_.targets);
   }
-  if (devices_->wanted() || !options_.emulate.empty() || !options_.emulate_asan.empty()) {
+  if (devices_->requested() || !options_.emulate.empty() || !options_.emulate_asan.empty()) {
     assign_families();
   }
   return true;
@@ -272,7 +272,7 @@ std::vector<DeviceUnit> Build::device_units() const {
 }
 
 bool Build::compile_devices() {
-  if (!devices_->wanted()) return true;
+  if (!devices_->requested()) return true;
   return devices_->compile(device_units(), workers()) && devices_->pack(workers());
 }
 

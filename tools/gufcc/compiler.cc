@@ -190,10 +190,10 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   if (has_places && !preprocess(unit, true, text)) return false;
   std::string version = version_;
   if (const std::string &compiler = unit.command[0]; compiler != path_) {
-    const ProcessResult asked = run_process({compiler, "--version"});
-    if (asked.status != 0)
-      return fail(fmt::format("'{}' does not run: {}", compiler, asked.output));
-    version = asked.output;
+    const ProcessResult result = run_process({compiler, "--version"});
+    if (result.status != 0)
+      return fail(fmt::format("'{}' does not run: {}", compiler, result.output));
+    version = result.output;
   }
   *text = version + flags_of_the_key(unit) + unit.places_key + *text;
   // Remove the temporary folder from the key, because the object does not depend on it.

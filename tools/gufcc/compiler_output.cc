@@ -37,7 +37,7 @@ const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "f
 // names that the clang message quotes.
 struct Rewriting {
   const char *start;
-  const char *says;
+  const char *replacement;
 };
 constexpr Rewriting kRewritings[] = {
     {"implicit conversion increases floating-point precision:",
@@ -191,7 +191,7 @@ void explain(CompilerMessage *message) {
   for (const Rewriting &row : kRewritings) {
     if (!text.starts_with(row.start)) continue;
     const std::array<std::string, 2> names = quoted_names(text);
-    text = fmt::format(fmt::runtime(row.says), names[0], names[1]);
+    text = fmt::format(fmt::runtime(row.replacement), names[0], names[1]);
     return;
   }
   for (const Advice &row : kAdvice) {

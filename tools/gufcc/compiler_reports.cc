@@ -30,13 +30,13 @@ std::string call_complaint(const std::string &line) {
   // Remove the column, which refers to the probe.
   const size_t end = line.rfind(": error: ", assertion);
   if (end == std::string::npos || end == 0) return {};
-  std::string said = line.substr(mark + std::strlen(kCallMark));
+  std::string message = line.substr(mark + std::strlen(kCallMark));
   const size_t probe = line.find(kTypeProbe, assertion), comma = line.rfind(", ", mark);
   const size_t type = probe == std::string::npos ? probe : line.find('<', probe) + 1;
   if (type < mark && comma != std::string::npos && comma > type) {
-    replace_all(&said, kResultType, line.substr(type, comma - type));
+    replace_all(&message, kResultType, line.substr(type, comma - type));
   }
-  return line.substr(0, line.rfind(':', end - 1)) + ": error: " + said + "\n";
+  return line.substr(0, line.rfind(':', end - 1)) + ": error: " + message + "\n";
 }
 
 }  // namespace

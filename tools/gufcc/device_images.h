@@ -39,7 +39,7 @@ class DeviceImages {
   // Keeps the targets that can be compiled. Returns false as DeviceTools::locate does.
   bool choose(std::vector<Target> targets);
 
-  bool wanted() const { return !targets_.empty(); }
+  bool requested() const { return !targets_.empty(); }
 
   // Compiles every unit for every target, on `workers` threads.
   bool compile(const std::vector<DeviceUnit> &units, int workers);

@@ -37,7 +37,7 @@ std::vector<std::string_view> parts_of(std::string_view text);
 int32_t casting_of(const std::string &name);
 int32_t order_of(const std::string &letter);
 // `text` is the part to parse; `whole` is the complete option value, for the error message.
-int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted);
+int64_t axis_of(std::string_view text, std::string_view whole, const char *expected);
 uint32_t threads_of(const std::string &text);   // "" is 0: the backend chooses
 guf_dtype dtype_of(const std::string &name);    // "" is 0: any dtype
 guf_device device_of(const std::string &spec);  // "" is NULL: where the operands are

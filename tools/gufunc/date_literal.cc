@@ -31,8 +31,8 @@ bool take_digits(std::string_view &text, size_t least, size_t most, int64_t *out
   return count >= least;
 }
 
-bool take(std::string_view &text, char wanted) {
-  const bool found = text.starts_with(wanted);
+bool take(std::string_view &text, char expected) {
+  const bool found = text.starts_with(expected);
   if (found) text.remove_prefix(1);
   return found;
 }

@@ -27,7 +27,7 @@ class FpFlags {
     args->fp_report = report_;
     args->fp_fail = fail_;
   }
-  bool asked() const { return (report_ | fail_) != 0; }
+  bool requested() const { return (report_ | fail_) != 0; }
 
   // Prints one line on stderr for each flag that was raised, in the words of NumPy's warnings.
   void print(const std::string &name) const;

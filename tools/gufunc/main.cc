@@ -123,8 +123,8 @@ void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   if (words.size() > 1)
     gufunc::cli::usage(fmt::format("help: expected one command, got {} words", words.size()));
   // App::help() would describe the chosen command, which is `help` itself.
-  const auto print = [&](const CLI::App &told, const std::string &name) {
-    fmt::print("{}", app.get_formatter()->make_help(&told, name, CLI::AppFormatMode::Normal));
+  const auto print = [&](const CLI::App &command, const std::string &name) {
+    fmt::print("{}", app.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal));
   };
   if (words.empty()) return print(app, app.get_name());
   const auto names = app.get_subcommands(nullptr);
@@ -180,8 +180,8 @@ int run(int argc, char **argv) {
   gufunc::cli::refuse_unknown_options(app, command, argc, argv);
   try {
     app.parse(hidden(command, argc, argv));
-  } catch (const CLI::Success &asked) {  // --help, --version
-    app.exit(asked);
+  } catch (const CLI::Success &success) {  // --help, --version
+    app.exit(success);
     flush_output();
     return 0;
   } catch (const CLI::ParseError &error) {

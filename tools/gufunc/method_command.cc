@@ -278,7 +278,7 @@ class Method {
                                   {"method", options_.method},
                                   {"seconds", seconds_},
                                   {"outputs", rows}};
-    if (fp_flags_.asked()) all["fp_flags"] = fp_flags_.json();
+    if (fp_flags_.requested()) all["fp_flags"] = fp_flags_.json();
     gufunc::cli::print_json(all);
   }
 

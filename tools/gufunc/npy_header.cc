@@ -74,14 +74,14 @@ class Reader {
     skip_space();
     return at_ < text_.size() ? text_[at_] : '\0';
   }
-  bool accept(char wanted) {
-    if (peek() != wanted || at_ >= text_.size()) return false;
+  bool accept(char expected) {
+    if (peek() != expected || at_ >= text_.size()) return false;
     ++at_;
     return true;
   }
-  void expect(char wanted) {
-    if (!accept(wanted))
-      refuse(name_, fmt::format("the header lacks '{}' at character {}", wanted, at_));
+  void expect(char expected) {
+    if (!accept(expected))
+      refuse(name_, fmt::format("the header lacks '{}' at character {}", expected, at_));
   }
   std::string string() {
     const char quote = peek();
@@ -255,8 +255,9 @@ std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, 
   call.check(guf_dtype_get_info(dtype, &info, call.error()));
   std::string descr = fmt::format("{}{}{}", info.itemsize == 1 ? '|' : '<',
                                   static_cast<char>(info.kind), info.itemsize);
-  if (info.kind == GUF_KIND_RECORD) {
-    throw Failure(Exit::kFile, fmt::format("record '{}' has no .npy descriptor", info.name));
+  if (info.kind == GUF_KIND_STRUCTURED) {
+    throw Failure(Exit::kFile,
+                  fmt::format("structured dtype '{}' has no .npy descriptor", info.name));
   }
   if (info.kind == GUF_KIND_DATETIME || info.kind == GUF_KIND_TIMEDELTA) {
     const std::string_view name = info.name;  // such as "datetime64[25s]"

@@ -44,11 +44,11 @@ std::string option_name(const std::string &argument) {
 
 }  // namespace
 
-std::string did_you_mean(const std::string &wanted, const std::vector<std::string> &known) {
+std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known) {
   const std::string *best = nullptr;
-  size_t fewest = std::max<size_t>(1, wanted.size() / 3) + 1;
+  size_t fewest = std::max<size_t>(1, expected.size() / 3) + 1;
   for (const std::string &name : known) {
-    const size_t apart = letters_apart(wanted, name);
+    const size_t apart = letters_apart(expected, name);
     if (apart >= fewest) continue;
     fewest = apart;
     best = &name;

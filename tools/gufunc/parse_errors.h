@@ -11,7 +11,7 @@ namespace gufunc::cli {
 
 // Returns "; did you mean 'run'?" for the known word that differs from `wanted` in one short
 // substring, or "" if there is none.
-std::string did_you_mean(const std::string &wanted, const std::vector<std::string> &known);
+std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known);
 
 // Throws Failure(kUsage) for an unknown command. `word` is "" if the command is missing.
 [[noreturn]] void refuse_command(const CLI::App &app, const std::string &word);

@@ -359,7 +359,7 @@ class Run {
     }
     nlohmann::ordered_json all = {
         {"ufunc", info_.name}, {"seconds", seconds_}, {"outputs", results}};
-    if (fp_flags_.asked()) all["fp_flags"] = fp_flags_.json();
+    if (fp_flags_.requested()) all["fp_flags"] = fp_flags_.json();
     gufunc::cli::print_json(all);
   }
 

@@ -100,8 +100,8 @@ class AxesReader {
   void skip_space() {
     while (rest_.starts_with(' ')) rest_.remove_prefix(1);
   }
-  bool accept(char wanted) {
-    if (!rest_.starts_with(wanted)) return false;
+  bool accept(char expected) {
+    if (!rest_.starts_with(expected)) return false;
     rest_.remove_prefix(1);
     skip_space();
     return true;

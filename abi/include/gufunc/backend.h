@@ -103,10 +103,10 @@ typedef struct guf_fp_status {
 } guf_fp_status;
 
 enum guf_backend_feature {
-  GUF_BACKEND_FP_FLAGS = 1u << 0,        /* computes flags of launches */
-  GUF_BACKEND_METHOD_FP_FLAGS = 1u << 1, /* computes flags of methods, for every step of a
+  GUF_BACKEND_FP_FLAGS = 1u << 0,         /* computes flags of launches */
+  GUF_BACKEND_METHOD_FP_FLAGS = 1u << 1,  /* computes flags of methods, for every step of a
                                             reduction */
-  GUF_BACKEND_METHOD_RECORDS = 1u << 2   /* methods support structured dtypes (0x82) of every
+  GUF_BACKEND_METHOD_STRUCTURED = 1u << 2 /* methods support structured dtypes (0x82) of every
                                             size */
 };
 
@@ -187,9 +187,9 @@ typedef struct guf_method_block {
  * with the loop alone, with the same bits (in X: a loop of f16 then rounds at every step). Without
  * GUF_METHOD_TREE, `fold` may support only GUF_FOLD_SCAN and GUF_FOLD_AT.
  *
- * A loop with a structured dtype is sent only to a backend with GUF_BACKEND_METHOD_RECORDS. It has
- * no fold entry. It must be called only with elements to reduce: not with masked elements, and not
- * with bytes that are no element. */
+ * A loop with a structured dtype is sent only to a backend with GUF_BACKEND_METHOD_STRUCTURED. It
+ * has no fold entry. It must be called only with elements to reduce: not with masked elements, and
+ * not with bytes that are no element. */
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;

@@ -58,8 +58,8 @@ enum guf_time_unit {
 
 enum guf_dtype_limit {
   GUF_MAX_UNIT_MULTIPLE = 65535,
-  GUF_MAX_RECORDS = 4096,        /* structured dtypes per process */
-  GUF_MAX_RECORD_ITEMSIZE = 4095 /* bytes */
+  GUF_MAX_STRUCTURED_DTYPES = 4096,  /* structured dtypes per process */
+  GUF_MAX_STRUCTURED_ITEMSIZE = 4095 /* bytes */
 };
 
 /** Not a Time: the smallest int64, in datetime64 and timedelta64. */
@@ -84,7 +84,7 @@ enum guf_dtype_kind {
   GUF_KIND_COMPLEX = 'c',
   GUF_KIND_TIMEDELTA = 'm',
   GUF_KIND_DATETIME = 'M',
-  GUF_KIND_RECORD = 'V'
+  GUF_KIND_STRUCTURED = 'V'
 };
 
 typedef struct guf_dtype_info {
@@ -166,12 +166,13 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
  * cannot be removed. `itemsize` and `alignment` are in bytes.
  * Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
  *                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
- *                            of another dtype; itemsize is 0, exceeds GUF_MAX_RECORD_ITEMSIZE, or
- *                            is not a multiple of alignment; alignment is not a power of two or
- *                            exceeds 64
+ *                            of another dtype; itemsize is 0, exceeds
+ *                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
+ *                            alignment is not a power of two or exceeds 64
  *         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
  *                            gives them
- *         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_RECORDS names are registered
+ *         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
+ *                            registered
  * [mt] [no-block] */
 GUF_API guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alignment,
                                       guf_dtype *out_dtype, guf_error *error);

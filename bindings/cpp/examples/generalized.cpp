@@ -14,8 +14,8 @@ int main(int, char **argv) try {
   const auto axes = gufunc::CallKeywords().axes({{1, 0}, {0, 1}, {0, 1}});
   std::puts(matmulcore({turned, right}, axes).str().c_str());
   // Resolves a call without running it. matmulcore.explain() returns the details as text.
-  const gufunc::Resolution told = matmulcore.resolve({left, right});
-  std::printf("a loop of %s\n", told.loop_types[0].name());
+  const gufunc::Resolution resolution = matmulcore.resolve({left, right});
+  std::printf("a loop of %s\n", resolution.loop_types[0].name());
   return 0;
 } catch (const gufunc::Error &error) {
   std::fprintf(stderr, "%s: %s\n", error.name(), error.what());

@@ -54,9 +54,9 @@ function main(arguments)
     kinds = ("GufArray" => GufArray ∘ one, "Array" => one)
     for (name, make) in kinds
         plain, whole = measure(make(), make(), make())
-        told(x) = round(x; digits=1)
-        println("$name, n = 1: C $(told(plain)) ns, Julia $(told(whole)) ns, ",
-                "over C $(told(whole - plain)) ns")
+        rounded(x) = round(x; digits=1)
+        println("$name, n = 1: C $(rounded(plain)) ns, Julia $(rounded(whole)) ns, ",
+                "over C $(rounded(whole - plain)) ns")
         x = make()
         package_calls(x, x, x, 1)
         bytes = @allocated package_calls(x, x, x, 1000)

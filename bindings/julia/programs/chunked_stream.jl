@@ -4,11 +4,11 @@ include("program_arguments.jl")
 
 f = ufunc_of("discriminant")
 a, b, c = (input("chunked_stream_$x") for x in ("a", "b", "c"))
-x, told = similar(a), Int64[0, 0]
+x, report = similar(a), Int64[0, 0]
 call_chunked!(f, x, a, b, c; chunk_bytes=65536, device=PLACE,
-              progress=(done, items) -> (told .= (done, told[2] + 1); true))
+              progress=(done, items) -> (report .= (done, report[2] + 1); true))
 save("chunked_stream_x", x)
-save("chunked_stream_progress", told)
+save("chunked_stream_progress", report)
 
 pieces = [first:min(first + 29_999, length(a)) for first in 1:30_000:length(a)]
 results = [Vector{Float64}(undef, length(piece)) for piece in pieces]

@@ -22,8 +22,8 @@ end
 "Writes an array, whose dimensions NumPy will see reversed."
 function write_npy(path, x::AbstractArray{T}) where {T}
     shape = reverse(size(x))
-    told = "(" * join(shape, ", ") * (length(shape) == 1 ? ",)" : ")")
-    head = "{'descr': '$(SPELLINGS[T])', 'fortran_order': False, 'shape': $told, }"
+    text = "(" * join(shape, ", ") * (length(shape) == 1 ? ",)" : ")")
+    head = "{'descr': '$(SPELLINGS[T])', 'fortran_order': False, 'shape': $text, }"
     head *= " "^(63 - (length(head) + 10) % 64) * "\n"
     open(path, "w") do file
         write(file, UInt8[0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0], UInt16(length(head)), head)

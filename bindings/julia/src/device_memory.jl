@@ -56,8 +56,8 @@ function memory_info(d)
     info = sized(guf_device_memory)
     @check guf_device_get_memory(device_handle(d), info)
     i = info[]
-    wanted = filter(n -> !(n in (:struct_size, :reserved)), fieldnames(guf_device_memory))
-    return NamedTuple{wanted}(map(n -> getfield(i, n), wanted))
+    requested = filter(n -> !(n in (:struct_size, :reserved)), fieldnames(guf_device_memory))
+    return NamedTuple{requested}(map(n -> getfield(i, n), requested))
 end
 
 "Returns cached memory to the driver until at most `keep_bytes` are left."

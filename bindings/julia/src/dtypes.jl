@@ -8,8 +8,8 @@ const DTYPES = [Bool => GUF_BOOL, Int8 => GUF_I8, Int16 => GUF_I16, Int32 => GUF
 const TYPES = Dict{UInt32,DataType}(code => T for (T, code) in DTYPES)
 
 # Structured dtypes: Julia structs that `register_dtype` registered.
-const RECORDS = Dict{DataType,UInt32}()
-const RECORDS_LOCK = Threads.SpinLock()
+const STRUCTURED = Dict{DataType,UInt32}()
+const STRUCTURED_LOCK = Threads.SpinLock()
 
 """
     dtype(T) -> UInt32
@@ -28,7 +28,7 @@ dtype(::Type{Timedelta64{U,M}}) where {U,M} = time_dtype(0x81, U, M)
 dtype(code::UInt32) = code
 dtype(::Nothing) = UInt32(0)
 function dtype(T::DataType)
-    code = lock(() -> get(RECORDS, T, UInt32(0)), RECORDS_LOCK)
+    code = lock(() -> get(STRUCTURED, T, UInt32(0)), STRUCTURED_LOCK)
     code != 0 && return code
     throw(GufuncError(GUF_E_DTYPE, "no dtype of libgufunc has the type $T: a structure of plain " *
                                    "data takes register_dtype"))
@@ -52,8 +52,8 @@ function element_type(code::UInt32)
         time = code & 1 == 0 ? Datetime64 : Timedelta64
         return time{UNITS[(code>>8&0xff)+1],Int(code >> 16)}
     end
-    lock(RECORDS_LOCK) do
-        for (T, known) in RECORDS
+    lock(STRUCTURED_LOCK) do
+        for (T, known) in STRUCTURED
             known == code && return T
         end
         throw(GufuncError(GUF_E_DTYPE, "no type of Julia is registered for $(dtype_name(code))"))
@@ -145,6 +145,6 @@ function register_dtype(T::DataType; name::AbstractString=string(nameof(T)))
     out = Ref(UInt32(0))
     @check guf_dtype_register(String(name), UInt32(sizeof(T)),
                               UInt32(Base.datatype_alignment(T)), out)
-    lock(() -> RECORDS[T] = out[], RECORDS_LOCK)
+    lock(() -> STRUCTURED[T] = out[], STRUCTURED_LOCK)
     return out[]
 end

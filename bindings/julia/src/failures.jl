@@ -77,10 +77,10 @@ function write_message(record, message)
     at = Ptr{UInt8}(record + fieldoffset(guf_error, MESSAGE_FIELD))
     capacity = sizeof(guf_error) - Int(fieldoffset(guf_error, MESSAGE_FIELD))
     # Only whole characters, and never an empty text: for that the library writes its own message.
-    told = isempty(message) ? "an exception without a text" : message
-    length = min(ncodeunits(told), thisind(told, min(capacity, ncodeunits(told) + 1)) - 1)
+    text = isempty(message) ? "an exception without a text" : message
+    length = min(ncodeunits(text), thisind(text, min(capacity, ncodeunits(text) + 1)) - 1)
     for i in 1:length
-        unsafe_store!(at, codeunit(told, i), i)
+        unsafe_store!(at, codeunit(text, i), i)
     end
     unsafe_store!(at, 0x00, length + 1)
 end

@@ -58,7 +58,7 @@ operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,Abstrac
     weak(x)
 operand(x::Complex{<:Union{Int64,Rational}}) = weak(x)
 operand(x::Union{Number,Time64}) = typed(x)
-operand(x) = sizeof(x) <= 16 && haskey(RECORDS, typeof(x)) ? typed(x) :
+operand(x) = sizeof(x) <= 16 && haskey(STRUCTURED, typeof(x)) ? typed(x) :
              throw(GufuncError(GUF_E_ARG, "no operand is made of a $(typeof(x))"))
 
 @inline rank(x::GufArray{T,N}) where {T,N} = N

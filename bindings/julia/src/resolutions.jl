@@ -52,7 +52,7 @@ the types of the operands and the sizes of the results. Nothing is computed or a
 method, the operands are those of the loop, including the result.
 """
 resolve(f::UFunc, inputs...; keywords...) =
-    asked(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),
+    query(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),
           request(OF_CALLS, pairs_of(keywords)))
 
 """
@@ -63,13 +63,13 @@ A text that describes a call or method: the loop, the kernel, the casts, the rej
 reasons, and the device on which it would run.
 """
 explain(f::UFunc, inputs...; keywords...) =
-    asked(args -> explain_by(LibGufunc.guf_explain, f, args), f, operands_of(inputs),
+    query(args -> explain_by(LibGufunc.guf_explain, f, args), f, operands_of(inputs),
           request(OF_CALLS, pairs_of(keywords)))
 
-function asked(ask, f::UFunc, inputs, r)
+function query(write, f::UFunc, inputs, r)
     found(f)
     outputs, fp_flags = outputs_of(r.out, f.nout), r.fp_flags
     o = options(f, inputs, outputs, r)
-    return GC.@preserve fp_flags prepared((args, slots) -> ask(args), inputs, outputs, mask_of(r),
-                                        r.stream, o)
+    return GC.@preserve fp_flags prepared((args, slots) -> write(args), inputs, outputs,
+                                          mask_of(r), r.stream, o)
 end

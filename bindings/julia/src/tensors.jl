@@ -94,7 +94,7 @@ const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
                                  UInt32(0), C_NULL)
 end
 @noinline refuse_elements(T) = throw(GufuncError(GUF_E_DTYPE,
-    "an array with elements of type $T: libgufunc has numbers and records only" *
+    "an array with elements of type $T: libgufunc has numbers and structured dtypes only" *
     (T >: Missing ? ", and none for missing" : "")))
 @inline borrow(t::Tensor) = t
 # Arrays without strides (such as ranges) are copied, and the copy is read-only.

@@ -42,16 +42,16 @@ Base.showerror(io::IO, ::Silent) = nothing
 throwing = Gufunc.create("julia_throwing"; nin=1, nout=1)
 const THROWN = Any[]
 Gufunc.add_loop!(x -> throw(THROWN[end]), throwing, (Float64,) => (Float64,))
-told(exception) = (push!(THROWN, exception); thrown_by(() -> throwing([1.0])))
-e = told(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
+report(exception) = (push!(THROWN, exception); thrown_by(() -> throwing([1.0])))
+e = report(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
 @test (e.status, e.message, e.argument, e.axis, e.native_code) ==
       (Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3)
-@test told(GufuncError(7, "odd")).status == Gufunc.GUF_E_LOOP
-@test told(Unshowable()).message == "Unshowable, which cannot be shown"
-@test told(Silent()).message == "an exception without a text"
-@test told(ErrorException("")).cause == ErrorException("")
-@test told(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
-@test told(ErrorException("b" ^ 400)).message == "b" ^ 400
+@test report(GufuncError(7, "odd")).status == Gufunc.GUF_E_LOOP
+@test report(Unshowable()).message == "Unshowable, which cannot be shown"
+@test report(Silent()).message == "an exception without a text"
+@test report(ErrorException("")).cause == ErrorException("")
+@test report(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
+@test report(ErrorException("b" ^ 400)).message == "b" ^ 400
 
 # A loop must return as many results as there are outputs.
 for (i, results) in enumerate(((1, 2), ()))

@@ -14,12 +14,12 @@ from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
 from . import _prepared, _ufunc
-from . import _copying, _current, _device_methods, _exchange, _launch, _streams, _told
+from . import _copying, _current, _device_methods, _documentation, _exchange, _launch, _streams
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
                      from_buffer, sliding_window_view, view_as)
 from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
-                      register_record)
+                      register_dtype)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
                       FloatingPointFlagError, IndexOutOfRange, NoMemoryError, RangeError,
                       ReductionError, RunError, ShapeError, UnavailableError, UnsupportedError)
@@ -51,7 +51,7 @@ _operators.install(Array, globals())
 _array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
 _copying.install(Array)
-_told.install(Ufunc)
+_documentation.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
 _current.install(Device)

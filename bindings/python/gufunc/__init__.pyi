@@ -29,7 +29,7 @@ from ._dtypes import datetime_data as datetime_data
 from ._dtypes import dtype as dtype
 from ._dtypes import make_time as make_time
 from ._dtypes import promote_types as promote_types
-from ._dtypes import register_record as register_record
+from ._dtypes import register_dtype as register_dtype
 from ._errors import ArgumentError as ArgumentError
 from ._errors import AxisError as AxisError
 from ._errors import CallError as CallError

@@ -260,7 +260,7 @@ def _nested(array, shape):
     float16 nor bfloat16: these are cast to float32. Structured elements that NumPy does not know
     become bytes; datetime types become NumPy's objects, or without NumPy their number of units."""
     kind = array.dtype.kind
-    if kind == "V" and _dtypes.numpy_record(array._dtype) is not None:
+    if kind == "V" and _dtypes.numpy_structured(array._dtype) is not None:
         return array.numpy().reshape(shape).tolist()
     if kind == "E" or array.dtype.char == "e":
         array = array.astype("float32")

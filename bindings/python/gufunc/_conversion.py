@@ -112,9 +112,9 @@ def from_object(value, dtype=None):
         memory = _arrays.array(_LETTERS[code], flat)
     made = _gufunc.array_wrap(memory.buffer_info()[0] if flat else 0, _dtypes.parse(code), shape,
                               None, 0, None, memory)
-    wanted = code if dtype is None else dtype
+    requested = code if dtype is None else dtype
     # `memory` is a resizable array.array. The result is a copy in memory of the library.
-    return lowlevel.guf_array_astype(made, _dtypes.parse(wanted), _dtypes.CASTINGS["unsafe"],
+    return lowlevel.guf_array_astype(made, _dtypes.parse(requested), _dtypes.CASTINGS["unsafe"],
                                      _dtypes.ORDERS["C"], None)
 
 

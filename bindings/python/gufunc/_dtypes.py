@@ -9,8 +9,8 @@ from ._errors import make_error, make_refusal
 _known = {}
 _PYTHON = {bool: lowlevel.GUF_BOOL, int: lowlevel.GUF_I64, float: lowlevel.GUF_F64,
            complex: lowlevel.GUF_C128}
-_records = {}  # NumPy's structured dtype -> code
-_record_dtypes = {}  # code -> NumPy's structured dtype
+_structured = {}  # NumPy's structured dtype -> code
+_numpy_dtypes = {}  # code -> NumPy's structured dtype
 
 
 class Words(dict):
@@ -81,10 +81,10 @@ class dtype:
     def __reduce__(self):
         if self.kind != "V":
             return dtype, (self.name,)
-        descr = numpy_record(self.code)
+        descr = numpy_structured(self.code)
         if descr is not None:
             return dtype, (descr,)
-        return register_record, (self.name, self.itemsize, self.alignment)
+        return register_dtype, (self.name, self.itemsize, self.alignment)
 
 
 def of_code(code):
@@ -123,36 +123,36 @@ def of_numpy(descr):
     if descr.kind in "mM":
         return lowlevel.guf_dtype_parse(descr.str[1:]), swapped
     if descr.kind == "V" and descr.names is not None:
-        return record(descr), False
+        return structured(descr), False
     if descr.kind in "OSUT" or descr.char in "gG":
         raise make_error(lowlevel.GUF_E_DTYPE, f"no dtype for NumPy's {descr}")
     return lowlevel.guf_dtype_parse(descr.name), swapped
 
 
-def record(descr, name=None):
+def structured(descr, name=None):
     """Registers a structured NumPy dtype with the library and returns its code."""
-    code = _records.get(descr)
+    code = _structured.get(descr)
     if code is None:
         if name is None:
             import hashlib
 
             name = "r" + hashlib.sha256(repr(descr).encode()).hexdigest()[:24]
         code = lowlevel.guf_dtype_register(name, descr.itemsize, descr.alignment)
-        _records[descr] = code
-        _record_dtypes.setdefault(code, descr)
+        _structured[descr] = code
+        _numpy_dtypes.setdefault(code, descr)
     return code
 
 
-def numpy_record(code):
+def numpy_structured(code):
     """The NumPy dtype from which a structured dtype was registered, or None."""
-    return _record_dtypes.get(code)
+    return _numpy_dtypes.get(code)
 
 
 def descr_of(code, swapped):
     """The NumPy dtype for a code, in non-native byte order if `swapped`."""
     import numpy as np
 
-    found = numpy_record(code)
+    found = numpy_structured(code)
     if found is None:
         name = lowlevel.guf_dtype_name(code)
         if code == lowlevel.GUF_BF16:
@@ -170,7 +170,7 @@ def descr_of(code, swapped):
     return found.newbyteorder() if swapped else found
 
 
-def register_record(name, itemsize, alignment=1):
+def register_dtype(name, itemsize, alignment=1):
     """Registers an opaque structured dtype, whose elements only the program's own loops interpret.
     The same name, size and alignment return the same dtype. CallError if `itemsize` is not a
     multiple of `alignment`."""

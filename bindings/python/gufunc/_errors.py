@@ -162,6 +162,6 @@ def make_error(status, message, argument=-1, axis=-1, native_code=0):
     error.status, error.message = status, message
     error.argument, error.axis, error.native_code = argument, axis, native_code
     if isinstance(error, AxisError):
-        told = re.search(r"array of dimension (\d+)", message)
-        error.ndim = int(told[1]) if told else None
+        found = re.search(r"array of dimension (\d+)", message)
+        error.ndim = int(found[1]) if found else None
     return error

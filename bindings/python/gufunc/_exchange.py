@@ -72,7 +72,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     array, flags = self, 0
     if dl_device is not None and tuple(dl_device) != _place(self):
         if tuple(dl_device) != (_CPU, 0) or copy is False:
-            raise BufferError(f"the array lies on {self.device}, and is not copied elsewhere")
+            raise BufferError(f"the array is on {self.device}, and is not copied elsewhere")
         array, copy, stream = self.to_device("cpu"), True, None
     elif copy:
         array = self.copy()
@@ -110,7 +110,7 @@ def from_dlpack(value, /, *, device=None, copy=None, stream=None):
         made = _gufunc.dlpack_array(value, stream, 0)
     if device is not None and made.device != Device(device):
         if copy is False:
-            raise BufferError(f"the array lies on {made.device}, and copy is False")
+            raise BufferError(f"the array is on {made.device}, and copy is False")
         return made.to_device(device, stream=stream)
     return made.copy(stream=stream) if copy else made
 
@@ -128,7 +128,7 @@ def _take(value, stream):
 def cuda_array_interface(self):
     """The CUDA array interface, version 3. Only arrays on a CUDA device have this attribute."""
     if self.on_host or self.device.info.backend != "cuda":
-        raise AttributeError("__cuda_array_interface__: the array does not lie on a CUDA device")
+        raise AttributeError("__cuda_array_interface__: the array is not on a CUDA device")
     if self.dtype.kind == "E":
         raise AttributeError("__cuda_array_interface__: no type string for bfloat16")
     if self._flags & lowlevel.GUF_ARRAY_SWAPPED:
@@ -169,7 +169,7 @@ def from_cuda_array_interface(value, *, device=None, sync=True):
         flags = {1: _LEGACY, 2: _PER_THREAD}.get(stream, 0)
         try:
             queue = Stream.adopt(f"cuda:{index}", stream) if stream and not flags else None
-            made = _gufunc.array_lent(owner, _CUDA, index, address or 0, code, facts["shape"],
+            made = _gufunc.array_borrowed(owner, _CUDA, index, address or 0, code, facts["shape"],
                                       steps, read_only, queue, flags)
             return _array.view_as(made, descr) if descr is not None else made
         except Error as error:

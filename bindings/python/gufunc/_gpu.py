@@ -12,7 +12,7 @@ from ._objects import Device, Event, Stream
 from ._streams import as_stream, native_of
 
 
-class Face:
+class VendorModule:
     """The functions for one backend, which has a current device per thread."""
 
     def __init__(self, backend):
@@ -265,31 +265,31 @@ class Gpus:
 class CurrentContext:
     """The context of the device that was current when it was created; `device` is that device."""
 
-    def __init__(self, face):
-        self._face, self.device = face, face.get_current_device()
+    def __init__(self, module):
+        self._vendor_module, self.device = module, module.get_current_device()
 
     def get_memory_info(self):
         """(free, total) memory of the device in bytes."""
-        with self._face.device(self.device):
-            return self._face.get_memory_info()
+        with self._vendor_module.device(self.device):
+            return self._vendor_module.get_memory_info()
 
     def synchronize(self):
         """Waits for all work of the device."""
-        with self._face.device(self.device):
-            self._face.synchronize()
+        with self._vendor_module.device(self.device):
+            self._vendor_module.synchronize()
 
 
 class Registered:
     """Page-locked host arrays, and the context manager that ends the page-locking. `device` is the
     device for which they are page-locked, `arrays` are the host arrays."""
 
-    def __init__(self, face, device, arrays):
-        self._face, self.device, self.arrays = face, device, arrays
+    def __init__(self, module, device, arrays):
+        self._vendor_module, self.device, self.arrays = module, device, arrays
 
     def deregister(self):
         """Ends the page-locking. Further calls do nothing."""
         arrays, self.arrays = self.arrays, ()
-        self._face._deregister(self.device, arrays)
+        self._vendor_module._deregister(self.device, arrays)
 
     def __enter__(self):
         return self
@@ -328,20 +328,20 @@ _NOT_HERE = {"jit", "vectorize", "guvectorize", "grid", "gridsize", "threadIdx",
              "get_global_id", "get_local_id", "barrier"}
 
 
-def publish(module, face):
-    """Adds the functions of a Face to a module."""
-    names = [name for name in dir(face) if not name.startswith("_") and name != "backend"]
-    module.update((name, getattr(face, name)) for name in names)
+def publish(names, vendor):
+    """Adds the functions of a VendorModule to the globals `names` of a module."""
+    public = [name for name in dir(vendor) if not name.startswith("_") and name != "backend"]
+    names.update((name, getattr(vendor, name)) for name in public)
 
     def missing(name):
         if name in _NOT_HERE:
             raise AttributeError(
-                f"gufunc.{face.backend}.{name}: functions are compiled ahead of time, from C++: "
+                f"gufunc.{vendor.backend}.{name}: functions are compiled ahead of time, from C++: "
                 f"gufunc.build(source), or gufcc; see docs/from-numba.md")
-        raise AttributeError(f"module 'gufunc.{face.backend}' has no attribute {name!r}")
+        raise AttributeError(f"module 'gufunc.{vendor.backend}' has no attribute {name!r}")
 
-    module["__getattr__"] = missing
-    return sorted(names)
+    names["__getattr__"] = missing
+    return sorted(public)
 
 
-__all__ = ["CurrentContext", "Face", "Gpus", "Registered", "publish", "span_of"]
+__all__ = ["CurrentContext", "VendorModule", "Gpus", "Registered", "publish", "span_of"]

@@ -216,7 +216,7 @@ def _array_ufunc(ufuncs, own):
         return function(*inputs, **keywords)
 
     __array_ufunc__.__doc__ = ("NumPy's ufuncs on arrays of this package call this package's. What "
-                               "numpy.errstate asks for does not reach them: gufunc.errstate does.")
+                               "numpy.errstate requests does not reach them: gufunc.errstate does.")
     return __array_ufunc__
 
 

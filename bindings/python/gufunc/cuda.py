@@ -6,20 +6,20 @@ Arrays are those of gufunc, on the current device (`select_device`).
 
 from . import _array, _exchange, _gpu
 
-_face = _gpu.Face("cuda")
-__all__ = _gpu.publish(globals(), _face)
+_vendor_module = _gpu.VendorModule("cuda")
+__all__ = _gpu.publish(globals(), _vendor_module)
 
-pinned = _face.register
+pinned = _vendor_module.register
 
 
 def legacy_default_stream():
     """CUDA's default stream."""
-    return _gpu.Stream.adopt(_face.get_current_device(), 1)
+    return _gpu.Stream.adopt(_vendor_module.get_current_device(), 1)
 
 
 def per_thread_default_stream():
     """CUDA's default stream of the calling thread."""
-    return _gpu.Stream.adopt(_face.get_current_device(), 2)
+    return _gpu.Stream.adopt(_vendor_module.get_current_device(), 2)
 
 
 def is_cuda_array(obj):

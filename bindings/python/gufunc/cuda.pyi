@@ -2,7 +2,7 @@
 from typing import Any
 
 from ._array import Array
-from ._face import *
+from ._vendor_module import *
 from ._gpu import Registered
 from ._objects import Stream
 

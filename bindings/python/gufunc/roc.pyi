@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._array import Array, _Shape
-from ._face import *
+from ._vendor_module import *
 
 def coarsegrain_array(
     shape: _Shape, dtype: Any = "float64", strides: Sequence[int] | None = None, order: str = "C"

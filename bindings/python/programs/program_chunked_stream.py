@@ -10,11 +10,11 @@ PIECE = 30_000
 
 def by_one_call(here, discriminant, inputs):
     out = np.empty_like(inputs[0])
-    told = []
+    report = []
     discriminant.call_chunked(*inputs, out=out, device=here.device, chunk_bytes=65536,
-                              progress=lambda done, items: told.append(done))
+                              progress=lambda done, items: report.append(done))
     here.save("chunked_stream_x", out)
-    here.save("chunked_stream_progress", np.array([told[-1], len(told)], np.int64))
+    here.save("chunked_stream_progress", np.array([report[-1], len(report)], np.int64))
 
 
 def by_hand(here, discriminant, inputs):

@@ -61,13 +61,13 @@ def undocumented(name, value, stub):
     """The names without a docstring, including members of a class. The class's docstring must
     mention its plain attributes."""
     if stub is None or not stub.members:
-        told = class_text(value) if isinstance(value, type) else text_of(value)
-        return [] if told else [name]
-    told = class_text(value)
-    missing = [] if told else [name]
+        text = class_text(value) if isinstance(value, type) else text_of(value)
+        return [] if text else [name]
+    text = class_text(value)
+    missing = [] if text else [name]
     for member in stub.members.values():
         if member.kind == "attribute":
-            known = re.search(rf"\b{member.name}\b", told or "")
+            known = re.search(rf"\b{member.name}\b", text or "")
         else:
             known = member_text(value, member.name)
         if not known:
@@ -118,8 +118,8 @@ def class_section(name, cls, stub):
     values = [m for m in stub.members.values() if m.kind == "property"]
     attributes = [m for m in stub.members.values() if m.kind == "attribute"]
     if attributes:
-        told = ", ".join(f"`{m.name}: {m.type}`" for m in attributes)
-        lines += [textwrap.fill(f"Attributes: {told}.", 110, break_on_hyphens=False), ""]
+        text = ", ".join(f"`{m.name}: {m.type}`" for m in attributes)
+        lines += [textwrap.fill(f"Attributes: {text}.", 110, break_on_hyphens=False), ""]
     if values:
         lines += ["| property | type | |", "|---|---|---|"]
         lines += [f"| `{m.name}` | `{in_cell(m.type)}` | {in_cell(member_text(cls, m.name))} |"
@@ -162,14 +162,14 @@ def entries(package, stubs):
         for name, stub in stubs.modules[module].items():
             yield module, f"{module}.{name}", getattr(found, name), stub
         if module == "cuda":
-            for name, stub in stubs.modules["_face"].items():
+            for name, stub in stubs.modules["_vendor_module"].items():
                 yield module, f"cuda.{name}", getattr(found, name), stub
 
 
 def of_package(name, value, stubs):
     lines = [f"## gufunc.{name}", "", markdown(text_of(value)), ""]
     if name == "roc":
-        shared = ", ".join(f"`{one}`" for one in stubs.modules["_face"])
+        shared = ", ".join(f"`{one}`" for one in stubs.modules["_vendor_module"])
         lines += [textwrap.fill(f"As in [gufunc.cuda](python-cuda.md): {shared}.", 110), ""]
     return lines
 

@@ -49,7 +49,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
   const gufpy_array *array = (const gufpy_array *)self;
   const char *format = format_of(array->dtype);
   if (!array->on_host) {
-    return refuse_buffer(view, "the array lies in a device's memory: copy_to_host() first");
+    return refuse_buffer(view, "the array is in a device's memory: copy_to_host() first");
   }
   if (format == NULL) return refuse_buffer(view, "the buffer protocol has no such dtype");
   if ((flags & PyBUF_WRITABLE) != 0 && (array->flags & GUF_ARRAY_READ_ONLY) != 0) {
@@ -61,7 +61,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
       ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !f) ||
       ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) ||
       ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c)) {
-    return refuse_buffer(view, "the array is not contiguous as was asked for");
+    return refuse_buffer(view, "the array is not contiguous as was requested");
   }
   if ((array->flags & GUF_ARRAY_SWAPPED) != 0) {
     for (int i = 0; i < (int)(sizeof SWAPPED / sizeof *SWAPPED); ++i) {

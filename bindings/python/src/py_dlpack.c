@@ -102,17 +102,17 @@ static void delete_exported(guf_dlpack *managed) {
   PyMem_RawFree(exported);
 }
 
-/* array_lent(owner, device_type, device_id, address, dtype, shape, strides, read_only, stream,
+/* array_borrowed(owner, device_type, device_id, address, dtype, shape, strides, read_only, stream,
  * flags): the strides are in elements; None means C-contiguous. */
-static PyObject *array_lent(PyObject *self, PyObject *args) {
+static PyObject *array_borrowed(PyObject *self, PyObject *args) {
   (void)self;
   PyObject *owner = NULL, *shape = NULL, *strides = NULL, *stream = NULL;
   unsigned long long address = 0;
   int type = 0, id = 0, read_only = 0;
   unsigned int dtype = 0, flags = 0;
   void *ready_on = NULL;
-  if (!PyArg_ParseTuple(args, "OiiKIOOpOI:array_lent", &owner, &type, &id, &address, &dtype, &shape,
-                        &strides, &read_only, &stream, &flags) ||
+  if (!PyArg_ParseTuple(args, "OiiKIOOpOI:array_borrowed", &owner, &type, &id, &address, &dtype,
+                        &shape, &strides, &read_only, &stream, &flags) ||
       gufpy_get_handle(stream, GUFPY_STREAM, &ready_on) != 0) {
     return NULL;
   }
@@ -152,5 +152,5 @@ static PyObject *array_lent(PyObject *self, PyObject *args) {
 PyMethodDef gufpy_dlpack_functions[] = {{"dlpack_capsule", dlpack_capsule, METH_VARARGS, NULL},
                                         {"dlpack_place", dlpack_place, METH_O, NULL},
                                         {"dlpack_array", dlpack_array, METH_VARARGS, NULL},
-                                        {"array_lent", array_lent, METH_VARARGS, NULL},
+                                        {"array_borrowed", array_borrowed, METH_VARARGS, NULL},
                                         {0}};

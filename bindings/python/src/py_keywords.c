@@ -155,9 +155,9 @@ static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERAN
  * the wrong operand; these are detected here. */
 static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, int all) {
   core_count counts[GUF_MAX_OPERANDS], sum = {0, 0};
-  const int told = count_core(ufunc, counts);
+  const int ncore = count_core(ufunc, counts);
   int wrong = -1;
-  for (int i = 0; i < told && i < count; ++i) {
+  for (int i = 0; i < ncore && i < count; ++i) {
     sum.least += counts[i].least;
     sum.most += counts[i].most;
     if (wrong < 0 && (given[i] < counts[i].least || given[i] > counts[i].most)) wrong = i;

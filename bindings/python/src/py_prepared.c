@@ -32,9 +32,9 @@ static int is_ufunc(PyObject *const *args, Py_ssize_t nargs) {
   return 0;
 }
 
-typedef enum { TOLD_CALL = GUFPY_AT + 1, TOLD_OUTER } told_kind;
+typedef enum { REQUEST_CALL = GUFPY_AT + 1, REQUEST_OUTER } told_kind;
 
-static int told(PyObject *name) {
+static int kind_of(PyObject *name) {
   static const char *const NAMES[] = {"reduce", "accumulate", "reduceat", "at", "call", "outer"};
   const char *text = PyUnicode_AsUTF8(name);
   for (int i = 0; text != NULL && i < 6; ++i) {
@@ -78,31 +78,33 @@ typedef struct {
   int kind;
   gufpy_call call;
   gufpy_method method;
-} question;
+} request_t;
 
-static guf_status ask(question *asked, guf_resolution *out, char *text, uint64_t *length,
+static guf_status ask(request_t *request, guf_resolution *out, char *text, uint64_t *length,
                       guf_error *error) {
-  const guf_ufunc ufunc = asked->call.ufunc != NULL ? asked->call.ufunc->base.handle : NULL;
+  const guf_ufunc ufunc = request->call.ufunc != NULL ? request->call.ufunc->base.handle : NULL;
   if (out != NULL) {
-    if (asked->kind == TOLD_CALL) return guf_resolve(ufunc, &asked->call.args, out, error);
-    if (asked->kind == TOLD_OUTER) return guf_resolve_outer(ufunc, &asked->call.args, out, error);
-    return resolve_method(&asked->method, asked->kind, out, error);
+    if (request->kind == REQUEST_CALL) return guf_resolve(ufunc, &request->call.args, out, error);
+    if (request->kind == REQUEST_OUTER)
+      return guf_resolve_outer(ufunc, &request->call.args, out, error);
+    return resolve_method(&request->method, request->kind, out, error);
   }
-  if (asked->kind == TOLD_CALL) return guf_explain(ufunc, &asked->call.args, text, length, error);
-  if (asked->kind == TOLD_OUTER) {
-    return guf_explain_outer(ufunc, &asked->call.args, text, length, error);
+  if (request->kind == REQUEST_CALL)
+    return guf_explain(ufunc, &request->call.args, text, length, error);
+  if (request->kind == REQUEST_OUTER) {
+    return guf_explain_outer(ufunc, &request->call.args, text, length, error);
   }
-  return explain_method(&asked->method, asked->kind, text, length, error);
+  return explain_method(&request->method, request->kind, text, length, error);
 }
 
-static PyObject *answer_text(question *asked) {
+static PyObject *answer_text(request_t *request) {
   uint64_t length = 2048;
   for (;;) {
     const uint64_t capacity = length;
     char *text = PyMem_Malloc(capacity);
     if (text == NULL) return PyErr_NoMemory();
     guf_error *error = gufpy_error();
-    const guf_status status = ask(asked, NULL, text, &length, error);
+    const guf_status status = ask(request, NULL, text, &length, error);
     PyObject *result = status == GUF_OK ? PyUnicode_FromString(text) : NULL;
     PyMem_Free(text);
     if (status == GUF_E_BUFFER_TOO_SMALL && length > capacity) continue;
@@ -110,13 +112,13 @@ static PyObject *answer_text(question *asked) {
   }
 }
 
-static PyObject *answer_resolution(question *asked) {
+static PyObject *answer_resolution(request_t *request) {
   guf_resolution *found = PyMem_Calloc(1, sizeof *found);
   if (found == NULL) return PyErr_NoMemory();
   found->struct_size = sizeof *found;
   guf_error *error = gufpy_error();
-  const guf_status status = ask(asked, found, NULL, NULL, error);
-  const int nout = asked->kind >= TOLD_CALL ? asked->call.nout : asked->method.noutputs;
+  const guf_status status = ask(request, found, NULL, NULL, error);
+  const int nout = request->kind >= REQUEST_CALL ? request->call.nout : request->method.noutputs;
   PyObject *result = status == GUF_OK ? resolution_dict(found, nout) : gufpy_raise(status, error);
   PyMem_Free(found);
   return result;
@@ -127,22 +129,22 @@ static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t 
                               PyObject *names) {
   (void)self;
   if (nargs < 3 || !is_ufunc(args + 2, nargs - 2)) return NULL;
-  question *asked = PyMem_Calloc(1, sizeof *asked);
-  if (asked == NULL) return PyErr_NoMemory();
-  asked->kind = told(args[1]);
+  request_t *request = PyMem_Calloc(1, sizeof *request);
+  if (request == NULL) return PyErr_NoMemory();
+  request->kind = kind_of(args[1]);
   int begun = -1;
-  if (asked->kind >= TOLD_CALL) {
-    begun = gufpy_call_begin(&asked->call, args[2], args + 3, nargs - 3, names);
-  } else if (asked->kind >= 0) {
-    begun = gufpy_method_begin(&asked->method, (gufpy_method_kind)asked->kind, args[2], args + 3,
-                               nargs - 3, names);
+  if (request->kind >= REQUEST_CALL) {
+    begun = gufpy_call_begin(&request->call, args[2], args + 3, nargs - 3, names);
+  } else if (request->kind >= 0) {
+    begun = gufpy_method_begin(&request->method, (gufpy_method_kind)request->kind, args[2],
+                               args + 3, nargs - 3, names);
   }
   PyObject *result = NULL;
   if (begun == 0) {
-    result = PyObject_IsTrue(args[0]) ? answer_text(asked) : answer_resolution(asked);
+    result = PyObject_IsTrue(args[0]) ? answer_text(request) : answer_resolution(request);
   }
-  gufpy_frame_end(asked->kind >= TOLD_CALL ? &asked->call.frame : &asked->method.frame);
-  PyMem_Free(asked);
+  gufpy_frame_end(request->kind >= REQUEST_CALL ? &request->call.frame : &request->method.frame);
+  PyMem_Free(request);
   return result;
 }
 

@@ -65,14 +65,14 @@ TEST_F(Copies, OverlapIsAsIfTheSourceWereCopiedFirst) {
       continue;
     }
     expect(status);
-    std::vector<int32_t> wanted = before;
+    std::vector<int32_t> expected = before;
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < columns; ++c) {
-        wanted[static_cast<size_t>(element(target, r, c) - memory.data())] =
+        expected[static_cast<size_t>(element(target, r, c) - memory.data())] =
             read[static_cast<size_t>(r * columns + c)];
       }
     }
-    ASSERT_EQ(memory, wanted) << "round " << round;
+    ASSERT_EQ(memory, expected) << "round " << round;
   }
   EXPECT_GT(refused, 50);
   EXPECT_LT(refused, 1500);

@@ -22,9 +22,9 @@ class ArrayTest : public testing::Test {
     guf_poll(0, nullptr, nullptr);
   }
 
-  void expect(guf_status status, guf_status wanted = GUF_OK) {
-    EXPECT_EQ(status, wanted) << guf_status_name(status) << ": "
-                              << (status >= 100 ? error_.message : "");
+  void expect(guf_status status, guf_status expected = GUF_OK) {
+    EXPECT_EQ(status, expected) << guf_status_name(status) << ": "
+                                << (status >= 100 ? error_.message : "");
   }
 
   guf_array keep(guf_array array) {

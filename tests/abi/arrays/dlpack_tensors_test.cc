@@ -47,9 +47,9 @@ class DlpackTensors : public ArrayTest {
     guf_poll(0, nullptr, nullptr);
   }
   // Expects that the tensor is rejected and deleted, and that no array is returned.
-  void refuse(Foreign &foreign, guf_status wanted, const char *text) {
+  void refuse(Foreign &foreign, guf_status expected, const char *text) {
     guf_array out = nullptr;
-    EXPECT_EQ(take(foreign, &out), wanted) << error_.message;
+    EXPECT_EQ(take(foreign, &out), expected) << error_.message;
     EXPECT_THAT(error_.message, HasSubstr(text));
     EXPECT_EQ(out, nullptr);
     EXPECT_EQ(foreign.deleted, 1) << text;
@@ -59,9 +59,9 @@ class DlpackTensors : public ArrayTest {
     expect(guf_array_to_dlpack(array, nullptr, flags, &managed, &error_));
     return managed;
   }
-  void refuse_to_give(guf_array array, guf_status wanted, const char *text) {
+  void refuse_to_give(guf_array array, guf_status expected, const char *text) {
     guf_dlpack *managed = nullptr;
-    EXPECT_EQ(guf_array_to_dlpack(array, nullptr, 0, &managed, &error_), wanted);
+    EXPECT_EQ(guf_array_to_dlpack(array, nullptr, 0, &managed, &error_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
     EXPECT_EQ(managed, nullptr);
   }
@@ -155,7 +155,7 @@ TEST_F(DlpackTensors, WhatIsNoFault) {
 TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
   struct Broken {
     const char *text;
-    guf_status wanted;
+    guf_status expected;
     void (*damage)(Foreign &);
   };
   const Broken kBroken[] = {
@@ -201,12 +201,12 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
     broken.damage(foreign);
     const char *const text =
         std::strcmp(broken.text, "no elements") == 0 ? "address is 0" : broken.text;
-    refuse(foreign, broken.wanted, text);
+    refuse(foreign, broken.expected, text);
     // In a tensor of another version only the deleter can be read.
-    if (broken.wanted == GUF_E_ABI) continue;
+    if (broken.expected == GUF_E_ABI) continue;
     foreign.managed.deleter = nullptr;
     guf_array out = nullptr;
-    EXPECT_EQ(take(foreign, &out), broken.wanted);
+    EXPECT_EQ(take(foreign, &out), broken.expected);
   }
 }
 
@@ -288,7 +288,7 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
   guf_dtype record = 0, time = 0;
   expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
-  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no records: got dlpack_record");
+  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no structured dtypes: got dlpack_record");
   refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no times: got datetime64[25s]");
   double buffer[8] = {};
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,

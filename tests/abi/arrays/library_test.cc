@@ -25,12 +25,12 @@ TEST_F(Library, DecidesAutoOncePerContext) {
   expect(guf_device_get(context, "auto", &first, &error_));
   char text[300];
   int32_t level = -1;
-  bool told = false;
+  bool report = false;
   do {
     expect(guf_log_read(text, sizeof text, &level, &error_));
-    told |= std::string(text).find("device auto is ") == 0;
+    report |= std::string(text).find("device auto is ") == 0;
   } while (level >= 0);
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(report);
   expect(guf_device_get(context, "auto", &second, &error_));
   EXPECT_EQ(first, second);
   expect(guf_log_read(text, sizeof text, &level, &error_));

@@ -46,7 +46,7 @@ TEST_P(AutoHandle, IsTheSameInEveryContextThatChoseTheSame) {
   EXPECT_EQ(spec_of(other), there()) << "it outlives the context that it came from";
 }
 
-TEST_P(AutoHandle, TheChoiceIsToldOnce) {
+TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
   const auto log = [] {
     std::string all, text(300, '\0');
     int32_t level = 0;

@@ -40,13 +40,13 @@ class ChunkedCalls : public Devices {
     args_.outputs = &output_;
     if (args_.device == nullptr) args_.device = device(0);
     error_ = fresh_error();
-    told_ = 0;
+    report_ = 0;
     return guf_call_chunked(find(name), &args_, &options_, &done_, &error_);
   }
   static int32_t progress(void *user, int64_t done, int64_t items) {
     auto *const self = static_cast<ChunkedCalls *>(user);
-    EXPECT_GE(done, self->told_);
-    self->told_ = done;
+    EXPECT_GE(done, self->report_);
+    self->report_ = done;
     self->items_ = items;
     return done >= self->stop_at_ ? 1 : 0;
   }
@@ -56,14 +56,14 @@ class ChunkedCalls : public Devices {
   guf_call_args args_ = {};
   guf_chunk_options options_ = {sizeof(guf_chunk_options), 0, 0, 0, 0, 0, progress, this};
   guf_operand output_ = {};
-  int64_t done_ = -1, told_ = 0, items_ = -1, stop_at_ = INT64_MAX;
+  int64_t done_ = -1, report_ = 0, items_ = -1, stop_at_ = INT64_MAX;
 };
 
 TEST_P(ChunkedCalls, EveryChunkAndDepth) {
-  std::vector<float> a(3000), b(3000), out(3000), wanted(3000);
+  std::vector<float> a(3000), b(3000), out(3000), expected(3000);
   std::iota(a.begin(), a.end(), 0.0F);
   std::iota(b.begin(), b.end(), 1000.0F);
-  for (size_t i = 0; i < 3000; ++i) wanted[i] = a[i] * b[i];
+  for (size_t i = 0; i < 3000; ++i) expected[i] = a[i] * b[i];
   for (const uint64_t bytes : {0, 4, 444, 4000, 12000}) {
     if (bytes == 4 && sim_order() != "eager") continue;  // 3000 chunks
     for (const int32_t depth : {0, 1, 2, 16}) {
@@ -74,9 +74,9 @@ TEST_P(ChunkedCalls, EveryChunkAndDepth) {
                     here(out.data(), GUF_F32, {3000})),
                 GUF_OK)
           << error_.message;
-      ASSERT_THAT(out, ElementsAreArray(wanted)) << bytes << " " << depth;
+      ASSERT_THAT(out, ElementsAreArray(expected)) << bytes << " " << depth;
       EXPECT_EQ(done_, 3000);
-      EXPECT_EQ(told_, 3000);
+      EXPECT_EQ(report_, 3000);
       EXPECT_EQ(items_, 3000);
     }
   }
@@ -274,7 +274,7 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
       args_.device = named;
       args_.host_policy = policy;
       EXPECT_EQ(run("add", {in, there}, to), GUF_E_UNSUPPORTED);
-      EXPECT_THAT(error_.message, HasSubstr("argument 1 lies in the memory of"));
+      EXPECT_THAT(error_.message, HasSubstr("argument 1 is in the memory of"));
       EXPECT_EQ(error_.argument, 1);
     }
   }

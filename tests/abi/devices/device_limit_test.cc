@@ -11,7 +11,7 @@ constexpr int kMostOpened = 16;  // in addition to the cpu
 class DeviceLimit : public Devices {};
 
 // The vendors share the limit of the process, and this test uses all of it.
-TEST_P(DeviceLimit, IsToldInTheSameWordsEachTime) {
+TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
   std::vector<guf_device> opened;
   const auto get = [&](const std::string &spec) {
     guf_device found = nullptr;

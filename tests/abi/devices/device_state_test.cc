@@ -113,14 +113,15 @@ TEST_P(DeviceState, Peers) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   ASSERT_EQ(guf_device_get(nullptr, backend_ == "cuda" ? "roc:0" : "cuda:0", &other, &error_),
             GUF_OK);
-  const char *const asked = backend_ == "cuda" ? "cuDeviceCanAccessPeer" : "hipDeviceCanAccessPeer";
+  const char *const requested =
+      backend_ == "cuda" ? "cuDeviceCanAccessPeer" : "hipDeviceCanAccessPeer";
   const std::string shares = backend_ == "cuda" ? "cuMemPoolSetAccess" : "hipMemPoolSetAccess";
   const uint64_t shared = sim().calls(shares.c_str());
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "memory of pools follows no context";
   EXPECT_EQ(guf_device_enable_peer(there_, there_, &error_), GUF_OK) << error_.message;
-  EXPECT_GE(sim().calls(asked), 1U);
+  EXPECT_GE(sim().calls(requested), 1U);
   EXPECT_EQ(guf_device_enable_peer(there_, other, &error_), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(guf_device_enable_peer(there_, cpu, &error_), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(guf_device_enable_peer(cpu, cpu, &error_), GUF_E_UNSUPPORTED);
@@ -197,12 +198,12 @@ TEST_P(DeviceState, NativeStreamErrors) {
 TEST_P(DeviceState, DeadNativeStreams) {
   NEEDS_SIM();
   const guf_array x = filled(there_, 100, 3);
-  const std::string asked = backend_ == "cuda" ? "cuStreamGetCtx" : "hipStreamGetDevice";
+  const std::string requested = backend_ == "cuda" ? "cuStreamGetCtx" : "hipStreamGetDevice";
   uint64_t native = 0;
   ASSERT_EQ(guf_stream_get_native(nullptr, stream_, &native, &error_), GUF_OK);
   for (const int code : {400, 709}) {
     guf_stream adopted = nullptr;
-    sim().fault((asked + ":1:" + std::to_string(code)).c_str());
+    sim().fault((requested + ":1:" + std::to_string(code)).c_str());
     EXPECT_EQ(guf_stream_adopt(there_, native, 0, &adopted, &error_), GUF_E_HANDLE)
         << error_.message;
     EXPECT_EQ(error_.native_code, code);

@@ -61,9 +61,9 @@ class DlpackDevices : public Devices {
         << error_.message;
     return managed;
   }
-  void refuse(Foreign &foreign, guf_stream ready_on, guf_status wanted, const char *text) {
+  void refuse(Foreign &foreign, guf_stream ready_on, guf_status expected, const char *text) {
     guf_array array = nullptr;
-    EXPECT_EQ(guf_array_from_dlpack(&foreign.managed, ready_on, 0, &array, &error_), wanted);
+    EXPECT_EQ(guf_array_from_dlpack(&foreign.managed, ready_on, 0, &array, &error_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
     EXPECT_EQ(array, nullptr);
     EXPECT_EQ(foreign.deleted, 1);

@@ -96,9 +96,9 @@ TEST_P(Flights, OperandsAndMasks) {
     ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, one, mask}) let_go(array);
     finish(order, &gate);
-    std::vector<float> wanted(kSize);
-    for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = i % 3 == 0 ? 13 : 1;
-    EXPECT_THAT(values(out), ElementsAreArray(wanted));
+    std::vector<float> expected(kSize);
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] = i % 3 == 0 ? 13 : 1;
+    EXPECT_THAT(values(out), ElementsAreArray(expected));
   }
 }
 
@@ -141,9 +141,9 @@ TEST_P(Flights, CopiesForOverlap) {
     let_go(head);
     let_go(tail);
     finish(order, &gate);
-    std::vector<float> wanted(kSize);
-    for (size_t i = 1; i < wanted.size(); ++i) wanted[i] = static_cast<float>(i - 1) + 100;
-    EXPECT_THAT(values(x), ElementsAreArray(wanted));
+    std::vector<float> expected(kSize);
+    for (size_t i = 1; i < expected.size(); ++i) expected[i] = static_cast<float>(i - 1) + 100;
+    EXPECT_THAT(values(x), ElementsAreArray(expected));
   }
 }
 

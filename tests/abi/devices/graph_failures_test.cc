@@ -75,7 +75,7 @@ class GraphFailures : public Devices {
   const guf_array base_ = integers(3), out_ = integers(0);
 };
 
-TEST_P(GraphFailures, AreToldOnceByTheStreamOfTheRun) {
+TEST_P(GraphFailures, AreReportedOnceByTheStreamOfTheRun) {
   const guf_array exponents = integers(2);
   const guf_graph graph = powers_of(exponents);
   for (const guf_stream on : {stream_, other_, stream_}) {

@@ -116,12 +116,12 @@ TEST_P(LargeArrays, InShortRows) {
   constexpr int64_t kShort = kMany / 3 + 50;
   const guf_array x = of_bytes({kShort, 4}), sum = of_bytes({kShort, 3});
   const guf_array three = corner(x, {kShort, 3});
-  Bytes some = numbers(), wanted = doubled();
+  Bytes some = numbers(), expected = doubled();
   some.resize(30);
-  wanted.resize(30);
+  expected.resize(30);
   write(corner(three, {10, 3}), some, {10, 3});
   add(three, three, sum);
-  EXPECT_EQ(read(corner(sum, {10, 3}), 30), wanted);
+  EXPECT_EQ(read(corner(sum, {10, 3}), 30), expected);
 }
 
 TEST_P(LargeArrays, Copied) {
@@ -151,9 +151,9 @@ TEST_P(LargeArrays, ComparedAndCast) {
   EXPECT_EQ(guf_array_assign(narrow, wide, GUF_CASTING_UNSAFE, stream_, &error_), GUF_OK)
       << error_.message;
   synchronize(stream_);
-  Bytes wanted = numbers();
-  for (uint8_t &n : wanted) n = static_cast<uint8_t>(n * n);
-  EXPECT_EQ(read(corner(narrow, {kTail}), kTail), wanted);
+  Bytes expected = numbers();
+  for (uint8_t &n : expected) n = static_cast<uint8_t>(n * n);
+  EXPECT_EQ(read(corner(narrow, {kTail}), kTail), expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, LargeArrays, testing::Values("cuda", "roc"), name_of);

@@ -96,13 +96,14 @@ TEST_P(PeerCopies, PackAndUnpack) {
     assign(y_, backwards, order);
     assign(to_third, every_third, order);
     if (order != nullptr) synchronize(order);
-    std::vector<float> wanted(1000);
-    for (size_t i = 0; i < 1000; ++i) wanted[i] = static_cast<float>(i % 3 == 0 ? i + 1 : 1000 - i);
-    EXPECT_THAT(values(y_), ElementsAreArray(wanted));
+    std::vector<float> expected(1000);
+    for (size_t i = 0; i < 1000; ++i)
+      expected[i] = static_cast<float>(i % 3 == 0 ? i + 1 : 1000 - i);
+    EXPECT_THAT(values(y_), ElementsAreArray(expected));
     assign(to_backwards, x_, order);
     if (order != nullptr) synchronize(order);
-    for (size_t i = 0; i < 1000; ++i) wanted[i] = static_cast<float>(1000 - i);
-    EXPECT_THAT(values(y_), ElementsAreArray(wanted));
+    for (size_t i = 0; i < 1000; ++i) expected[i] = static_cast<float>(1000 - i);
+    EXPECT_THAT(values(y_), ElementsAreArray(expected));
   }
 }
 

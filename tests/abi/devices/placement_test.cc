@@ -208,7 +208,7 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_EQ(read_log().find("is copied to"), std::string::npos);
   args_.host_policy = GUF_HOST_COPY_AND_WARN;
   ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
-  EXPECT_THAT(read_log(), HasSubstr("add: argument 1 lies in host memory and is copied to"));
+  EXPECT_THAT(read_log(), HasSubstr("add: argument 1 is in host memory and is copied to"));
 }
 
 // A mask is placed like any other operand; masked elements keep their values wherever it is.

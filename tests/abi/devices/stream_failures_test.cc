@@ -60,14 +60,14 @@ class StreamFailures : public Devices {
     EXPECT_EQ(guf_event_record(made, stream_, &error_), GUF_OK) << error_.message;
     return made;
   }
-  void expect_fp_flag(guf_event event, guf_status wanted) {
+  void expect_fp_flag(guf_event event, guf_status expected) {
     for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(guf_event_wait(event, UINT64_MAX, &error_), wanted) << error_.message;
-      EXPECT_EQ(guf_event_query(event, &error_), wanted) << error_.message;
+      EXPECT_EQ(guf_event_wait(event, UINT64_MAX, &error_), expected) << error_.message;
+      EXPECT_EQ(guf_event_query(event, &error_), expected) << error_.message;
     }
   }
-  void expect_told(guf_status wanted, const char *text) {
-    EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, &error_), wanted);
+  void expect_reported(guf_status expected, const char *text) {
+    EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, &error_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
     for (int i = 0; i < 2; ++i) synchronize(stream_);
   }
@@ -81,16 +81,16 @@ class StreamFailures : public Devices {
 constexpr char kDivided[] = "divide by zero encountered in floor_divide";
 constexpr char kRaised[] = "Integers to negative integer powers are not allowed.";
 
-TEST_P(StreamFailures, TheFirstIsKeptAndToldOnce) {
+TEST_P(StreamFailures, TheFirstIsKeptAndReportedOnce) {
   divide_by_zero();
   raise_to_negative();
   ask();
-  expect_told(GUF_E_FLOATING_POINT, kDivided);
+  expect_reported(GUF_E_FLOATING_POINT, kDivided);
   raise_to_negative();
   divide_by_zero();
   divide_by_zero();
   ask();
-  expect_told(GUF_E_VALUE, kRaised);
+  expect_reported(GUF_E_VALUE, kRaised);
 }
 
 TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
@@ -104,7 +104,7 @@ TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
   expect_fp_flag(behind, GUF_E_FLOATING_POINT);
   expect_fp_flag(last, GUF_E_FLOATING_POINT);
   EXPECT_THAT(error_.message, HasSubstr(kDivided));
-  expect_told(GUF_E_FLOATING_POINT, kDivided);
+  expect_reported(GUF_E_FLOATING_POINT, kDivided);
   expect_fp_flag(mark(), GUF_OK);
   expect_fp_flag(behind, GUF_E_FLOATING_POINT);
   expect_fp_flag(before, GUF_OK);
@@ -117,7 +117,7 @@ TEST_P(StreamFailures, LaterWorkRuns) {
             GUF_OK)
       << error_.message;
   ask();
-  expect_told(GUF_E_VALUE, kRaised);
+  expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
   EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << "another order's";
 }
@@ -129,7 +129,7 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   const guf_stream other = stream(there_);
   EXPECT_EQ(guf_stream_wait_event(other, behind, &error_), GUF_OK) << error_.message;
   synchronize(other);
-  expect_told(GUF_E_FLOATING_POINT, kDivided);
+  expect_reported(GUF_E_FLOATING_POINT, kDivided);
 }
 
 // 1 / 0 and 0 / 0: both flags are checked, one to be reported and one to fail.
@@ -150,7 +150,7 @@ TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
     args.fp_report = report;
     args.fp_fail = GUF_FP_INVALID;
     EXPECT_EQ(guf_call(find("divide"), &args, &error_), GUF_OK) << error_.message;
-    expect_told(GUF_E_FLOATING_POINT, "invalid value encountered in divide");
+    expect_reported(GUF_E_FLOATING_POINT, "invalid value encountered in divide");
     EXPECT_EQ(fp_flags, report == GUF_FP_OVERFLOW ? 0U : report);
   }
 }

@@ -35,15 +35,15 @@ TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
   EXPECT_EQ(info.shared_bytes, 0u);
   EXPECT_EQ(info.flags, 0u);
   guf_module_parameter parameter = {};
-  const guf_module_parameter wanted[] = {
+  const guf_module_parameter expected[] = {
       {GUF_PARAMETER_POINTER, GUF_F32, 0, GUF_PARAMETER_READ_ONLY},
       {GUF_PARAMETER_POINTER, GUF_F32, 0, 0},
       {GUF_PARAMETER_NUMBER, GUF_I64, 0, 0}};
   for (uint32_t i = 0; i < 3; ++i) {
     expect(guf_kernel_get_parameter(raise, i, &parameter, &error_));
-    EXPECT_EQ(parameter.kind, wanted[i].kind) << i;
-    EXPECT_EQ(parameter.dtype, wanted[i].dtype) << i;
-    EXPECT_EQ(parameter.flags, wanted[i].flags) << i;
+    EXPECT_EQ(parameter.kind, expected[i].kind) << i;
+    EXPECT_EQ(parameter.dtype, expected[i].dtype) << i;
+    EXPECT_EQ(parameter.flags, expected[i].flags) << i;
   }
   expect(guf_kernel_get_parameter(raise, 3, &parameter, &error_), GUF_E_INDEX);
   expect(guf_kernel_get_parameter(find("turn_e"), 0, &parameter, &error_));

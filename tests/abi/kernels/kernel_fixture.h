@@ -56,9 +56,9 @@ class KernelTest : public testing::Test {
     return named == nullptr ? GUFUNC_RAW_MODULE : named;
   }
 
-  void expect(guf_status status, guf_status wanted = GUF_OK) {
-    EXPECT_EQ(status, wanted) << guf_status_name(status) << ": "
-                              << (status >= 100 ? error_.message : "");
+  void expect(guf_status status, guf_status expected = GUF_OK) {
+    EXPECT_EQ(status, expected) << guf_status_name(status) << ": "
+                                << (status >= 100 ? error_.message : "");
   }
 
   guf_module load(const char *path) {

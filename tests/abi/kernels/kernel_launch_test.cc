@@ -78,8 +78,8 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
       data[i] = static_cast<char>(row.bytes == 1 ? i % 2 : (i * 7 + 1) % 50);
     }
     const guf_array from = put(data, {4, 6}, row.dtype);
-    std::vector<char> wanted(24 * row.bytes, 0);
-    const guf_array to = put(wanted, {3, 8}, row.dtype);
+    std::vector<char> expected(24 * row.bytes, 0);
+    const guf_array to = put(expected, {3, 8}, row.dtype);
     // from[::-1, ::2] and to[:, 1::2]
     const int64_t none = INT64_MIN, zero[] = {none, none}, one[] = {none, 1};
     const int64_t reversed[] = {-1, 2}, odd[] = {1, 2};
@@ -89,11 +89,11 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
     run(find(row.kernel), {2, 2, 1}, {4, 4, 1}, {array(keep(a)), array(keep(b))});
     for (uint64_t i = 0; i < 4; ++i) {
       for (uint64_t j = 0; j < 3; ++j) {
-        std::memcpy(&wanted[(8 * j + 1 + 2 * i) * row.bytes],
+        std::memcpy(&expected[(8 * j + 1 + 2 * i) * row.bytes],
                     &data[(6 * (3 - i) + 2 * j) * row.bytes], row.bytes);
       }
     }
-    EXPECT_EQ(get<char>(to), wanted) << row.kernel;
+    EXPECT_EQ(get<char>(to), expected) << row.kernel;
   }
 }
 

@@ -18,9 +18,9 @@ TEST_F(KernelTest, BarriersOrderSharedMemory) {
     const uint32_t blocks = (5000 + threads - 1) / threads;
     const guf_array out = put(std::vector<double>(blocks, -1));
     run(sums, {blocks, 1, 1}, {threads, 1, 1}, {array(there), array(out), weak(5000)}, threads * 8);
-    std::vector<double> wanted(blocks, 0);
-    for (uint32_t i = 0; i < 5000; ++i) wanted[i / threads] += in[i];
-    EXPECT_EQ(get<double>(out), wanted) << threads;
+    std::vector<double> expected(blocks, 0);
+    for (uint32_t i = 0; i < 5000; ++i) expected[i / threads] += in[i];
+    EXPECT_EQ(get<double>(out), expected) << threads;
   }
 }
 
@@ -42,10 +42,10 @@ void check_shuffles(const std::vector<T> &out, uint32_t blocks, uint32_t threads
     for (uint32_t me = 0; me < threads; ++me) {
       const T *const row = &out[5 * (b * threads + me)];
       const uint32_t base = me / 32 * 32, lane = me % 32;
-      const uint32_t wanted[] = {base + 3, lane >= 2 ? me - 2 : me, lane + 5 < 32 ? me + 5 : me,
-                                 base + (lane ^ 17), lane + 32000};
+      const uint32_t expected[] = {base + 3, lane >= 2 ? me - 2 : me, lane + 5 < 32 ? me + 5 : me,
+                                   base + (lane ^ 17), lane + 32000};
       for (int k = 0; k < 5; ++k) {
-        if (row[k] != T(static_cast<uint16_t>(wanted[k]))) ++wrong;
+        if (row[k] != T(static_cast<uint16_t>(expected[k]))) ++wrong;
       }
     }
   }

@@ -38,8 +38,8 @@ bool is(const Function &function, const char *name) {
 
 // Adds faults with a valid pointer to invalid content: the pointer is replaced.
 void add_contents(const Function &function, const std::string &name, std::vector<Fault> *out) {
-  const auto add = [out](const char *what, uint64_t value, Statuses wanted) {
-    out->push_back({what, value, std::move(wanted)});
+  const auto add = [out](const char *what, uint64_t value, Statuses expected) {
+    out->push_back({what, value, std::move(expected)});
   };
   if (name == "shape") {
     add("product overflows", word(kHugeShape), {GUF_E_SHAPE});
@@ -149,10 +149,10 @@ void Fixture::add_value_faults(const Function &function, const Parameter &parame
     return;
   }
   for (const int32_t value : broken_numbers(name)) {
-    Statuses wanted = {GUF_E_ARG, GUF_E_SHAPE, GUF_E_INDEX, GUF_E_AXIS, GUF_E_VALUE};
-    if (name == "order" || name == "casting") wanted = {GUF_E_ARG};
-    if (name == "ntypes") wanted = {GUF_E_ARG, GUF_E_BUFFER_TOO_SMALL, GUF_E_NOT_FOUND};
-    out->push_back({std::to_string(value), static_cast<uint32_t>(value), wanted});
+    Statuses expected = {GUF_E_ARG, GUF_E_SHAPE, GUF_E_INDEX, GUF_E_AXIS, GUF_E_VALUE};
+    if (name == "order" || name == "casting") expected = {GUF_E_ARG};
+    if (name == "ntypes") expected = {GUF_E_ARG, GUF_E_BUFFER_TOO_SMALL, GUF_E_NOT_FOUND};
+    out->push_back({std::to_string(value), static_cast<uint32_t>(value), expected});
   }
   if (name == "flags") {
     for (const uint32_t value : {1U << 31, ~0U, 1U << 20}) {
@@ -185,11 +185,11 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
   const bool read = parameter.kind == Class::kStructIn;
   const unsigned char *const source = read ? struct_buffer(parameter.structure) : outs_[index];
-  const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses wanted) {
+  const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses expected) {
     std::vector<unsigned char> &variant = variants_.emplace_back(size + 64, tail);
     std::memcpy(variant.data(), source, size);
     std::memcpy(variant.data(), &given, sizeof given);
-    out->push_back({what, word(variant.data()), std::move(wanted)});
+    out->push_back({what, word(variant.data()), std::move(expected)});
   };
   Statuses good = good_statuses(function);
   // This struct has only one version.

@@ -14,7 +14,7 @@ using Statuses = std::set<guf_status>;
 
 // The expected statuses of an invalid field. Without an entry any status that reports no internal
 // error is correct.
-const std::map<std::string, Statuses> kWanted = {
+const std::map<std::string, Statuses> kExpected = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},
     {"guf_tensor.flags", {GUF_E_ARG}},
@@ -140,10 +140,10 @@ class Fields {
     fixture.remember(function);
     const guf_status status = function.call(words);
     ++cases_;
-    const auto wanted = kWanted.find(name);
+    const auto expected = kExpected.find(name);
     EXPECT_NE(status, GUF_E_INTERNAL) << function.name << ", " << what;
-    if (wanted != kWanted.end()) {
-      EXPECT_EQ(wanted->second.count(status), 1U)
+    if (expected != kExpected.end()) {
+      EXPECT_EQ(expected->second.count(status), 1U)
           << function.name << ", " << what << ": " << guf_status_name(status) << ", "
           << (status == GUF_OK ? "" : fixture.error()->message);
     }

@@ -348,8 +348,8 @@ void Fixture::remember(const Function &function) {
 std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     // out_items is also written by a failing call.
-    const bool told = std::strcmp(function.parameters[i].name, "out_items") == 0;
-    if (is_out(function.parameters[i]) && !told &&
+    const bool report = std::strcmp(function.parameters[i].name, "out_items") == 0;
+    if (is_out(function.parameters[i]) && !report &&
         std::memcmp(saved_[i], outs_[i], kCapacity) != 0) {
       return std::string("it wrote ") + function.parameters[i].name;
     }

@@ -15,7 +15,7 @@ namespace misuse {
 struct Fault {
   std::string what;
   uint64_t word;
-  std::set<guf_status> wanted;  // empty: the call may also succeed
+  std::set<guf_status> expected;  // empty: the call may also succeed
 };
 
 class Fixture {

@@ -58,9 +58,9 @@ guf_status reduce(guf_ufunc ufunc, Ground &ground, guf_error *error) {
   args.initial = &ground.initial;
   guf_resolution found = {};
   found.struct_size = sizeof found;
-  const guf_status asked = guf_resolve_reduce(ufunc, &args, &found, nullptr);
+  const guf_status requested = guf_resolve_reduce(ufunc, &args, &found, nullptr);
   const guf_status done = guf_reduce(ufunc, &args, error);
-  EXPECT_EQ(asked, done);
+  EXPECT_EQ(requested, done);
   return done;
 }
 

@@ -16,18 +16,18 @@ class Misuse : public testing::Test {
   // Statuses of a call with several faults: any of them may be reported first.
   using Statuses = std::set<guf_status>;
 
-  void run(const Function &function, const Words &words, const Statuses &wanted,
+  void run(const Function &function, const Words &words, const Statuses &expected,
            const std::string &what) {
     fixture_.remember(function);
     fixture_.prepare(function, words);
     const guf_status status = function.call(words);
     ++cases_;
-    if (wanted.count(status) == 0) {
+    if (expected.count(status) == 0) {
       ADD_FAILURE() << function.name << ", " << what << ": " << guf_status_name(status) << ", "
                     << (status != GUF_OK ? fixture_.error()->message : "");
     }
     if (status >= 100) expect_untouched(function, what, status);
-    if (status == GUF_OK && wanted.count(GUF_OK) != 0) fixture_.settle(function, words, status);
+    if (status == GUF_OK && expected.count(GUF_OK) != 0) fixture_.settle(function, words, status);
   }
 
   void expect_untouched(const Function &function, const std::string &what, guf_status status) {
@@ -71,7 +71,7 @@ TEST_F(Misuse, EachFaultIsNamed) {
         Words words = fixture_.good(function);
         const Fault fault = fixture_.faults(function, i)[k];
         words[i] = fault.word;
-        run(function, words, fault.wanted, describe(function, i, fault));
+        run(function, words, fault.expected, describe(function, i, fault));
       }
     }
   }
@@ -89,7 +89,7 @@ TEST_F(Misuse, ErrorRecordsAreOptional) {
       for (size_t k = 0; k < count; ++k) {
         Words words = fixture_.good(function);
         const Fault fault = fixture_.faults(function, i)[k];
-        if (fault.wanted.count(GUF_OK) != 0) continue;
+        if (fault.expected.count(GUF_OK) != 0) continue;
         words[i] = fault.word;
         guf_error old = {};
         old.struct_size = 500;
@@ -97,7 +97,7 @@ TEST_F(Misuse, ErrorRecordsAreOptional) {
         words[last] = k % 2 == 0 ? 0 : reinterpret_cast<uint64_t>(&old);
         const guf_status status = function.call(words);
         ++cases_;
-        EXPECT_EQ(fault.wanted.count(status), 1U) << function.name << ", " << fault.what;
+        EXPECT_EQ(fault.expected.count(status), 1U) << function.name << ", " << fault.what;
         EXPECT_EQ(std::memcmp(&old, &before, sizeof old), 0) << function.name;
       }
     }
@@ -117,17 +117,17 @@ TEST_F(Misuse, PairsOfFaultsAreRefused) {
           Words words = fixture_.good(function);
           const Fault first = fixture_.faults(function, i)[k / nj];
           const Fault second = fixture_.faults(function, j)[k % nj];
-          Statuses wanted = first.wanted;
-          wanted.insert(second.wanted.begin(), second.wanted.end());
-          const bool both_fine = first.wanted.count(GUF_OK) + second.wanted.count(GUF_OK) == 2;
+          Statuses expected = first.expected;
+          expected.insert(second.expected.begin(), second.expected.end());
+          const bool both_fine = first.expected.count(GUF_OK) + second.expected.count(GUF_OK) == 2;
           // Without a list its length is irrelevant.
           const bool no_list = std::strcmp(function.parameters[i].name, "naxes") == 0 &&
                                std::strcmp(function.parameters[j].name, "axes") == 0 &&
                                second.word == 0;
-          if (!both_fine && !no_list) wanted.erase(GUF_OK);
+          if (!both_fine && !no_list) expected.erase(GUF_OK);
           words[i] = first.word;
           words[j] = second.word;
-          run(function, words, wanted,
+          run(function, words, expected,
               describe(function, i, first) + " and " + describe(function, j, second));
         }
       }

@@ -121,7 +121,7 @@ TEST(DtypeCapi, PromotesTimesOrNamesBoth) {
   EXPECT_EQ(dtype, days);
 }
 
-TEST(DtypeCapi, RegistersRecords) {
+TEST(DtypeCapi, RegistersStructuredDtypes) {
   guf_dtype dtype = 0;
   guf_dtype again = 0;
   ASSERT_EQ(guf_dtype_register("capi_record", 12, 4, &dtype, nullptr), GUF_OK);
@@ -136,7 +136,7 @@ TEST(DtypeCapi, RegistersRecords) {
   ASSERT_EQ(guf_dtype_get_info(dtype, &info, nullptr), GUF_OK);
   EXPECT_STREQ(info.name, "capi_record");
   EXPECT_STREQ(info.short_name, "V12");
-  EXPECT_EQ(info.kind, GUF_KIND_RECORD);
+  EXPECT_EQ(info.kind, GUF_KIND_STRUCTURED);
   EXPECT_EQ(info.alignment, 4U);
 }
 

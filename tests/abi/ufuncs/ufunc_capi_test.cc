@@ -79,15 +79,15 @@ class UfuncCapi : public testing::Test {
 };
 
 TEST_F(UfuncCapi, CreatesAndDescribes) {
-  guf_ufunc_desc wanted = desc("smooth");
-  wanted.nin = wanted.nout = 0;
-  wanted.signature = "(n),()->(p)";
-  wanted.rules = "p=n+1";
-  wanted.doc = "a doc";
-  wanted.identity = GUF_IDENTITY_ONE;
-  wanted.flags = GUF_FUNCTION_INPLACE_SAFE;
+  guf_ufunc_desc expected = desc("smooth");
+  expected.nin = expected.nout = 0;
+  expected.signature = "(n),()->(p)";
+  expected.rules = "p=n+1";
+  expected.doc = "a doc";
+  expected.identity = GUF_IDENTITY_ONE;
+  expected.flags = GUF_FUNCTION_INPLACE_SAFE;
   guf_ufunc ufunc = nullptr;
-  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
@@ -108,22 +108,22 @@ TEST_F(UfuncCapi, CreatesAndDescribes) {
 
 TEST_F(UfuncCapi, DescribesRoles) {
   const int32_t roles[] = {GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT};
-  guf_ufunc_desc wanted = desc("steps");
-  wanted.nin = 1;
-  wanted.nout = 2;
-  wanted.roles = roles;
-  wanted.nroles = 3;
+  guf_ufunc_desc expected = desc("steps");
+  expected.nin = 1;
+  expected.nout = 2;
+  expected.roles = roles;
+  expected.nroles = 3;
   guf_ufunc ufunc = nullptr;
-  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
   EXPECT_THAT(std::vector<int32_t>(info.roles, info.roles + 4),
               testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT, 0));
-  wanted = desc("defaults");
-  wanted.nin = 2;
-  wanted.nout = 1;
-  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  expected = desc("defaults");
+  expected.nin = 2;
+  expected.nout = 1;
+  ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
   EXPECT_THAT(std::vector<int32_t>(info.roles, info.roles + 3),
               testing::ElementsAre(GUF_ROLE_IN, GUF_ROLE_IN, GUF_ROLE_OUT));
@@ -131,12 +131,12 @@ TEST_F(UfuncCapi, DescribesRoles) {
 
 TEST_F(UfuncCapi, DescribesReductions) {
   const auto make = [this](const char *name, int32_t nin, int32_t nout, const char *signature) {
-    guf_ufunc_desc wanted = desc(name);
-    wanted.nin = nin;
-    wanted.nout = nout;
-    wanted.signature = signature;
+    guf_ufunc_desc expected = desc(name);
+    expected.nin = nin;
+    expected.nout = nout;
+    expected.signature = signature;
     guf_ufunc made = nullptr;
-    EXPECT_EQ(create(wanted, &made), GUF_OK) << error_.message;
+    EXPECT_EQ(create(expected, &made), GUF_OK) << error_.message;
     return made;
   };
   const guf_ufunc leaf = make("range", 1, 2, "(n)->(),()"), bare = make("both", 1, 2, "(n)->(),()");
@@ -167,8 +167,8 @@ TEST_F(UfuncCapi, DescribesReductions) {
 // A caller that was compiled before roles existed.
 TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;
-  guf_ufunc_desc wanted = desc("older");
-  ASSERT_EQ(create(wanted, &ufunc), GUF_OK) << error_.message;
+  guf_ufunc_desc expected = desc("older");
+  ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   guf_ufunc_info info = {};
   info.struct_size = offsetof(guf_ufunc_info, roles);
   std::memset(info.roles, 0x5A, sizeof info.roles);
@@ -183,12 +183,12 @@ TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
 TEST_F(UfuncCapi, CreateRefuses) {
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_create(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
-  guf_ufunc_desc wanted = desc("x");
-  EXPECT_EQ(guf_ufunc_create(context_, &wanted, nullptr, nullptr), GUF_E_ARG);
+  guf_ufunc_desc expected = desc("x");
+  EXPECT_EQ(guf_ufunc_create(context_, &expected, nullptr, nullptr), GUF_E_ARG);
   for (const char *name :
        {static_cast<const char *>(nullptr), "", "1x", "a b", "m:x", "caf\xc3\xa9"}) {
-    wanted = desc(name);
-    EXPECT_EQ(create(wanted), GUF_E_ARG) << (name == nullptr ? "NULL" : name);
+    expected = desc(name);
+    EXPECT_EQ(create(expected), GUF_E_ARG) << (name == nullptr ? "NULL" : name);
   }
   EXPECT_EQ(create(desc(std::string(64, 'x').c_str())), GUF_E_ARG);
   EXPECT_EQ(create(desc(std::string(63, 'x').c_str())), GUF_OK);
@@ -253,8 +253,8 @@ TEST_F(UfuncCapi, AddLoopRefuses) {
 
 TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
   guf_ufunc ufunc = nullptr;
-  const guf_ufunc_desc wanted = desc("twice");
-  ASSERT_EQ(guf_ufunc_create(context_, &wanted, &ufunc, nullptr), GUF_OK);
+  const guf_ufunc_desc expected = desc("twice");
+  ASSERT_EQ(guf_ufunc_create(context_, &expected, &ufunc, nullptr), GUF_OK);
   const guf_loop_desc good = loop();
   ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_OK);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);

@@ -35,7 +35,7 @@ TEST(CppArrays, DTypes) {
   const DType time = DType::time(GUF_DATETIME64, GUF_UNIT_SECOND, 25);
   EXPECT_STREQ(time.name(), "datetime64[25s]");
   EXPECT_EQ(time.unit().multiple, 25U);
-  EXPECT_EQ(DType::register_record("cpp_binding_pair", 16, 8).info().itemsize, 16U);
+  EXPECT_EQ(DType::register_dtype("cpp_binding_pair", 16, 8).info().itemsize, 16U);
   try {
     DType::parse("f5");
     FAIL();

@@ -121,9 +121,9 @@ TEST(CppCalls, WhatWouldBeDone) {
   const Ufunc add("add");
   Values a{1, 2, 3};
   std::vector<int64_t> starts{0};
-  const gufunc::Resolution told = add.resolve({a, 1});
-  EXPECT_EQ(told.output_shapes.at(0)[0], 3);
-  EXPECT_EQ(told.types.at(2), gufunc::DType(GUF_F64));
+  const gufunc::Resolution report = add.resolve({a, 1});
+  EXPECT_EQ(report.output_shapes.at(0)[0], 3);
+  EXPECT_EQ(report.types.at(2), gufunc::DType(GUF_F64));
   EXPECT_EQ(add.resolve_reduce(a).output_shapes.at(0).size(), 0U);
   EXPECT_EQ(add.resolve_accumulate(a).output_shapes.at(0)[0], 3);
   EXPECT_EQ(add.resolve_reduceat(a, starts).output_shapes.at(0)[0], 1);

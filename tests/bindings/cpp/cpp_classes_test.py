@@ -38,9 +38,9 @@ def findings(page, headers, c_headers):
     """Returns the errors and omissions of the page. `headers` maps names to texts."""
     expected = {(name, header) for header, text in headers.items() for name in classes(text)}
     rows = ROW.findall(page)
-    told = {(name, header) for name, _, header, _ in rows}
-    yield from (f"{name} of {header} is not there" for name, header in sorted(expected - told))
-    yield from (f"{name} is not in {header}" for name, header in sorted(told - expected))
+    report = {(name, header) for name, _, header, _ in rows}
+    yield from (f"{name} of {header} is not there" for name, header in sorted(expected - report))
+    yield from (f"{name} is not in {header}" for name, header in sorted(report - expected))
     for name, _, _, contract in rows:
         found = CONTRACT.match(contract)
         if found is None and contract != "C++'s own":

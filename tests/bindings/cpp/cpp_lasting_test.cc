@@ -56,7 +56,7 @@ TEST(CppLasting, AMillionOfEachLeavesNothing) {
 
 TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
   constexpr int kThreads = 8, kCalls = kSanitized ? 500 : 12500;
-  std::atomic<int> wrong{0}, told{0};
+  std::atomic<int> wrong{0}, report{0};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
@@ -70,7 +70,7 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
         try {
           add({a, b});
         } catch (const gufunc::Error &error) {
-          ++told;
+          ++report;
           if (error.status() != GUF_E_SHAPE || std::string(error.what()).rfind(expected, 0) != 0)
             ++wrong;
         }
@@ -78,7 +78,7 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
     });
   }
   for (std::thread &thread : threads) thread.join();
-  EXPECT_EQ(told, kThreads * kCalls);
+  EXPECT_EQ(report, kThreads * kCalls);
   EXPECT_EQ(wrong, 0);
 }
 

@@ -70,10 +70,10 @@ void loops() {
     return loop.fail(GUF_E_VALUE, "no whole numbers", 0, 7);
   })));
   std::vector<int64_t> whole{1};
-  const auto told = (*own)({whole});
-  DEMAND(told.error().status() == GUF_E_VALUE && told.error().argument() == 0);
-  DEMAND(std::string(told.error().what()) == "no whole numbers");
-  DEMAND(told.error().native_code() == 7);
+  const auto report = (*own)({whole});
+  DEMAND(report.error().status() == GUF_E_VALUE && report.error().argument() == 0);
+  DEMAND(std::string(report.error().what()) == "no whole numbers");
+  DEMAND(report.error().native_code() == 7);
   DEMAND(static_cast<bool>(own->add_function<float(float)>([](float v) { return v + 1; })));
   std::vector<float> y{1};
   DEMAND(gufunc::TypedArray<float>::from((*own)({y}).value())->to_vector().value()[0] == 2);

@@ -16,7 +16,7 @@ function parse_json(text::AbstractString)
     return value
 end
 
-complain(r, wanted) = error("JSON, byte $(r.at): no $wanted")
+complain(r, expected) = error("JSON, byte $(r.at): no $expected")
 
 function skip_spaces(r)
     while r.at <= length(r.text) && r.text[r.at] in (0x20, 0x0a, 0x0d, 0x09)
@@ -44,8 +44,8 @@ function read_value(r)::Any
     return read_number(r)
 end
 
-function expect(r, wanted)
-    letter(r) == wanted || complain(r, wanted)
+function expect(r, expected)
+    letter(r) == expected || complain(r, expected)
     r.at += 1
 end
 

@@ -20,14 +20,14 @@ function library(name, source)
 end
 
 function expect(library, expected...)
-    code, told = message(library)
+    code, report = message(library)
     for text in expected
-        code != 0 && occursin(text, told) || error("expected \"$text\", exit $code: $told")
+        code != 0 && occursin(text, report) || error("expected \"$text\", exit $code: $report")
     end
 end
 
-code, told = message(ENV["GUFUNC_LIBRARY"])
-code == 0 || error(told)
+code, report = message(ENV["GUFUNC_LIBRARY"])
+code == 0 || error(report)
 expect("/nowhere/libgufunc.so",
        "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
 expect(library("other", "int other;"), "is no libgufunc")

@@ -65,8 +65,8 @@ def ended(arguments, what):
         print(done.stdout, end='')
         sys.exit(77)
     if done.returncode or done.stdout:
-        told = (done.stdout + done.stderr).strip()[-2000:]
-        return f'{what}: exit {done.returncode}: {told}'
+        report = (done.stdout + done.stderr).strip()[-2000:]
+        return f'{what}: exit {done.returncode}: {report}'
     return None
 
 

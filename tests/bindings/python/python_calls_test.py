@@ -139,7 +139,7 @@ class Calls(unittest.TestCase):
         a = pickle.loads(pickle.dumps(gufunc.arange(6).reshape(2, 3).T))
         self.assertEqual(a.tolist(), [[0, 3], [1, 4], [2, 5]])
 
-    def test_times_and_records(self):
+    def test_datetimes_and_structured_dtypes(self):
         day = np.array(["2020-01-01", "NaT"], "M8[D]")
         same(gufunc.add(day, np.timedelta64(36, "h")), np.add(day, np.timedelta64(36, "h")))
         same(gufunc.isnat(day), np.isnat(day))

@@ -39,12 +39,12 @@ class Coverage(unittest.TestCase):
     def test_table_says_what_there_is(self):
         """The table in docs/bindings.md lists the functions that only the raw layer has, and those
         that it lacks."""
-        told = dict(ROW.findall((ROOT / "docs/bindings.md").read_text()))
-        self.assertEqual(set(told), self.functions())
-        self.assertEqual([name for name, word in told.items()
+        report = dict(ROW.findall((ROOT / "docs/bindings.md").read_text()))
+        self.assertEqual(set(report), self.functions())
+        self.assertEqual([name for name, word in report.items()
                           if word != "yes" and hasattr(lowlevel, name) != (word == "raw")], [])
-        self.assertEqual({name for name, word in told.items() if word == "no"},
-                         {name for name in told if NOT_HERE.fullmatch(name)})
+        self.assertEqual({name for name, word in report.items() if word == "no"},
+                         {name for name in report if NOT_HERE.fullmatch(name)})
 
     def test_raw_functions_are_used_above(self):
         """The package uses every function of the raw layer."""

@@ -121,10 +121,10 @@ class Habits(unittest.TestCase):
                 with warnings.catch_warnings(record=True) as met, np.errstate(all="ignore"):
                     warnings.simplefilter("always")
                     expected = outcome(lambda: np.asarray(theirs.mean(**keywords)))
-                    told = [str(warning.message) for warning in met]
+                    report = [str(warning.message) for warning in met]
                     del met[:]
                     found = outcome(lambda: ours.mean(**keywords))
-                    self.assertEqual([str(warning.message) for warning in met], told)
+                    self.assertEqual([str(warning.message) for warning in met], report)
                 self.assert_same(found, expected)
 
         self.each(check)
@@ -242,18 +242,18 @@ class Habits(unittest.TestCase):
                         with self.subTest(spec, letter=letter, write=write, value=value):
                             theirs = np.ones(3, letter)
                             ours = gufunc.array(theirs, device=spec)
-                            self.assertEqual(self.told(write, ours, value),
-                                             self.told(write, theirs, value))
+                            self.assertEqual(self.report(write, ours, value),
+                                             self.report(write, theirs, value))
                             np.testing.assert_array_equal(ours.numpy(), theirs)
         z = np.array([1j, 2])
         ours = gufunc.array(z)
         for letter in ("f4", "f8", "i8", "c8", "?"):
-            self.assertEqual(self.told(lambda x, to: x.astype(to), ours, letter),
-                             self.told(lambda x, to: x.astype(to), z, letter))
-        self.assertEqual(self.told(whole, gufunc.zeros(2), ours),
-                         self.told(whole, np.zeros(2), z))
+            self.assertEqual(self.report(lambda x, to: x.astype(to), ours, letter),
+                             self.report(lambda x, to: x.astype(to), z, letter))
+        self.assertEqual(self.report(whole, gufunc.zeros(2), ours),
+                         self.report(whole, np.zeros(2), z))
 
-    def told(self, write, x, value):
+    def report(self, write, x, value):
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
             found = outcome(lambda: write(x, value))

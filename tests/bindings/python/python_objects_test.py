@@ -167,12 +167,12 @@ class Prepared(unittest.TestCase):
         self.assertIn("add", gufunc.add.explain(x, method="reduce"))
 
     def test_chunks(self):
-        x, out, told = np.arange(100_000.0), np.empty(100_000), []
+        x, out, report = np.arange(100_000.0), np.empty(100_000), []
         gufunc.sqrt.call_chunked(x, out=out, chunk_bytes=65536,
-                                 progress=lambda done, items: told.append((done, items)))
+                                 progress=lambda done, items: report.append((done, items)))
         np.testing.assert_array_equal(out, np.sqrt(x))
-        self.assertEqual(told[-1], (100_000, 100_000))
-        self.assertGreater(len(told), 10)
+        self.assertEqual(report[-1], (100_000, 100_000))
+        self.assertGreater(len(report), 10)
 
     def test_progress_may_stop_or_raise(self):
         x, out = np.arange(100_000.0), np.zeros(100_000)
@@ -228,18 +228,18 @@ class Made(unittest.TestCase):
             gufunc.add(np.ones(3), np.ones(4))
         with self.assertRaisesRegex(gufunc.RunError, "^LookupError: é+; launch 1"):
             streams[0].synchronize()
-        told = []
+        report = []
 
         def wait():
             try:
                 streams[1].synchronize()
             except Exception as error:
-                told.append(str(error))
+                report.append(str(error))
 
         thread = threading.Thread(target=wait)
         thread.start()
         thread.join()
-        self.assertRegex(told[0], "^LookupError: é+; launch 1")
+        self.assertRegex(report[0], "^LookupError: é+; launch 1")
         ufunc(np.ones(3), stream=streams[1])
         with self.assertRaises(LookupError):  # the exception of the loop itself
             streams[1].synchronize()

@@ -46,8 +46,8 @@ class WithoutNumPy(unittest.TestCase):
         gufunc.add(memory, 1, out=out)
         self.assertEqual(list(out), [3, 5, 7])
 
-    def test_records_are_bytes(self):
-        pair = gufunc.register_record("plain_pair", 2)
+    def test_structured_elements_are_bytes(self):
+        pair = gufunc.register_dtype("plain_pair", 2)
         x = gufunc.from_buffer(bytearray(b"abcd"), pair)
         x[0] = x[1]
         self.assertEqual((x.tolist(), x[0].item()), ([b"cd", b"cd"], b"cd"))

@@ -48,7 +48,7 @@ class Reference(unittest.TestCase):
         self.stubs = reference.Stubs(ROOT / "bindings/python/gufunc")
         self.made, self.missing = reference.pages(gufunc, self.stubs)
 
-    def test_all_is_told(self):
+    def test_all_is_reported(self):
         self.assertEqual(self.missing, [])
 
     def test_all_public_names_are_there(self):

@@ -87,12 +87,12 @@ BAD = ["gufunc.arrange(3)", "gufunc.array([1]).shape = (2,)", "gufunc.empty()",
 def internal():
     """The private names in the package's modules."""
     for path in sorted(STUBS.glob("_*.pyi")):
-        if path.stem not in ("__init__", "_face"):
+        if path.stem not in ("__init__", "_vendor_module"):
             module = importlib.import_module(f"gufunc.{path.stem}")
             for name, value in vars(module).items():
-                told = getattr(gufunc, name, None) is value or name in (
+                report = getattr(gufunc, name, None) is value or name in (
                     "CurrentContext", "DeviceKernel", "Gpus", "Launch", "Registered")
-                if not told or inspect.ismodule(value):
+                if not report or inspect.ismodule(value):
                     yield re.escape(f"gufunc.{path.stem}.{name}")
 
 
@@ -112,12 +112,13 @@ class Stubs(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def test_modules_and_stubs_are_alike(self):
-        # There is no module _face. Its declarations are checked in the modules that have its names.
+        # There is no module _vendor_module. Its declarations are checked in the modules that have
+        # its names.
         stubs = self.folder / "stubs/gufunc"
-        face = (stubs / "_face.pyi").read_text()
-        (stubs / "_face.pyi").unlink()
+        module = (stubs / "_vendor_module.pyi").read_text()
+        (stubs / "_vendor_module.pyi").unlink()
         for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
-            path.write_text(path.read_text().replace("from ._face import *\n", face))
+            path.write_text(path.read_text().replace("from ._vendor_module import *\n", module))
         # All ufuncs have one class. The stubs have a class per number of operands.
         path = stubs / "__init__.pyi"
         text = path.read_text()

@@ -52,10 +52,10 @@ def find_cargo(env):
     cargo, rustc = (shutil.which(name, path=env['PATH']) for name in ('cargo', 'rustc'))
     if not cargo or not rustc:
         skip('no cargo and rustc (bindings/rust/setup installs them)')
-    told = subprocess.run([rustc, '--version'], capture_output=True, text=True, env=env).stdout
-    found = re.match(r'rustc (\d+)\.(\d+)', told)
+    report = subprocess.run([rustc, '--version'], capture_output=True, text=True, env=env).stdout
+    found = re.match(r'rustc (\d+)\.(\d+)', report)
     if not found or tuple(map(int, found.groups())) < MIN_VERSION:
-        skip(f'{told.strip() or "rustc"}: {".".join(map(str, MIN_VERSION))} or later is needed')
+        skip(f'{report.strip() or "rustc"}: {".".join(map(str, MIN_VERSION))} or later is needed')
     return cargo
 
 
@@ -63,8 +63,8 @@ def run_cargo(build, arguments, library=True):
     env = environment(build)
     cargo = find_cargo(env)
     manifest = ['--manifest-path', str(RUST / 'Cargo.toml')]
-    told = subprocess.run([cargo, arguments[0], '--version'], capture_output=True, env=env)
-    if arguments[0] in ('clippy', 'fmt') and told.returncode:
+    report = subprocess.run([cargo, arguments[0], '--version'], capture_output=True, env=env)
+    if arguments[0] in ('clippy', 'fmt') and report.returncode:
         skip(f'no cargo {arguments[0]}')
     if arguments[0] == 'fmt':
         command = [cargo, 'fmt', *manifest, *arguments[1:]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of the example modules and of lent_functions. Each is also implemented in NumPy in
+"""Functions of the example modules and of numpy_functions. Each is also implemented in NumPy in
 the dtype of the loop, to compute the expected results."""
 
 import itertools
@@ -37,11 +37,11 @@ def discriminant():
         yield Call('discriminant', a, b, 1).gives(discriminant_of(a, b, 1, letter))
         yield Call('discriminant', a, 10.5, b).gives(discriminant_of(a, 10.5, b, letter))
         turned = np.asfortranarray(spread([3, 4], letter, 50))
-        wanted = discriminant_of(a.T, turned, 2.5, letter)
-        yield Call('discriminant', a.T, turned, 2.5).gives(wanted)
+        expected = discriminant_of(a.T, turned, 2.5, letter)
+        yield Call('discriminant', a.T, turned, 2.5).gives(expected)
         back = spread([9], letter, 30)[::-2]
-        wanted = discriminant_of(1, back, back, letter)
-        yield Call('discriminant', 1, back, back).gives(wanted)
+        expected = discriminant_of(1, back, back, letter)
+        yield Call('discriminant', 1, back, back).gives(expected)
         for odd in (misplaced, swapped):
             x = odd(spread([6], letter, 30))
             yield Call('discriminant', 1, x, 2).gives(discriminant_of(1, x, 2, letter))
@@ -57,9 +57,9 @@ def discriminant_of_types():
         yield Call('discriminant', *inputs, dtype='d').gives(discriminant_of(*inputs, 'd'))
     yield Call('discriminant', 1, 10, 2).gives(discriminant_of(1, 10, 2, 'd'))
     whole, cut = spread([4], 'd', 30), spread([4], 'd', 30).astype('f')
-    wanted = discriminant_of(1, cut, 1, 'f')
-    yield Call('discriminant', 1, whole, 1, dtype='f').gives(wanted)
-    yield Call('discriminant', 1, whole, 1, signature=['f', 'f', 'f', 'f']).gives(wanted)
+    expected = discriminant_of(1, cut, 1, 'f')
+    yield Call('discriminant', 1, whole, 1, dtype='f').gives(expected)
+    yield Call('discriminant', 1, whole, 1, signature=['f', 'f', 'f', 'f']).gives(expected)
     yield Call('discriminant', 1, whole, 1, dtype='f', casting='safe').fails('GUF_E_CASTING')
     yield Call('discriminant', 1j, whole, 1).fails('GUF_E_NO_LOOP')
     yield Call('discriminant', spread([2], 'F'), 1.0, 1.0).fails('GUF_E_NO_LOOP')
@@ -73,14 +73,14 @@ def discriminant_into():
     b, mask = spread([2, 3], 'd', 40), np.array([[True, False, True], [False, True, True]])
     plain, gaps = np.zeros([2, 3]), np.zeros([2, 6])[:, ::2]
     for out in (plain, np.zeros([3, 2]).T, gaps, plain.astype('f')):
-        wanted = discriminant_of(1, b, 2, 'd')
-        yield Call('discriminant', 1, b, 2, out=[out]).gives(wanted.astype(out.dtype))
-        kept = np.where(mask, wanted, out).astype(out.dtype)
+        expected = discriminant_of(1, b, 2, 'd')
+        yield Call('discriminant', 1, b, 2, out=[out]).gives(expected.astype(out.dtype))
+        kept = np.where(mask, expected, out).astype(out.dtype)
         yield Call('discriminant', 1, b, 2, out=[out], where=mask).gives(kept)
     yield Call('discriminant', b, b, b, out=[b]).gives(discriminant_of(b, b, b, 'd'))
     wide = np.zeros([2, 2, 3])
-    wanted = np.broadcast_to(discriminant_of(1, b, 2, 'd'), wide.shape)
-    yield Call('discriminant', 1, b, 2, out=[wide]).gives(wanted)
+    expected = np.broadcast_to(discriminant_of(1, b, 2, 'd'), wide.shape)
+    yield Call('discriminant', 1, b, 2, out=[wide]).gives(expected)
     yield Call('discriminant', 1, b, 2, where=mask).gives(
         np.where(mask, discriminant_of(1, b, 2, 'd'), 0)
     )
@@ -95,8 +95,8 @@ def power_over():
         x, y = spread(shape, letter), spread(shape, letter, -6, 3)
         z = spread([3] if shape in ([4, 1], [2, 3]) else shape, letter, 2, 1)
         wide = [v.astype(np.longdouble) for v in (x, y, z)]
-        wanted = (wide[0] ** wide[1] / wide[2]).astype(letter)
-        yield Call('power_over', x, y, z).gives(wanted, ulp=3)
+        expected = (wide[0] ** wide[1] / wide[2]).astype(letter)
+        yield Call('power_over', x, y, z).gives(expected, ulp=3)
 
 
 # ---- generalized functions
@@ -148,15 +148,15 @@ def matmulcore():
     for letter, (left, right) in itertools.product('qfdi', shapes):
         a, b = spread(left, letter), spread(right, letter, 3, 4)
         loop = 'q' if letter == 'i' else letter
-        wanted = matmulcore_of(a, b, loop)
-        yield Call('matmulcore', a, b).gives(wanted)
-        out = np.swapaxes(np.full((*wanted.shape[:-2], *wanted.shape[:-3:-1]), 7, loop), -1, -2)
-        yield Call('matmulcore', a, b, out=[out]).gives(wanted)
+        expected = matmulcore_of(a, b, loop)
+        yield Call('matmulcore', a, b).gives(expected)
+        out = np.swapaxes(np.full((*expected.shape[:-2], *expected.shape[:-3:-1]), 7, loop), -1, -2)
+        yield Call('matmulcore', a, b, out=[out]).gives(expected)
         if len(left) == len(right) == 2:
             axes = [[1, 0], [1, 0], [1, 0]]
-            yield Call('matmulcore', a.T, b.T, axes=axes).gives(wanted.T)
+            yield Call('matmulcore', a.T, b.T, axes=axes).gives(expected.T)
             axes = [[-2, -1], [0, 1], [-1, -2]]
-            yield Call('matmulcore', a, b, axes=axes).gives(wanted.T)
+            yield Call('matmulcore', a, b, axes=axes).gives(expected.T)
     a, b = spread([2, 3], 'd'), spread([2, 4], 'd')
     yield Call('matmulcore', a, b).fails('GUF_E_SHAPE')
     yield Call('matmulcore', a, a[0]).fails('GUF_E_SHAPE')
@@ -202,16 +202,16 @@ def in_place():
     for (name, function), letter in itertools.product(functions.items(), 'fd'):
         for count, n in ((1, 4), (5, 4), (0, 4), (3, 1), (7, 6), (2, 33)):
             rows = rows_of(name, count, n, letter)
-            wanted = function(rows)
-            yield Call(name, rows).gives(wanted, inouts=[0])
+            expected = function(rows)
+            yield Call(name, rows).gives(expected, inouts=[0])
             other = np.full_like(rows, 9)
-            yield Call(name, rows, out=[other]).gives(wanted)
-            yield Call(name, rows, out=[np.full((n, count), 9, letter).T]).gives(wanted)
+            yield Call(name, rows, out=[other]).gives(expected)
+            yield Call(name, rows, out=[np.full((n, count), 9, letter).T]).gives(expected)
             backwards = np.full_like(rows, 9)[:, ::-1]
-            yield Call(name, rows, out=[backwards]).gives(wanted)
+            yield Call(name, rows, out=[backwards]).gives(expected)
             columns = rows.T.copy()
-            yield Call(name, columns, axis=0).gives(wanted.T, inouts=[0])
-            yield Call(name, columns, axes=[[0]]).gives(wanted.T, inouts=[0])
+            yield Call(name, columns, axis=0).gives(expected.T, inouts=[0])
+            yield Call(name, columns, axes=[[0]]).gives(expected.T, inouts=[0])
         wide = np.zeros((4, 12), letter)
         wide[:, ::3] = rows_of(name, 4, 4, letter)
         yield Call(name, wide[:, ::3]).gives(function(wide[:, ::3]), inouts=[0])
@@ -245,13 +245,14 @@ def moving_mean():
     for letter in 'fd':
         for a, window in ((ten, 3), (six, [1, 2]), (six, 3), (spread([3, 9], 'd'), [[2], [5]])):
             a, size = a.astype(letter), np.array(window)
-            wanted = moving_mean_of(a, size, letter)
-            yield Call('moving_mean', a, size).gives(wanted)
+            expected = moving_mean_of(a, size, letter)
+            yield Call('moving_mean', a, size).gives(expected)
             weak = window if isinstance(window, int) else size.astype('b')
-            yield Call('moving_mean', a, weak, out=[np.zeros(wanted.shape, letter)]).gives(wanted)
+            out = np.zeros(expected.shape, letter)
+            yield Call('moving_mean', a, weak, out=[out]).gives(expected)
         turned = six.astype(letter).T
-        wanted = moving_mean_of(turned.T, np.array(2), letter).T
-        yield Call('moving_mean', turned, 2, axes=[[0], [], [0]]).gives(wanted)
+        expected = moving_mean_of(turned.T, np.array(2), letter).T
+        yield Call('moving_mean', turned, 2, axes=[[0], [], [0]]).gives(expected)
     yield Call('moving_mean', ten, 2.5).fails('GUF_E_NO_LOOP')
     yield Call('moving_mean', np.float64(1), 2).fails('GUF_E_SHAPE')
 
@@ -262,13 +263,13 @@ def moving_mean():
 def several():
     for letter in 'bhiqBHIQfd':
         x, y = spread([3, 4], letter, 9), spread([4], letter, 4)
-        wanted = np.divmod(x, y)
-        yield Call('divmod', x, y).gives(*wanted)
+        expected = np.divmod(x, y)
+        yield Call('divmod', x, y).gives(*expected)
         outs = [np.zeros([3, 4], letter), np.zeros([4, 3], letter).T]
-        yield Call('divmod', x, y, out=outs).gives(*wanted)
-        yield Call('divmod', x, y, out=[outs[0], None]).gives(*wanted)
+        yield Call('divmod', x, y, out=outs).gives(*expected)
+        yield Call('divmod', x, y, out=[outs[0], None]).gives(*expected)
         mask = np.arange(12).reshape(3, 4) % 3 > 0
-        kept = [np.where(mask, w, 0).astype(letter) for w in wanted]
+        kept = [np.where(mask, w, 0).astype(letter) for w in expected]
         yield Call('divmod', x, y, out=[None, outs[1]], where=mask).gives(*kept)
         yield Call('divmod', y, y, method='outer').gives(*np.divmod.outer(y, y))
         low, high = spread([4], letter, 3), spread([3, 1], letter, 5)

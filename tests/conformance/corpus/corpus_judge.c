@@ -42,27 +42,27 @@ static double value_of(uint64_t bits, const form *f) {
   return memcpy(&narrow, &bits, sizeof narrow), (double)narrow;
 }
 
-static int real_right(uint64_t found, uint64_t wanted, const form *f, int64_t ulp) {
-  if ((found & f->magnitude) > f->infinity && (wanted & f->magnitude) > f->infinity) return 1;
-  if (ulp == 0) return found == wanted;
-  if ((found & f->magnitude) > f->infinity || (wanted & f->magnitude) > f->infinity) return 0;
-  const int64_t a = rank(found, f), b = rank(wanted, f);
+static int real_right(uint64_t found, uint64_t expected, const form *f, int64_t ulp) {
+  if ((found & f->magnitude) > f->infinity && (expected & f->magnitude) > f->infinity) return 1;
+  if (ulp == 0) return found == expected;
+  if ((found & f->magnitude) > f->infinity || (expected & f->magnitude) > f->infinity) return 0;
+  const int64_t a = rank(found, f), b = rank(expected, f);
   return a == b || (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b) <= (uint64_t)ulp;
 }
 
 /* Compares both parts of a complex number with a tolerance in ulp of the larger part. */
-static int complex_right(const unsigned char *found, const unsigned char *wanted, const form *f,
+static int complex_right(const unsigned char *found, const unsigned char *expected, const form *f,
                          int64_t ulp) {
   double largest = 0, limit;
   int exponent, right = 1;
   for (size_t k = 0; k < 2; ++k)
-    largest = fmax(largest, fabs(value_of(bits_at(wanted + k * f->size, f->size), f)));
+    largest = fmax(largest, fabs(value_of(bits_at(expected + k * f->size, f->size), f)));
   limit = largest > 0 && isfinite(largest)
               ? (frexp(largest, &exponent), (double)ulp * f->eps * ldexp(1, exponent - 1))
               : 0;
   for (size_t k = 0; k < 2; ++k) {
     const uint64_t a = bits_at(found + k * f->size, f->size);
-    const uint64_t b = bits_at(wanted + k * f->size, f->size);
+    const uint64_t b = bits_at(expected + k * f->size, f->size);
     if (real_right(a, b, f, 0) || value_of(a, f) == value_of(b, f)) continue;
     right = right && ulp && fabs(value_of(a, f) - value_of(b, f)) <= limit;
   }
@@ -83,28 +83,28 @@ int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_
   guf_dtype_get_info(dtype, &info, NULL);
   const double nbytes = (double)(count * info.itemsize);
   const int64_t ulp = (int64_t)get(result, "ulp")->valuedouble;
-  const unsigned char *wanted = blob_at(c->blob, get(result, "at")->valuedouble, nbytes);
+  const unsigned char *expected = blob_at(c->blob, get(result, "at")->valuedouble, nbytes);
   const unsigned char *defined = place ? blob_at(c->blob, place->valuedouble, (double)count) : NULL;
   const form *f = form_of(&info);
-  if (!wanted || nbytes != get(result, "nbytes")->valuedouble || (place && !defined))
+  if (!expected || nbytes != get(result, "nbytes")->valuedouble || (place && !defined))
     return fails(c, "the result's bytes");
-  for (uint64_t k = 0; k < count; ++k, found += info.itemsize, wanted += info.itemsize) {
+  for (uint64_t k = 0; k < count; ++k, found += info.itemsize, expected += info.itemsize) {
     int right;
     if (defined && !defined[k]) continue;
     if (!f)
-      right = !memcmp(found, wanted, info.itemsize);
+      right = !memcmp(found, expected, info.itemsize);
     else if (info.kind != GUF_KIND_COMPLEX)
-      right = real_right(bits_at(found, f->size), bits_at(wanted, f->size), f, ulp);
+      right = real_right(bits_at(found, f->size), bits_at(expected, f->size), f, ulp);
     else if (ulp)
-      right = complex_right(found, wanted, f, ulp);
+      right = complex_right(found, expected, f, ulp);
     else
       right =
-          real_right(bits_at(found, f->size), bits_at(wanted, f->size), f, 0) &&
-          real_right(bits_at(found + f->size, f->size), bits_at(wanted + f->size, f->size), f, 0);
+          real_right(bits_at(found, f->size), bits_at(expected, f->size), f, 0) &&
+          real_right(bits_at(found + f->size, f->size), bits_at(expected + f->size, f->size), f, 0);
     if (!right)
       return fails(c, "element %llu: 0x%llx, expected 0x%llx (%s, %lld ULP)", (unsigned long long)k,
                    (unsigned long long)bits_at(found, info.itemsize > 8 ? 8 : info.itemsize),
-                   (unsigned long long)bits_at(wanted, info.itemsize > 8 ? 8 : info.itemsize),
+                   (unsigned long long)bits_at(expected, info.itemsize > 8 ? 8 : info.itemsize),
                    info.name, (long long)ulp);
   }
   return 1;
@@ -114,14 +114,14 @@ int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_
 
 static int same_shape(corpus_case *c, const cJSON *result, guf_dtype dtype, int ndim,
                       const int64_t *shape) {
-  const cJSON *wanted = get(result, "shape"), *one;
+  const cJSON *expected = get(result, "shape"), *one;
   const char *name = get(result, "dtype")->valuestring;
   int axis = 0;
   if (strcmp(guf_dtype_name(dtype), name))
     return fails(c, "dtype %s, expected %s", guf_dtype_name(dtype), name);
-  if (cJSON_GetArraySize(wanted) != ndim)
-    return fails(c, "%d dimensions, expected %d", ndim, cJSON_GetArraySize(wanted));
-  cJSON_ArrayForEach(one, wanted) {
+  if (cJSON_GetArraySize(expected) != ndim)
+    return fails(c, "%d dimensions, expected %d", ndim, cJSON_GetArraySize(expected));
+  cJSON_ArrayForEach(one, expected) {
     if ((int64_t)one->valuedouble != shape[axis])
       return fails(c, "extent %lld of axis %d", (long long)shape[axis], axis);
     ++axis;
@@ -183,8 +183,8 @@ static int allocated_right(corpus_case *c, const cJSON *result, guf_array array)
   right = right && same_shape(c, result, info.dtype, info.ndim, info.shape);
   for (int axis = 0; right && strides && info.size && axis < info.ndim; ++axis) {
     if (info.shape[axis] < 2) continue;
-    const cJSON *wanted = cJSON_GetArrayItem(strides, place++);
-    if (!wanted || (int64_t)wanted->valuedouble != info.strides[axis])
+    const cJSON *expected = cJSON_GetArrayItem(strides, place++);
+    if (!expected || (int64_t)expected->valuedouble != info.strides[axis])
       right = fails(c, "stride %lld of axis %d", (long long)info.strides[axis], axis);
   }
   unsigned char *all = malloc(info.nbytes + 1);
@@ -245,13 +245,13 @@ static int refused(corpus_case *c, const guf_error *error, const cJSON *expect) 
 
 int case_judge(corpus_case *c, guf_status status, const guf_error *error,
                const guf_operand *results, int nresults) {
-  const cJSON *expect = get(c->json, "expect"), *wanted = get(expect, "status");
+  const cJSON *expect = get(c->json, "expect"), *expected = get(expect, "status");
   const cJSON *inouts = get(expect, "inouts"), *fp_flags = get(expect, "fp_flags");
   const operand *written[GUF_MAX_OPERANDS];
   int count = 0;
-  if (strcmp(guf_status_name(status), wanted->valuestring))
+  if (strcmp(guf_status_name(status), expected->valuestring))
     return fails(c, "%s \"%s\", expected %s", guf_status_name(status), status ? error->message : "",
-                 wanted->valuestring);
+                 expected->valuestring);
   if (status != GUF_OK) return refused(c, error, expect);
   if (fp_flags && c->fp_flags != (uint32_t)fp_flags->valuedouble)
     return fails(c, "fp_flags %u, expected %u", c->fp_flags, (unsigned)fp_flags->valuedouble);

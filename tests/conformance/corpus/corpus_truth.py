@@ -178,8 +178,8 @@ def refuse_inexact(case, theirs):
     """Sums of small whole numbers and products of powers of two are exact in any order."""
     if case['op'] in judge.EITHER_ZERO or theirs.output.dtype.kind == 'b':
         return
-    wanted = {'add': 'whole', 'subtract': 'whole', 'multiply': 'powers'}.get(case['op'])
-    if any(b['values'] != wanted for b in case['buffers'] if b['dtype'] not in '?'):
+    expected = {'add': 'whole', 'subtract': 'whole', 'multiply': 'powers'}.get(case['op'])
+    if any(b['values'] != expected for b in case['buffers'] if b['dtype'] not in '?'):
         raise Open('folds that round')
     if case.get('initial') not in (None, 'none') and not ('weak_int' in case['initial']):
         raise Open('folds that round')

@@ -36,10 +36,10 @@ def not_judged(folder, printed):
     """Returns the groups whose line in the output of a runner is missing or wrong."""
     lines, found = set(printed.splitlines()), []
     for group, ids in cases_of(folder).items():
-        wanted = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
-        if wanted not in lines:
-            told = [line for line in lines if line.startswith(f'{group}: ')]
-            found.append(f'expected "{wanted}", got "{told[0] if told else "nothing"}"')
+        expected = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
+        if expected not in lines:
+            report = [line for line in lines if line.startswith(f'{group}: ')]
+            found.append(f'expected "{expected}", got "{report[0] if told else "nothing"}"')
     return found
 
 

@@ -44,13 +44,13 @@ def answers():
     return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}
 
 
-def answered(name, case, told):
+def answered(name, case, report):
     """Returns the case; for a rejected case with the argument, axis and message of the error."""
     expect = case['expect']
     if expect['status'] == 'GUF_OK':
         return {'id': name, **case}
-    argument, axis, text = told.get(name, (-1, -1, expect.get('message', '')))
-    if name not in told:
+    argument, axis, text = report.get(name, (-1, -1, expect.get('message', '')))
+    if name not in report:
         print(f'{name}: answers.tsv has no line for this refusal')
     elif not text.startswith(expect.get('message', '')):
         sys.exit(f'{name}: "{text}", of NumPy "{expect["message"]}"')
@@ -63,9 +63,9 @@ def files_of(group, make, tell):
     blob = Blob()
     cases, left_out = make(group, blob)
     head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}
-    lines, told = [], answers()
+    lines, report = [], answers()
     for number, case in enumerate(cases):
-        case = answered(f'{group}-{number:04}', case, told)
+        case = answered(f'{group}-{number:04}', case, report)
         lines.append(json.dumps(case, separators=(',', ':')))
     text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n'
     text += ',\n'.join(lines) + '\n]}\n'
@@ -88,21 +88,21 @@ def main():
     options = parser.parse_args()
     np.seterr(all='ignore')
     warnings.simplefilter('ignore')
-    count, wanted = 0, {}
+    count, expected = 0, {}
     for name, make in groups().items():
         if not options.group or name in options.group:
             cases, files = files_of(name, make, (lambda _: None) if options.check else print)
-            count, wanted = count + cases, wanted | files
+            count, expected = count + cases, expected | files
     if not options.check:
-        for name, data in wanted.items():
+        for name, data in expected.items():
             (options.folder / name).write_bytes(data)
         print(f'{count} cases')
         return 0
     files = [*options.folder.glob('*.json'), *options.folder.glob('*.npy')]
     there = {path.name: path.read_bytes() for path in files}
-    names = wanted.keys() | there.keys()
-    wrong = sorted(name for name in names if wanted.get(name) != there.get(name))
-    print(f'{count} cases in {len(wanted)} files; differ: {", ".join(wrong) or "none"}')
+    names = expected.keys() | there.keys()
+    wrong = sorted(name for name in names if expected.get(name) != there.get(name))
+    print(f'{count} cases in {len(expected)} files; differ: {", ".join(wrong) or "none"}')
     return 1 if wrong or not count else 0
 
 

@@ -118,14 +118,14 @@ def refused_instead(case, blob):
     case['expect'] = {'status': 'GUF_E_SHAPE'}
 
 
-def has(**wanted):
+def has(**expected):
     """Selects successful cases with a nonempty first result that has these properties."""
 
     def fits(case):
         spec = first_result(case)
         return spec.get('nbytes', 0) > 0 and 'defined' not in spec and all(
             spec.get(k) in v if isinstance(v, tuple) else spec.get(k) == v
-            for k, v in wanted.items()
+            for k, v in expected.items()
         )
 
     return fits
@@ -215,13 +215,13 @@ def run(modules, runner, faulty):
     if done.returncode == 77:
         print(done.stdout, end='')
         sys.exit(77)
-    count, told = len(ids), {line.split(': ')[0] for line in done.stdout.splitlines()}
-    wanted = f'{count} cases, {0 if faulty else count} passed, {count if faulty else 0} failed'
+    count, report = len(ids), {line.split(': ')[0] for line in done.stdout.splitlines()}
+    expected = f'{count} cases, {0 if faulty else count} passed, {count if faulty else 0} failed'
     lines = done.stdout.splitlines() or ['nothing was printed']
     print(*missed, sep='\n', end='\n' if missed else '')
-    good = not missed and lines[-1] == wanted and done.returncode == (1 if faulty else 0)
-    wrong = [one for one in ids if (one in told) != faulty]
-    print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; expected {wanted}')
+    good = not missed and lines[-1] == expected and done.returncode == (1 if faulty else 0)
+    wrong = [one for one in ids if (one in report) != faulty]
+    print(f'{"faults" if faulty else "no faults"}: {lines[-1]}; expected {expected}')
     if wrong:
         print(f'{"not seen" if faulty else "failed"}: {", ".join(wrong)}')
     if not good:

@@ -2,7 +2,7 @@
 // Stream capture, calls that invalidate a capture, and graphs.
 #include <thread>
 
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {
@@ -74,7 +74,7 @@ TEST_P(SimCapture, EventsDrawOtherStreamsIn) {
   EXPECT_EQ(status(streams_[1]), kNone);
 }
 
-TEST_P(SimCapture, ForgottenStreamsAreTold) {
+TEST_P(SimCapture, ForgottenStreamsAreReported) {
   void *graph = nullptr;
   SIM_OK(face_.capture_begin(streams_[0], kRelaxed));
   SIM_OK(face_.event_record(event_, streams_[0]));

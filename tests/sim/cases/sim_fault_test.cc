@@ -2,7 +2,7 @@
 // Injected faults, functions that old drivers lack, counters, and differences between vendors.
 #include <set>
 
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 #include "tests/sim/sim_control.h"
 
 namespace sim_test {
@@ -43,7 +43,7 @@ TEST_P(SimFault, StickyFaultsStay) {
   EXPECT_EQ(face_.device_sync(), 700);
 }
 
-TEST_P(SimFault, BadTextsAreTold) {
+TEST_P(SimFault, BadTextsAreReported) {
   const auto fault = face_.entry<decltype(gufunc_sim_fault)>("gufunc_sim_fault");
   EXPECT_EQ(fault("nonsense"), 1);
   EXPECT_EQ(fault("a:1:2:sometimes"), 1);
@@ -225,7 +225,7 @@ TEST_F(SimContext, AddressesByVersion) {
   EXPECT_EQ(address, face_.symbol("cuMemAlloc_v2"));
   EXPECT_EQ(status, 0);
   EXPECT_EQ(find("cuLibraryLoadData", &address, 11080, 0, &status), 500);
-  EXPECT_EQ(status, 2) << "too new for the version asked for";
+  EXPECT_EQ(status, 2) << "too new for the version requested";
   EXPECT_EQ(find("cuNothing", &address, 12000, 0, &status), 500);
   EXPECT_EQ(status, 1);
   EXPECT_EQ(address, nullptr);

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {
@@ -93,7 +93,7 @@ TEST_P(SimModule, LimitsOfLaunches) {
   }
 }
 
-TEST_P(SimModule, WhatCannotRunIsTold) {
+TEST_P(SimModule, WhatCannotRunIsReported) {
   const TestBlock block = {};
   const struct {
     const char *kernel, *text;

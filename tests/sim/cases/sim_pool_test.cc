@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory: what pools reserve and release, and use outside the stream's order.
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {
@@ -85,11 +85,11 @@ TEST_P(SimPool, OtherDevicesHaveTheAccessThatIsSet) {
   struct Location {
     int type, id;
   };
-  struct Wanted {
+  struct Expected {
     Location location;
     int flags;
   };
-  const auto set = face_.entry<int(void *, const Wanted *, size_t)>(cuda + "MemPoolSetAccess");
+  const auto set = face_.entry<int(void *, const Expected *, size_t)>(cuda + "MemPoolSetAccess");
   const auto get = face_.entry<int(int *, void *, Location *)>(cuda + "MemPoolGetAccess");
   const auto access = [&](int device) {
     Location location = {1, device};
@@ -99,11 +99,11 @@ TEST_P(SimPool, OtherDevicesHaveTheAccessThatIsSet) {
   };
   EXPECT_EQ(access(0), 3);
   EXPECT_EQ(access(1), 0);
-  Wanted wanted = {{1, 1}, 3};
-  SIM_OK(set(pool_, &wanted, 1));
+  Expected expected = {{1, 1}, 3};
+  SIM_OK(set(pool_, &expected, 1));
   EXPECT_EQ(access(1), 3);
-  for (const Wanted &wrong :
-       {Wanted{{1, 0}, 0}, Wanted{{1, 1}, 2}, Wanted{{1, 7}, 3}, Wanted{{2, 1}, 3}}) {
+  for (const Expected &wrong :
+       {Expected{{1, 0}, 0}, Expected{{1, 1}, 2}, Expected{{1, 7}, 3}, Expected{{2, 1}, 3}}) {
     EXPECT_EQ(set(pool_, &wrong, 1), 1);
   }
   EXPECT_EQ(set(pool_, nullptr, 1), 1);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {
@@ -126,7 +126,7 @@ TEST_P(SimStream, QueriesAndTimes) {
   EXPECT_EQ(face_.event_elapsed(&milliseconds, start, plain), 400) << "no timing";
 }
 
-TEST_P(SimStream, DeadHandlesAreTold) {
+TEST_P(SimStream, DeadHandlesAreReported) {
   prepare("eager");
   void *event = nullptr;
   SIM_OK(face_.event(&event, false));

@@ -90,36 +90,36 @@ bool read_metadata(const Elf &elf, Value *out) {
   return false;
 }
 
-ImageKernel read_kernel(const Value &said) {
+ImageKernel read_kernel(const Value &message) {
   ImageKernel kernel;
-  kernel.name = said[".name"].text;
-  for (const Value &argument : said[".args"].list) {
+  kernel.name = message[".name"].text;
+  for (const Value &argument : message[".args"].list) {
     if (argument[".value_kind"].text.rfind("hidden_", 0) == 0) continue;
     const auto offset = static_cast<uint32_t>(argument[".offset"].number);
     const auto bytes = static_cast<uint32_t>(argument[".size"].number);
     kernel.parameters.push_back({offset, bytes});
     kernel.argument_bytes = std::max(kernel.argument_bytes, offset + bytes);
   }
-  kernel.max_threads = static_cast<uint32_t>(said[".max_flat_workgroup_size"].number);
-  kernel.registers = static_cast<uint32_t>(said[".vgpr_count"].number);
-  kernel.shared_bytes = static_cast<uint32_t>(said[".group_segment_fixed_size"].number);
-  kernel.local_bytes = static_cast<uint32_t>(said[".private_segment_fixed_size"].number);
+  kernel.max_threads = static_cast<uint32_t>(message[".max_flat_workgroup_size"].number);
+  kernel.registers = static_cast<uint32_t>(message[".vgpr_count"].number);
+  kernel.shared_bytes = static_cast<uint32_t>(message[".group_segment_fixed_size"].number);
+  kernel.local_bytes = static_cast<uint32_t>(message[".private_segment_fixed_size"].number);
   return kernel;
 }
 
 // Checks the descriptor that belongs to the metadata. A kernel without a descriptor cannot be
 // launched.
-bool descriptor_fits(const Elf &elf, const Value &said) {
+bool descriptor_fits(const Elf &elf, const Value &message) {
   const Section *table = elf.section(".dynsym");
   if (table == nullptr) return false;
   for (const Elf64_Sym &symbol : elf.symbols(*table)) {
-    if (elf.symbol_name(*table, symbol) != said[".symbol"].text) continue;
+    if (elf.symbol_name(*table, symbol) != message[".symbol"].text) continue;
     const std::string_view bytes = elf.at_address(symbol.st_value, 64);
     if (bytes.size() != 64) return false;
     uint32_t fixed[3];
     std::memcpy(fixed, bytes.data(), sizeof(fixed));
-    return fixed[0] == said[".group_segment_fixed_size"].number &&
-           fixed[2] == said[".kernarg_segment_size"].number;
+    return fixed[0] == message[".group_segment_fixed_size"].number &&
+           fixed[2] == message[".kernarg_segment_size"].number;
   }
   return false;
 }
@@ -136,9 +136,9 @@ int read_amd_image(const void *data, const std::string &arch, Image *out) {
   if (!code_runs_on(elf.header().e_flags, arch)) return kNoBinaryForGpu;
   Value metadata;
   if (!read_metadata(elf, &metadata)) return kInvalidImage;
-  for (const Value &said : metadata["amdhsa.kernels"].list) {
-    if (!descriptor_fits(elf, said)) return kInvalidImage;
-    out->kernels.push_back(read_kernel(said));
+  for (const Value &message : metadata["amdhsa.kernels"].list) {
+    if (!descriptor_fits(elf, message)) return kInvalidImage;
+    out->kernels.push_back(read_kernel(message));
   }
   return kSuccess;
 }

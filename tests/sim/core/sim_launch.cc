@@ -12,11 +12,12 @@ using Bytes = std::vector<unsigned char>;
 using gufunc::emulator::Outcome;
 
 // Packs the arguments in the layout of the image.
-bool pack_parameters(const ImageKernel &said, void **parameters, Bytes *out) {
-  out->assign(said.argument_bytes, 0);
-  for (size_t i = 0; i < said.parameters.size(); ++i) {
+bool pack_parameters(const ImageKernel &message, void **parameters, Bytes *out) {
+  out->assign(message.argument_bytes, 0);
+  for (size_t i = 0; i < message.parameters.size(); ++i) {
     if (parameters == nullptr || parameters[i] == nullptr) return false;
-    std::memcpy(out->data() + said.parameters[i].offset, parameters[i], said.parameters[i].bytes);
+    std::memcpy(out->data() + message.parameters[i].offset, parameters[i],
+                message.parameters[i].bytes);
   }
   return true;
 }
@@ -92,7 +93,7 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   launch.arguments = queued.arguments.data();
   std::memcpy(launch.blocks, queued.shape.blocks, sizeof(launch.blocks));
   std::memcpy(launch.threads, queued.shape.threads, sizeof(launch.threads));
-  launch.shared_bytes = queued.shape.shared_bytes + queued.kernel->said.shared_bytes;
+  launch.shared_bytes = queued.shape.shared_bytes + queued.kernel->message.shared_bytes;
   launch.synchronises = items.synchronises != 0;
   launch.descending = descending;
   const gufunc::emulator::Result result = run_grid(launch, queued.edges);
@@ -100,7 +101,7 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   char text[256];
   gufunc::emulator::describe(result, text, sizeof(text));
   const Lock lock(driver.mutex);
-  violation(driver, queued.kernel->context, queued.kernel->said.name + ": " + text);
+  violation(driver, queued.kernel->context, queued.kernel->message.name + ": " + text);
   return kLaunchFailed;
 }
 
@@ -117,7 +118,7 @@ int run_twice(Driver &driver, const Queued &queued) {
   if (take_snapshot(driver, device) == ascending) return kSuccess;
   const Lock lock(driver.mutex);
   violation(driver, queued.kernel->context,
-            queued.kernel->said.name + ": its items in another order leave other bytes");
+            queued.kernel->message.name + ": its items in another order leave other bytes");
   return kLaunchFailed;
 }
 
@@ -135,12 +136,12 @@ int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
                    driver.config.edges};
   const bool packed = extra != nullptr
                           ? take_extra(extra, extra_end, &queued.arguments)
-                          : pack_parameters(kernel->said, parameters, &queued.arguments);
+                          : pack_parameters(kernel->message, parameters, &queued.arguments);
   if (!packed) return kInvalidValue;
-  const std::string &name = kernel->said.name;
-  if (queued.arguments.size() != kernel->said.argument_bytes) {
+  const std::string &name = kernel->message.name;
+  if (queued.arguments.size() != kernel->message.argument_bytes) {
     violation(driver, nullptr,
-              name + " takes " + std::to_string(kernel->said.argument_bytes) +
+              name + " takes " + std::to_string(kernel->message.argument_bytes) +
                   " bytes of arguments and got " + std::to_string(queued.arguments.size()));
     return kInvalidValue;
   }
@@ -148,9 +149,9 @@ int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
     violation(driver, kernel->context, name + " cannot run: " + kernel->why_not);
     return kLaunchFailed;
   }
-  if (kernel->items->argument_bytes != kernel->said.argument_bytes) {
+  if (kernel->items->argument_bytes != kernel->message.argument_bytes) {
     violation(driver, kernel->context,
-              name + " takes " + std::to_string(kernel->said.argument_bytes) +
+              name + " takes " + std::to_string(kernel->message.argument_bytes) +
                   " bytes of arguments in its image and " +
                   std::to_string(kernel->items->argument_bytes) + " in its emulation file");
     return kLaunchFailed;

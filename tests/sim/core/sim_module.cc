@@ -49,13 +49,13 @@ std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::
 std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name) {
   std::shared_ptr<Kernel> &kernel = module.kernels[name];
   if (kernel != nullptr) return kernel;
-  for (const ImageKernel &said : module.image.kernels) {
-    if (said.name != name) continue;
+  for (const ImageKernel &message : module.image.kernels) {
+    if (message.name != name) continue;
     kernel = std::make_shared<Kernel>();
     kernel->handle = driver.new_handle();
     kernel->context = module.context;
     kernel->module = module.handle;
-    kernel->said = said;
+    kernel->message = message;
     kernel->items =
         find_emulation(driver.config, module.digest, module.image.size, name, &kernel->why_not);
     if (kernel->items == nullptr && module.image.ptx_version != 0) {

@@ -15,7 +15,7 @@ struct Kernel {
   void *handle = nullptr;
   Context *context = nullptr;
   void *module = nullptr;
-  ImageKernel said;  // properties from the image
+  ImageKernel message;  // properties from the image
   // The entry that runs. If it is null, why_not is the reason.
   const guf::device::emulated_kernel *items = nullptr;
   std::string why_not;

@@ -125,14 +125,14 @@ SIM_EXPORT int cuMemPoolDestroy(void *pool) {
   SIM_END;
 }
 
-SIM_EXPORT int cuMemPoolSetAccess(void *pool, const sim::cuda::MemAccessDesc *wanted,
+SIM_EXPORT int cuMemPoolSetAccess(void *pool, const sim::cuda::MemAccessDesc *expected,
                                   size_t count) {
   SIM_CALL(cuMemPoolSetAccess, 0) {
     const std::shared_ptr<sim::Pool> found = driver.pools.find(pool);
-    if (found == nullptr || wanted == nullptr || count == 0) return sim::kInvalidValue;
+    if (found == nullptr || expected == nullptr || count == 0) return sim::kInvalidValue;
     for (size_t i = 0; i < count; ++i) {
-      if (wanted[i].location.type != 1) return sim::kInvalidValue;
-      const int code = set_pool_access(driver, *found, wanted[i].location.id, wanted[i].flags);
+      if (expected[i].location.type != 1) return sim::kInvalidValue;
+      const int code = set_pool_access(driver, *found, expected[i].location.id, expected[i].flags);
       if (code != kSuccess) return code;
     }
     return kSuccess;

@@ -31,7 +31,7 @@ bool fits_grid(const sim::LaunchShape &shape) {
 }
 
 uint32_t dynamic_limit(const Kernel &kernel) {
-  const uint32_t fixed = std::min(kernel.said.shared_bytes, sim::cuda::kDefaultShared);
+  const uint32_t fixed = std::min(kernel.message.shared_bytes, sim::cuda::kDefaultShared);
   return kernel.shared_set ? kernel.max_dynamic_shared : sim::cuda::kDefaultShared - fixed;
 }
 
@@ -40,16 +40,16 @@ int function_attribute(const Driver &driver, const Kernel &kernel, const sim::Mo
   const int arch = sim::cuda::arch_of(driver);
   switch (attribute) {
     case sim::cuda::kFunctionMaxThreads:
-      return *out = static_cast<int>(kernel.said.max_threads), kSuccess;
+      return *out = static_cast<int>(kernel.message.max_threads), kSuccess;
     case sim::cuda::kFunctionSharedBytes:
-      return *out = static_cast<int>(kernel.said.shared_bytes), kSuccess;
+      return *out = static_cast<int>(kernel.message.shared_bytes), kSuccess;
     case sim::cuda::kFunctionConstantBytes:
     case sim::cuda::kFunctionCacheMode:
       return *out = 0, kSuccess;
     case sim::cuda::kFunctionLocalBytes:
-      return *out = static_cast<int>(kernel.said.local_bytes), kSuccess;
+      return *out = static_cast<int>(kernel.message.local_bytes), kSuccess;
     case sim::cuda::kFunctionRegisters:
-      return *out = static_cast<int>(kernel.said.registers), kSuccess;
+      return *out = static_cast<int>(kernel.message.registers), kSuccess;
     case sim::cuda::kFunctionPtxVersion:
       return *out = module.image.ptx_version != 0 ? module.image.arch : arch, kSuccess;
     case sim::cuda::kFunctionBinaryVersion:
@@ -222,7 +222,8 @@ SIM_EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
     if (attribute == sim::cuda::kFunctionCarveout) return kSuccess;
     if (attribute != sim::cuda::kFunctionMaxDynamicShared || value < 0) return sim::kInvalidValue;
     const uint32_t most = sim::cuda::optin_shared(sim::cuda::arch_of(driver));
-    if (static_cast<uint64_t>(value) + kernel->said.shared_bytes > most) return sim::kInvalidValue;
+    if (static_cast<uint64_t>(value) + kernel->message.shared_bytes > most)
+      return sim::kInvalidValue;
     kernel->max_dynamic_shared = static_cast<uint32_t>(value);
     kernel->shared_set = true;
     return kSuccess;
@@ -244,9 +245,9 @@ SIM_EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *fu
     if (blocks == nullptr || threads <= 0) return sim::kInvalidValue;
     if (kernel == nullptr) return sim::kInvalidHandle;
     const uint64_t all = sim::cuda::optin_shared(sim::cuda::arch_of(driver)) + 1024;
-    const uint64_t each = shared + kernel->said.shared_bytes + 1024;
+    const uint64_t each = shared + kernel->message.shared_bytes + 1024;
     const uint64_t warps = (static_cast<uint64_t>(threads) + 31) / 32;
-    *blocks = static_cast<uint32_t>(threads) > kernel->said.max_threads
+    *blocks = static_cast<uint32_t>(threads) > kernel->message.max_threads
                   ? 0
                   : static_cast<int>(std::min<uint64_t>({32, 64 / warps, all / each}));
     return kSuccess;
@@ -271,7 +272,7 @@ SIM_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, 
     const sim::LaunchShape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
     if (!fits_grid(shape) || shared > dynamic_limit(*kernel)) return sim::kInvalidValue;
     if (parameters != nullptr && extra != nullptr) return sim::kInvalidValue;
-    if (block_x * block_y * block_z > kernel->said.max_threads) return sim::kInvalidValue;
+    if (block_x * block_y * block_z > kernel->message.max_threads) return sim::kInvalidValue;
     return launch(driver, found, kernel, shape, parameters, extra,
                   reinterpret_cast<const void *>(sim::cuda::kExtraEnd));
   }

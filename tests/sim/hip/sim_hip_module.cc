@@ -28,8 +28,8 @@ int check_shape(const Kernel &kernel, const sim::LaunchShape &shape) {
       return sim::kInvalidConfiguration;
     }
   }
-  if (threads > 1024 || threads > kernel.said.max_threads) return sim::kInvalidConfiguration;
-  if (uint64_t{shape.shared_bytes} + kernel.said.shared_bytes > hip::kSharedBytes) {
+  if (threads > 1024 || threads > kernel.message.max_threads) return sim::kInvalidConfiguration;
+  if (uint64_t{shape.shared_bytes} + kernel.message.shared_bytes > hip::kSharedBytes) {
     return sim::kInvalidValue;
   }
   return kSuccess;
@@ -38,13 +38,13 @@ int check_shape(const Kernel &kernel, const sim::LaunchShape &shape) {
 bool function_attribute(const Kernel &kernel, int attribute, int *out) {
   switch (attribute) {
     case hip::kFunctionMaxThreads:
-      return *out = static_cast<int>(kernel.said.max_threads), true;
+      return *out = static_cast<int>(kernel.message.max_threads), true;
     case hip::kFunctionSharedBytes:
-      return *out = static_cast<int>(kernel.said.shared_bytes), true;
+      return *out = static_cast<int>(kernel.message.shared_bytes), true;
     case hip::kFunctionLocalBytes:
-      return *out = static_cast<int>(kernel.said.local_bytes), true;
+      return *out = static_cast<int>(kernel.message.local_bytes), true;
     case hip::kFunctionRegisters:
-      return *out = static_cast<int>(kernel.said.registers), true;
+      return *out = static_cast<int>(kernel.message.registers), true;
     case hip::kFunctionConstantBytes:
     case hip::kFunctionCacheMode:
     case hip::kFunctionCarveout:
@@ -53,7 +53,7 @@ bool function_attribute(const Kernel &kernel, int attribute, int *out) {
     case hip::kFunctionBinaryVersion:
       return *out = 30, true;
     case hip::kFunctionMaxDynamicShared:
-      return *out = static_cast<int>(hip::kSharedBytes - kernel.said.shared_bytes), true;
+      return *out = static_cast<int>(hip::kSharedBytes - kernel.message.shared_bytes), true;
     default:
       return false;
   }

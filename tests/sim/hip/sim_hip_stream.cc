@@ -281,14 +281,14 @@ SIM_EXPORT int hipMemcpyDtoDAsync(void *to, void *from, size_t bytes, void *stre
 SIM_EXPORT int hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                   size_t bytes, void *stream) {
   SIM_CALL(hipMemcpyPeerAsync, 0) {
-    const auto lies_on = [&](const void *address, int device) {
+    const auto home = [&](const void *address, int device) {
       const sim::Allocation *found = driver.memory.find(reinterpret_cast<uint64_t>(address));
       return found != nullptr && found->device == device;
     };
     if (!driver.has_device(to_device) || !driver.has_device(from_device)) {
       return sim::kInvalidDevice;
     }
-    if (!lies_on(to, to_device) || !lies_on(from, from_device)) return sim::kInvalidValue;
+    if (!home(to, to_device) || !home(from, from_device)) return sim::kInvalidValue;
     return copy(driver, lock, stream, to, Side::kDevice, from, Side::kDevice, bytes);
   }
   SIM_END;

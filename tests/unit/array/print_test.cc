@@ -123,9 +123,10 @@ TEST(Print, ScalarsAreNumPysForWholeTypes) {
     if (parts[1] != "scalars") continue;
     ++seen;
     const guf_dtype dtype = dtype_named(parts[0]);
-    uint64_t wanted = 0;
-    std::from_chars(parts[2].data(), parts[2].data() + 16, wanted, 16);
-    EXPECT_EQ(hash_of_scalars(dtype, dtype::itemsize(dtype) == 2 ? 65536 : 200000), wanted) << row;
+    uint64_t expected = 0;
+    std::from_chars(parts[2].data(), parts[2].data() + 16, expected, 16);
+    EXPECT_EQ(hash_of_scalars(dtype, dtype::itemsize(dtype) == 2 ? 65536 : 200000), expected)
+        << row;
   }
   EXPECT_EQ(seen, 4);
 }
@@ -144,13 +145,13 @@ TEST(Print, TimesAsNumPy) {
     if (!alone) shape.push_back(static_cast<int64_t>(values.size()));
     const auto plain =
         borrow(dtype_named(parts.at(1)), shape, {8}, reinterpret_cast<uint64_t>(values.data()), 0);
-    std::string wanted = parts.at(3);
-    for (size_t at = 0; (at = wanted.find("\\n", at)) != std::string::npos;) {
-      wanted.replace(at, 2, "\n");
+    std::string expected = parts.at(3);
+    for (size_t at = 0; (at = expected.find("\\n", at)) != std::string::npos;) {
+      expected.replace(at, 2, "\n");
     }
-    EXPECT_EQ(print(*plain), wanted) << row;
+    EXPECT_EQ(print(*plain), expected) << row;
     if (alone) continue;
-    EXPECT_EQ(print(*make_awkward(*plain).array), wanted) << row;
+    EXPECT_EQ(print(*make_awkward(*plain).array), expected) << row;
   }
   EXPECT_GT(nrows, 200U);
 }

@@ -112,7 +112,7 @@ TEST(Views, AreNumPysForThousandsOfChains) {
 
 struct Case {
   const char *name;
-  guf_status wanted;
+  guf_status expected;
   guf_status (*run)(const Array &array, base::Ref<Array> *out, guf_error *error);
 };
 
@@ -172,8 +172,8 @@ TEST(Views, RefuseWhatNumPyNeverSees) {
   for (const Case &row : kCases) {
     base::Ref<Array> out;
     guf_error error = {sizeof(guf_error)};
-    EXPECT_EQ(row.run(*array, &out, &error), row.wanted) << row.name << ": " << error.message;
-    EXPECT_EQ(static_cast<bool>(out), row.wanted == GUF_OK) << row.name;
+    EXPECT_EQ(row.run(*array, &out, &error), row.expected) << row.name << ": " << error.message;
+    EXPECT_EQ(static_cast<bool>(out), row.expected == GUF_OK) << row.name;
   }
   base::collect();
 }

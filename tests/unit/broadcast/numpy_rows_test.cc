@@ -97,11 +97,11 @@ std::string answer(const std::vector<std::string> &field) {
 bool same_layout(const std::string &ours, const std::string &numpy) {
   const auto shape = numbers(numpy.substr(0, numpy.find(':')));
   if (shape != numbers(ours.substr(0, ours.find(':')))) return false;
-  const auto wanted = numbers(numpy.substr(numpy.find(':') + 1));
+  const auto expected = numbers(numpy.substr(numpy.find(':') + 1));
   const auto found = numbers(ours.substr(ours.find(':') + 1));
   for (size_t k = 0; k < shape.size(); ++k) {
     if (std::count(shape.begin(), shape.end(), 0) != 0) return true;
-    if (shape[k] > 1 && wanted[k] != found[k]) return false;
+    if (shape[k] > 1 && expected[k] != found[k]) return false;
   }
   return true;
 }

@@ -68,7 +68,7 @@ const Row kRows[] = {
 
 class OutputShape : public testing::TestWithParam<Row> {};
 
-TEST_P(OutputShape, IsToldTruly) {
+TEST_P(OutputShape, IsReportedCorrectly) {
   const Row &row = GetParam();
   std::vector<sample::Operand> operands;
   for (const Shape &shape : row.operands) operands.push_back({shape, {}});

@@ -28,11 +28,11 @@ guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
     error->argument = sizes[0] == 0 ? 0 : 1;
     return GUF_E_VALUE;
   }
-  const int64_t wanted = sizes[0] + sizes[1] - 1;
-  if (sizes[2] == -1) sizes[2] = wanted;
-  if (sizes[2] == wanted) return GUF_OK;
+  const int64_t expected = sizes[0] + sizes[1] - 1;
+  if (sizes[2] == -1) sizes[2] = expected;
+  if (sizes[2] == expected) return GUF_OK;
   std::snprintf(error->message, sizeof error->message, "conv1d: p: expected %lld, got %lld",
-                static_cast<long long>(wanted), static_cast<long long>(sizes[2]));
+                static_cast<long long>(expected), static_cast<long long>(sizes[2]));
   return GUF_E_SHAPE;
 }
 
@@ -149,10 +149,10 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
   ASSERT_EQ(guf_call(ufunc, &given.args, &given.error), GUF_OK) << given.error.message;
   EXPECT_EQ(log.sizes, std::vector<int64_t>({3, 2, 4}));
   EXPECT_EQ(given.result[3], 30);
-  Convolution asked;
+  Convolution requested;
   guf_resolution resolution = {};
   resolution.struct_size = sizeof resolution;
-  ASSERT_EQ(guf_resolve(ufunc, &asked.args, &resolution, &asked.error), GUF_OK);
+  ASSERT_EQ(guf_resolve(ufunc, &requested.args, &resolution, &requested.error), GUF_OK);
   EXPECT_EQ(resolution.output_shapes[0][0], 4);
   EXPECT_EQ(log.calls, 3);
   guf_plan plan = nullptr;
@@ -160,10 +160,10 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
   EXPECT_EQ(log.calls, 4);
   guf_plan_release(plan, nullptr);
   const guf_dim wrong = {"p", 9};
-  asked.args.dims = &wrong;
-  asked.args.ndims = 1;
-  EXPECT_EQ(guf_call(ufunc, &asked.args, &asked.error), GUF_E_SHAPE);
-  EXPECT_STREQ(asked.error.message, "conv1d: p: expected 4, got 9");
+  requested.args.dims = &wrong;
+  requested.args.ndims = 1;
+  EXPECT_EQ(guf_call(ufunc, &requested.args, &requested.error), GUF_E_SHAPE);
+  EXPECT_STREQ(requested.error.message, "conv1d: p: expected 4, got 9");
   EXPECT_EQ(log.destroyed, 0);
 }
 
@@ -181,8 +181,8 @@ TEST(CoreDimsHook, ItsRefusalIsTheCalls) {
 TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
   int kind = 0;
   const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
-  const guf_status wanted[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
-                               GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
+  const guf_status expected[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
+                                 GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
   const char *const texts[] = {"returned 7, which is not an error",
                                "gave m the size 4; expected 3, got 4",
                                "gave p the size -5",
@@ -191,7 +191,7 @@ TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
                                "has core dimension 0 unspecified"};
   for (kind = 0; kind < 6; ++kind) {
     Convolution call;
-    EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), wanted[kind]);
+    EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), expected[kind]);
     EXPECT_NE(std::strstr(call.error.message, texts[kind]), nullptr) << call.error.message;
   }
   guf_ufunc_release(ufunc, nullptr);

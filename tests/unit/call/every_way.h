@@ -45,18 +45,18 @@ class EveryWay {
   // because the call keeps the stream.
   template <class T>
   void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
-            const std::vector<T> &wanted) const {
+            const std::vector<T> &expected) const {
     const std::vector<T> was = buffer;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-    ASSERT_EQ(buffer, wanted);
+    ASSERT_EQ(buffer, expected);
     buffer = was;
     ASSERT_NO_FATAL_FAILURE(run_plan(call, places));
-    ASSERT_EQ(buffer, wanted) << "as a plan";
+    ASSERT_EQ(buffer, expected) << "as a plan";
     buffer = was;
     call.args.stream = stream_;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
-    ASSERT_EQ(buffer, wanted) << "on a stream";
+    ASSERT_EQ(buffer, expected) << "on a stream";
   }
 
  private:

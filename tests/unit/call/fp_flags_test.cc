@@ -53,7 +53,7 @@ TEST_P(FpFlags, OfOneElementAmongMany) {
   call.args.fp_fail = kAll;
   EXPECT_EQ(call.run(), row.fp_flags == 0 ? GUF_OK : GUF_E_FLOATING_POINT);
   call.args.fp_fail = kAll & ~row.fp_flags;
-  EXPECT_EQ(call.run(), GUF_OK) << "what is not asked for does not fail";
+  EXPECT_EQ(call.run(), GUF_OK) << "what is not requested does not fail";
 }
 
 const Row kRows[] = {

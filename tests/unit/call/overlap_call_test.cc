@@ -120,7 +120,7 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     const View a = engine() % 4 == 0 ? out : stretched_copy(out, &engine, buffer);
     const View b = engine() % 4 == 0 ? out : stretched_copy(out, &engine, buffer);
     const std::vector<int32_t> was = buffer;
-    const std::vector<int32_t> wanted = [&] {
+    const std::vector<int32_t> expected = [&] {
       View wout = out, wa = a, wb = b;
       for (View *v : {&wout, &wa, &wb})
         v->data = was.data() + (static_cast<const int32_t *>(v->data) - buffer.data());
@@ -128,7 +128,7 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     }();
     Call call("subtract");
     call.in(a).in(b).out(out);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {a.data, b.data, out.data}, buffer, wanted))
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {a.data, b.data, out.data}, buffer, expected))
         << "round " << round;
   }
 }
@@ -217,15 +217,15 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     View mask = engine() % 5 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);
     x.dtype = mask.dtype = GUF_BOOL;
     if (engine() % 5 == 0) mask.strides[engine() % shape.size()] = 0;
-    std::vector<uint8_t> wanted = was;
+    std::vector<uint8_t> expected = was;
     const std::vector<size_t> from = places_of(x, buffer), to = places_of(out, buffer),
                               bits = places_of(mask, buffer);
     for (size_t k = 0; k < to.size(); ++k) {
-      if (was[bits[k]] != 0) wanted[to[k]] = was[from[k]] == 0;
+      if (was[bits[k]] != 0) expected[to[k]] = was[from[k]] == 0;
     }
     Call call("logical_not");
     call.in(x).out(out).where(mask);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {x.data, out.data, mask.data}, buffer, wanted))
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {x.data, out.data, mask.data}, buffer, expected))
         << "round " << round;
   }
 }

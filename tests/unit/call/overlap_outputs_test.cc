@@ -142,14 +142,14 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     for (uint8_t &bit : mask) bit = engine() % 2;
     const int64_t places[] = {0, static_cast<int64_t>(engine() % static_cast<uint64_t>(2 * row))};
     std::vector<uint8_t> buffer(static_cast<size_t>((shape[0] + 3) * row * size), 7);
-    std::vector<uint8_t> wanted = buffer;
+    std::vector<uint8_t> expected = buffer;
     for (int output = 0; output < 2; ++output) {
       for (size_t k = 0; k < x.size(); ++k) {
         if (mask[k % mask.size()] == 0) continue;
         const auto at = static_cast<int64_t>(k);
         const int64_t place = places[output] + at / shape[1] * row + at % shape[1];
         const auto bytes = number_bytes(type, output == 0 ? 10 * x[k] : x[k] + 1, swapped);
-        std::copy(bytes.begin(), bytes.end(), wanted.begin() + place * size);
+        std::copy(bytes.begin(), bytes.end(), expected.begin() + place * size);
       }
     }
     Call call(ten_times_and_next());
@@ -163,7 +163,7 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     const bool whole = mask.size() == x.size();
     call.where({GUF_BOOL, mask.data(), whole ? shape : std::vector<int64_t>{shape[1]}, {}, 0});
     at.push_back(mask.data());
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, at, buffer, wanted)) << "round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.want(call, at, buffer, expected)) << "round " << round;
   }
 }
 

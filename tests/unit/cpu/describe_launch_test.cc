@@ -228,7 +228,7 @@ TEST_F(DescribeLaunch, WhyOneThread) {
   ordered.flags &= ~uint32_t{GUF_LAUNCH_ANY_THREAD};
   EXPECT_THAT(text_of(ordered), HasSubstr("threads: 1, as the loop may not run on threads of the "
                                           "backend\n"));
-  EXPECT_THAT(text_of(launch, 1), HasSubstr("threads: 1, as the call asks for one\n"));
+  EXPECT_THAT(text_of(launch, 1), HasSubstr("threads: 1, as the call requests one\n"));
   whole.flags |= GUF_LAUNCH_GENERALIZED;
   whole.ncore = 1;
   whole.size[1] = 100000;
@@ -246,20 +246,20 @@ TEST_F(DescribeLaunch, WhyOneThread) {
 TEST_F(DescribeLaunch, HowManyThreads) {
   struct Row {
     int64_t items;
-    uint32_t asked, told;
+    uint32_t requested, report;
     const char *why;
   };
   for (const Row &row : {Row{1 << 20, 0, 5, "threads: up to 5, by GUFUNC_NUM_THREADS; "},
                          Row{1 << 20, 9, 5, "threads: up to 5, by GUFUNC_NUM_THREADS; "},
                          Row{1 << 20, 3, 3, "threads: up to 3, as the call asks; "}}) {
-    SCOPED_TRACE(testing::Message() << row.asked << " asked for");
+    SCOPED_TRACE(testing::Message() << row.requested << " requested");
     const guf_launch_block launch = block({row.items}, {1}, {1}, static_cast<size_t>(row.items));
-    const std::string text = text_of(launch, row.asked);
+    const std::string text = text_of(launch, row.requested);
     EXPECT_THAT(text, HasSubstr(row.why));
     Seen seen;
-    seen.meet = row.told;
-    run(launch, &seen, row.asked);
-    EXPECT_EQ(seen.threads.size(), row.told);
+    seen.meet = row.report;
+    run(launch, &seen, row.requested);
+    EXPECT_EQ(seen.threads.size(), row.report);
     EXPECT_EQ(seen.calls, number_behind(text, "; "));  // one-dimensional rows: one call per chunk
     EXPECT_EQ(static_cast<uint64_t>(seen.longest), number_behind(text, "chunks of "));
     EXPECT_THAT(text, Not(HasSubstr("sleeping")));
@@ -275,8 +275,8 @@ TEST_F(DescribeLaunch, FewChunks) {
   EXPECT_THAT(text, HasSubstr(", for which no sleeping thread is woken\n"));
   // Chunks of tiled launches are whole rows: 64 rows, or the remainder.
   const guf_launch_block tiles = block({1600, 100}, {1, 1600}, {100, 1}, 160000);
-  const std::string told = text_of(tiles);
-  EXPECT_THAT(told, HasSubstr("threads: up to 2, one a chunk; 2 chunks of 102400 items\n"));
+  const std::string report = text_of(tiles);
+  EXPECT_THAT(report, HasSubstr("threads: up to 2, one a chunk; 2 chunks of 102400 items\n"));
   Seen both;
   both.meet = 2;
   run(tiles, &both);

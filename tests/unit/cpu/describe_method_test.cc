@@ -93,9 +93,9 @@ class DescribeMethod : public testing::Test {
   static std::string text_of(const guf_method_block &block, uint32_t max_threads = 0) {
     char text[1024] = "";
     guf_error error = fresh_error();
-    guf_backend_method asked = request(block, max_threads, nullptr);
-    asked.kernel = nullptr;  // describing a method runs no kernel
-    EXPECT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error), GUF_OK)
+    guf_backend_method requested = request(block, max_threads, nullptr);
+    requested.kernel = nullptr;  // describing a method runs no kernel
+    EXPECT_EQ(cpu().describe_method(cpu_device(), &requested, text, sizeof text, &error), GUF_OK)
         << error.message;
     return text;
   }
@@ -104,8 +104,8 @@ class DescribeMethod : public testing::Test {
     Adders seen;
     seen.meet = meet;
     guf_error error = fresh_error();
-    const guf_backend_method asked = request(block, max_threads, &seen);
-    EXPECT_EQ(cpu().method(cpu_device(), &asked, &error), GUF_OK) << error.message;
+    const guf_backend_method requested = request(block, max_threads, &seen);
+    EXPECT_EQ(cpu().method(cpu_device(), &requested, &error), GUF_OK) << error.message;
     return seen.threads.size();
   }
 
@@ -145,7 +145,7 @@ TEST_F(DescribeMethod, OneThread) {
                                         "which begins at 32768\n"));
   EXPECT_EQ(threads_of(small, 0, 1), 1u);
   guf_method_block ordered = block(GUF_METHOD_REDUCE, 1, 100000);
-  EXPECT_THAT(text_of(ordered, 1), HasSubstr("threads: 1, as the call asks for one\n"));
+  EXPECT_THAT(text_of(ordered, 1), HasSubstr("threads: 1, as the call requests one\n"));
   ordered.flags = GUF_METHOD_ANY_THREAD;
   EXPECT_THAT(text_of(ordered),
               HasSubstr("threads: 1, as the elements of a result are folded in their order\n"));
@@ -188,22 +188,22 @@ TEST_F(DescribeMethod, AtKeepsTheOrder) {
 TEST_F(DescribeMethod, Events) {
   guf_method_block looked = block(GUF_METHOD_REDUCE, 1, 1000);
   const guf_fp_status fp_status = {};
-  guf_backend_method asked = request(looked, 0, nullptr);
-  asked.fp_status = &fp_status;
+  guf_backend_method requested = request(looked, 0, nullptr);
+  requested.fp_status = &fp_status;
   char text[1024] = "";
   guf_error error = fresh_error();
-  ASSERT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error), GUF_OK);
+  ASSERT_EQ(cpu().describe_method(cpu_device(), &requested, text, sizeof text, &error), GUF_OK);
   EXPECT_THAT(text, HasSubstr("; floating-point flags are computed for every step\n"));
 }
 
 TEST_F(DescribeMethod, FillsTheBufferAndNoMore) {
   const guf_method_block small = block(GUF_METHOD_REDUCE, 10, 100);
   const std::string whole = text_of(small);
-  const guf_backend_method asked = request(small, 0, nullptr);
+  const guf_backend_method requested = request(small, 0, nullptr);
   for (const size_t size : {size_t{0}, size_t{1}, size_t{20}, whole.size()}) {
     std::vector<char> text(size + 1, '\x55');
     guf_error error = fresh_error();
-    ASSERT_EQ(cpu().describe_method(cpu_device(), &asked, text.data(), size, &error), GUF_OK);
+    ASSERT_EQ(cpu().describe_method(cpu_device(), &requested, text.data(), size, &error), GUF_OK);
     if (size > 0) {
       EXPECT_EQ(std::string(text.data()), whole.substr(0, size - 1));
     }
@@ -214,10 +214,10 @@ TEST_F(DescribeMethod, FillsTheBufferAndNoMore) {
 TEST_F(DescribeMethod, RefusesWhatItDoesNotKnow) {
   guf_method_block unknown = block(GUF_METHOD_REDUCE, 10, 100);
   unknown.flags |= 1U << 30;
-  const guf_backend_method asked = request(unknown, 0, nullptr);
+  const guf_backend_method requested = request(unknown, 0, nullptr);
   char text[10];
   guf_error error = fresh_error();
-  EXPECT_EQ(cpu().describe_method(cpu_device(), &asked, text, sizeof text, &error),
+  EXPECT_EQ(cpu().describe_method(cpu_device(), &requested, text, sizeof text, &error),
             GUF_E_UNSUPPORTED);
 }
 

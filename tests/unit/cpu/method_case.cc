@@ -110,21 +110,21 @@ uint32_t flag(bool set, uint32_t value) {
 
 // All data of one case.
 struct Setup {
-  explicit Setup(const MethodCase &wanted);
+  explicit Setup(const MethodCase &expected);
 
-  const MethodCase &wanted;
+  const MethodCase &expected;
   guf_dtype input_dtype, output_dtype;
   std::vector<MethodDim> out_dims;
   Operand input, output, mask;
   Value initial = {};
   guf_method_block block = {};
 
-  bool has_axis() const { return wanted.method != GUF_METHOD_REDUCE; }
-  int64_t kept(size_t d) const { return wanted.kept[d].size; }
+  bool has_axis() const { return expected.method != GUF_METHOD_REDUCE; }
+  int64_t kept(size_t d) const { return expected.kept[d].size; }
 };
 
 Setup::Setup(const MethodCase &row)
-    : wanted(row),
+    : expected(row),
       input_dtype(or_else(row.input, row.dtype)),
       output_dtype(or_else(row.output, row.dtype)) {
   std::mt19937 random(row.seed);
@@ -192,11 +192,11 @@ MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
     at += index[d] * setup.input.step[d];
     mask_at += index[d] * setup.mask.step[d];
   }
-  if (setup.wanted.masked && setup.mask.bytes[static_cast<size_t>(mask_at)] == 0) return {};
+  if (setup.expected.masked && setup.mask.bytes[static_cast<size_t>(mask_at)] == 0) return {};
   Value value = {};
   std::memcpy(value.data(), setup.input.bytes.data() + at, dtype_bytes(setup.input_dtype));
-  if (setup.wanted.swapped_input) swap_bytes(value.data(), setup.input_dtype);
-  return converted(value, setup.input_dtype, setup.wanted.dtype);
+  if (setup.expected.swapped_input) swap_bytes(value.data(), setup.input_dtype);
+  return converted(value, setup.input_dtype, setup.expected.dtype);
 }
 
 // Reduces dimension `d` and all dimensions below it.
@@ -207,8 +207,8 @@ MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t>
     return value ? MaybeValue(op.widened(*value)) : value;
   }
   std::vector<MaybeValue> values;
-  int64_t &position = (*index)[setup.wanted.kept.size() + static_cast<size_t>(d)];
-  for (position = 0; position < setup.wanted.fold[static_cast<size_t>(d)].size; ++position) {
+  int64_t &position = (*index)[setup.expected.kept.size() + static_cast<size_t>(d)];
+  for (position = 0; position < setup.expected.fold[static_cast<size_t>(d)].size; ++position) {
     values.push_back(folded(setup, op, index, d - 1, {}));
   }
   position = 0;
@@ -216,15 +216,15 @@ MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t>
 }
 
 void write(Setup *setup, std::vector<int64_t> index, const Value &value) {
-  Value result = converted(value, setup->wanted.dtype, setup->output_dtype);
-  if (setup->wanted.swapped_output) swap_bytes(result.data(), setup->output_dtype);
+  Value result = converted(value, setup->expected.dtype, setup->output_dtype);
+  if (setup->expected.swapped_output) swap_bytes(result.data(), setup->output_dtype);
   int64_t at = setup->output.origin;
   for (size_t d = 0; d < index.size(); ++d) at += index[d] * setup->output.step[d];
   std::memcpy(setup->output.bytes.data() + at, result.data(), dtype_bytes(setup->output_dtype));
 }
 
 void answer_item(Setup *setup, const Arithmetic &op, const std::vector<int64_t> &item) {
-  const MethodCase &row = setup->wanted;
+  const MethodCase &row = setup->expected;
   std::vector<int64_t> index = item;
   index.resize(item.size() + row.fold.size());
   if (row.method == GUF_METHOD_REDUCE) {
@@ -289,12 +289,12 @@ std::string MethodCase::text() const {
   return out.str();
 }
 
-std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRunner &run) {
-  Setup setup(wanted);
+std::vector<unsigned char> run_case_by(const MethodCase &expected, const MethodRunner &run) {
+  Setup setup(expected);
   setup.block.output = reinterpret_cast<uint64_t>(setup.output.bytes.data() + setup.output.origin);
   setup.block.input =
-      wanted.in_place ? setup.block.output
-                      : reinterpret_cast<uint64_t>(setup.input.bytes.data() + setup.input.origin);
+      expected.in_place ? setup.block.output
+                        : reinterpret_cast<uint64_t>(setup.input.bytes.data() + setup.input.origin);
   setup.block.mask = reinterpret_cast<uint64_t>(setup.mask.bytes.data() + setup.mask.origin);
   guf_backend_method method = {};
   method.struct_size = sizeof(method);
@@ -305,12 +305,12 @@ std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRun
   return status == GUF_OK ? setup.output.bytes : std::vector<unsigned char>();
 }
 
-std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, void *stream) {
-  const MethodLoop loop = find_method_loop(wanted.function, wanted.dtype);
-  return run_case_by(wanted, [&](guf_backend_method *method, guf_error *error) {
+std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads, void *stream) {
+  const MethodLoop loop = find_method_loop(expected.function, expected.dtype);
+  return run_case_by(expected, [&](guf_backend_method *method, guf_error *error) {
     method->max_threads = threads;
     method->kernel = loop.kernel;
-    method->fold = wanted.use_fold ? loop.fold : nullptr;
+    method->fold = expected.use_fold ? loop.fold : nullptr;
     method->stream = stream;
     guf_method_block block = *method->block;
     method->block = &block;
@@ -321,11 +321,11 @@ std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads, 
   });
 }
 
-std::vector<unsigned char> right_answer(const MethodCase &wanted) {
-  Setup setup(wanted);
-  const Arithmetic op(wanted.function, wanted.dtype, wanted.tree, wanted.use_fold);
+std::vector<unsigned char> right_answer(const MethodCase &expected) {
+  Setup setup(expected);
+  const Arithmetic op(expected.function, expected.dtype, expected.tree, expected.use_fold);
   if (setup.block.items == 0) return setup.output.bytes;
-  std::vector<int64_t> item(wanted.kept.size());
+  std::vector<int64_t> item(expected.kept.size());
   for (uint64_t i = 0; i < setup.block.items; ++i) {
     uint64_t rest = i;
     for (size_t d = 0; d < item.size(); ++d) {

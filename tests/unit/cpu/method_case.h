@@ -52,12 +52,12 @@ struct MethodCase {
 // Runs a method call and returns the output's bytes. The call lacks only its loop and queues
 // nothing. An empty vector means that the runner failed and has already reported a test failure.
 using MethodRunner = std::function<guf_status(guf_backend_method *method, guf_error *error)>;
-std::vector<unsigned char> run_case_by(const MethodCase &wanted, const MethodRunner &run);
+std::vector<unsigned char> run_case_by(const MethodCase &expected, const MethodRunner &run);
 
 // Return the output's bytes of a call with at most `threads` threads, and the expected bytes.
-std::vector<unsigned char> run_case(const MethodCase &wanted, uint32_t threads,
+std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads,
                                     void *stream = nullptr);
-std::vector<unsigned char> right_answer(const MethodCase &wanted);
+std::vector<unsigned char> right_answer(const MethodCase &expected);
 
 MethodCase random_case(std::mt19937 &random, int32_t method);
 

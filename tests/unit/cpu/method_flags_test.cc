@@ -21,13 +21,13 @@ std::map<std::string, uint32_t> flags_of_operations() {
 }
 
 TEST(StandardFlags, AreThoseOfTheOperations) {
-  const std::map<std::string, uint32_t> wanted = flags_of_operations();
+  const std::map<std::string, uint32_t> expected = flags_of_operations();
   const guf_module_v1 &table = *cpu().builtins();
   uint32_t folds = 0;
   for (uint32_t f = 0; f < table.nfunctions; ++f) {
     const guf_module_function &function = table.functions[f];
-    const auto found = wanted.find(function.name);
-    ASSERT_NE(found, wanted.end()) << function.name;
+    const auto found = expected.find(function.name);
+    ASSERT_NE(found, expected.end()) << function.name;
     EXPECT_EQ(function.flags & kReorders, found->second & kReorders) << function.name;
     for (uint32_t l = 0; l < function.nloops; ++l) {
       const guf_module_loop &loop = function.loops[l];

@@ -125,7 +125,7 @@ void nested_entry(work_item *item, const void *) {
   }
 }
 
-TEST(Emulator, MissedBarriersAreTold) {
+TEST(Emulator, MissedBarriersAreReported) {
   const Result early = run(launch_of(early_return_entry, nullptr, 2, 256, 0, true));
   EXPECT_EQ(early.outcome, Outcome::kMissedBarrier);
   EXPECT_EQ(early.returned, 3u);

@@ -43,7 +43,7 @@ Code FakeDriver::context_synchronize() {
 }
 
 Code FakeDriver::allocate(uint64_t bytes, uint64_t *out_address) {
-  ++asked;
+  ++requested;
   if (const Code code = fail_next; code != 0) {
     fail_next = 0;
     return code;

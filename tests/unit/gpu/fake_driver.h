@@ -29,7 +29,7 @@ class FakeDriver final : public Driver {
   uint64_t capacity = UINT64_MAX;  // bytes that can be allocated
   std::set<uint64_t> live;         // addresses of live allocations
   std::map<uint64_t, uint64_t> sizes;
-  uint64_t used = 0, asked = 0, syncs = 0;
+  uint64_t used = 0, requested = 0, syncs = 0;
   uint64_t kept = 0;                    // bytes that the last trim left in the pool
   Code fail_next = 0;                   // result code of the next allocation
   std::function<void()> while_waiting;  // called during a wait for a busy stream

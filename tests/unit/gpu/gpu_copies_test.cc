@@ -19,11 +19,11 @@ const std::vector<HostEntry> kNoLoop;
 guf_dtype record_of(uint32_t bytes) {
   return 0x82U | bytes << 8;
 }
-bool is_record(guf_dtype dtype) {
+bool is_structured(guf_dtype dtype) {
   return (dtype & 0xFF) == 0x82;
 }
 uint32_t size_of(guf_dtype dtype) {
-  return is_record(dtype) ? dtype >> 8 & 0xFFF : bytes_of(dtype);
+  return is_structured(dtype) ? dtype >> 8 & 0xFFF : bytes_of(dtype);
 }
 
 struct CopyCase {
@@ -43,7 +43,7 @@ guf_dtype random_move_dtype(Random &random) {
 }
 
 void fill_side(CopyCase *copied, int i, bool swapped, Random &random) {
-  if (!is_record(copied->block.dtype[i])) {
+  if (!is_structured(copied->block.dtype[i])) {
     fill_array(copied->block.dtype[i], swapped, Values::kAny, copied->extents, copied->side[i],
                random);
     return;
@@ -108,7 +108,7 @@ CopyCase make_copy(Random &random) {
 }
 
 void move_element(const guf_launch_block &block, const char *from, char *to) {
-  if (is_record(block.dtype[0])) {
+  if (is_structured(block.dtype[0])) {
     std::memcpy(to, from, size_of(block.dtype[0]));
     return;
   }
@@ -145,13 +145,13 @@ TEST(GpuCopies, SameAsNaiveEvaluation) {
   for (uint64_t seed = 0; seed < 2500; ++seed) {
     Random random(seed);
     const CopyCase copied = make_copy(random);
-    const Memory wanted = evaluate_copy(copied);
+    const Memory expected = evaluate_copy(copied);
     CountingSink commands(kNoLoop);
     guf_error error = {};
     error.struct_size = sizeof error;
     ASSERT_EQ(queue_convert(copied.block, commands, &error), GUF_OK)
         << error.message << copied.text;
-    ASSERT_EQ(std::memcmp(wanted.data(), copied.side[1].memory.data(), wanted.bytes()), 0)
+    ASSERT_EQ(std::memcmp(expected.data(), copied.side[1].memory.data(), expected.bytes()), 0)
         << "case " << seed << ":" << copied.text;
     ASSERT_FALSE(HasFailure()) << "case " << seed << ":" << copied.text;
     if (copied.block.items == 0) {

@@ -28,8 +28,8 @@ size_t difference(const Memory &a, const Memory &b) {
 }
 
 void run_case(const LaunchCase &launch, CountingSink *commands) {
-  std::vector<Memory> wanted;
-  const uint32_t wanted_status = evaluate_case(launch, &wanted);
+  std::vector<Memory> expected;
+  const uint32_t wanted_status = evaluate_case(launch, &expected);
   guf_error error = {};
   error.struct_size = sizeof error;
   guf_backend_launch request = {};
@@ -37,8 +37,8 @@ void run_case(const LaunchCase &launch, CountingSink *commands) {
   request.block = &launch.block;
   request.fp_status = launch.has_fp_status ? &launch.fp_status : nullptr;
   ASSERT_EQ(queue_launch(request, *commands, &error), GUF_OK) << error.message;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    EXPECT_EQ(difference(wanted[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(difference(expected[i], launch.operand[i].memory), SIZE_MAX) << "operand " << i;
   }
   EXPECT_EQ(commands->status(), wanted_status);
   if (launch.block.items == 0) {

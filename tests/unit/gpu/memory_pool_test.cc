@@ -130,15 +130,15 @@ TEST_P(Pool, AskingAgainIsDoneOnce) {
   driver.fail_next = kFakeNoMemory;
   Block *block = nullptr;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
-  EXPECT_EQ(driver.asked, 2u);
+  EXPECT_EQ(driver.requested, 2u);
   pool().give(block, a);
   driver.capacity = 0;
-  driver.asked = 0;
+  driver.requested = 0;
   guf_error error = {};
   error.struct_size = sizeof(error);
   EXPECT_EQ(pool().take(1 << 20, a, &block, &error), GUF_E_DEVICE_MEMORY);
   EXPECT_EQ(error.native_code, kFakeNoMemory);
-  EXPECT_EQ(driver.asked, 2u);
+  EXPECT_EQ(driver.requested, 2u);
 }
 
 TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {

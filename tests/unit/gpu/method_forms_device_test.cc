@@ -41,9 +41,9 @@ struct MixedCall {
   guf_method_block block = {};
 };
 
-MixedCall::MixedCall(const MixedShape &wanted, guf_dtype output_dtype, bool has_mask,
+MixedCall::MixedCall(const MixedShape &expected, guf_dtype output_dtype, bool has_mask,
                      bool has_initial)
-    : shape(wanted), masked(has_mask), initial(has_initial) {
+    : shape(expected), masked(has_mask), initial(has_initial) {
   std::mt19937 random(5);
   const auto count = static_cast<size_t>(shape.kept * shape.inner * shape.outer);
   for (size_t i = 0; i < count; ++i) {

@@ -62,8 +62,8 @@ cpu::Value CallWithFpStatus::value(std::mt19937 &random) const {
   return cpu::converted(wide, GUF_C128, row.dtype);
 }
 
-CallWithFpStatus::CallWithFpStatus(const FpStatusCase &wanted, std::mt19937 &random)
-    : row(wanted), bytes(element_bytes(wanted.dtype)) {
+CallWithFpStatus::CallWithFpStatus(const FpStatusCase &expected, std::mt19937 &random)
+    : row(expected), bytes(element_bytes(expected.dtype)) {
   const auto count = static_cast<size_t>(row.kept * row.size), size = static_cast<size_t>(row.size);
   input.resize(count * bytes);
   output.resize(std::max(count, row.indices.size() * static_cast<size_t>(row.kept)) * bytes);
@@ -233,7 +233,7 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
 }
 
 // The loop fails on values of 200 or more. It never receives masked elements.
-TEST_F(DeviceEvents, FailuresOfLoopsAreTold) {
+TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
   for (const int32_t kind : {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
     for (const uint32_t flags : {0U, uint32_t{GUF_METHOD_TREE}}) {
       std::vector<unsigned char> data(5000, 7), mask(5000, 1), results(5000);
@@ -271,7 +271,7 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreTold) {
   }
 }
 
-TEST_F(DeviceEvents, FailuresOfUnaryAtAreTold) {
+TEST_F(DeviceEvents, FailuresOfUnaryAtAreReported) {
   std::vector<int16_t> data = {1, 2, 77};
   const int64_t places[] = {0, 2, 0};
   guf_method_block block = {};

@@ -55,10 +55,11 @@ void expect_table_is_sound(std::span<const ErrorInfo> codes) {
   }
 }
 
-void expect_all_known(std::span<const ErrorInfo> codes, const std::map<std::string, int> &wanted) {
+void expect_all_known(std::span<const ErrorInfo> codes,
+                      const std::map<std::string, int> &expected) {
   std::set<int> known;
   for (const ErrorInfo &row : codes) known.insert(row.code);
-  for (const auto &[name, number] : wanted) {
+  for (const auto &[name, number] : expected) {
     EXPECT_TRUE(known.count(number) != 0) << name << " = " << number << " has no meaning";
   }
 }
@@ -77,11 +78,11 @@ TEST(CudaCodes, EveryCodeHasAnErrorInfo) {
   for (const int unheard : {-5, 9, 998, 1000, 70000}) {
     EXPECT_EQ(cuda::error_info(unheard).status, GUF_E_LAUNCH) << unheard;
   }
-  const auto wanted = enumerators(GUFUNC_TEST_CUDA_HEADER, "CUDA_(?:SUCCESS|ERROR_[A-Z_0-9]+)");
-  if (wanted.empty()) GTEST_SKIP() << "no cuda.h";
-  EXPECT_GE(wanted.size(), 95u);
-  expect_all_known(cuda::known_codes(), wanted);
-  for (const auto &[name, number] : wanted) EXPECT_EQ(cuda::error_info(number).name, name);
+  const auto expected = enumerators(GUFUNC_TEST_CUDA_HEADER, "CUDA_(?:SUCCESS|ERROR_[A-Z_0-9]+)");
+  if (expected.empty()) GTEST_SKIP() << "no cuda.h";
+  EXPECT_GE(expected.size(), 95u);
+  expect_all_known(cuda::known_codes(), expected);
+  for (const auto &[name, number] : expected) EXPECT_EQ(cuda::error_info(number).name, name);
 }
 
 TEST(HipCodes, EveryCodeHasAnErrorInfo) {
@@ -92,10 +93,10 @@ TEST(HipCodes, EveryCodeHasAnErrorInfo) {
   for (const int unheard : {-1, 10, 1099}) {
     EXPECT_EQ(roc::hip_error_info(unheard).status, GUF_E_LAUNCH) << unheard;
   }
-  const auto wanted = enumerators(GUFUNC_TEST_HIP_HEADER, "hip(?:Success|Error[A-Za-z]+)");
-  if (wanted.empty()) GTEST_SKIP() << "no hip_runtime_api.h";
-  EXPECT_GE(wanted.size(), 70u);
-  expect_all_known(roc::hip_codes(), wanted);
+  const auto expected = enumerators(GUFUNC_TEST_HIP_HEADER, "hip(?:Success|Error[A-Za-z]+)");
+  if (expected.empty()) GTEST_SKIP() << "no hip_runtime_api.h";
+  EXPECT_GE(expected.size(), 70u);
+  expect_all_known(roc::hip_codes(), expected);
 }
 
 struct Row {

@@ -24,12 +24,12 @@ c128 numpy_divide(c128 a, c128 b) {
 }
 
 // Expects equal bits; all NaNs are equal.
-void expect_same(double found, double wanted) {
-  if (std::isnan(wanted)) {
+void expect_same(double found, double expected) {
+  if (std::isnan(expected)) {
     EXPECT_TRUE(std::isnan(found));
   } else {
-    EXPECT_EQ(found, wanted);
-    EXPECT_EQ(std::signbit(found), std::signbit(wanted));
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(std::signbit(found), std::signbit(expected));
   }
 }
 
@@ -42,9 +42,9 @@ TEST(Complex, DividesAsNumPy) {
         for (const double bi : values) {
           SCOPED_TRACE(testing::Message() << ar << " " << ai << " / " << br << " " << bi);
           const c128 found = c128(ar, ai) / c128(br, bi);
-          const c128 wanted = numpy_divide({ar, ai}, {br, bi});
-          expect_same(found.re, wanted.re);
-          expect_same(found.im, wanted.im);
+          const c128 expected = numpy_divide({ar, ai}, {br, bi});
+          expect_same(found.re, expected.re);
+          expect_same(found.im, expected.im);
         }
 }
 

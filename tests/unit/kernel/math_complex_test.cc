@@ -14,12 +14,13 @@ namespace {
 typedef std::complex<long double> Wide;
 
 template <class T>
-bool alike(T found, T wanted) {
-  if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
-  if (wanted == 0 || std::isinf(wanted)) {
-    return found == wanted && std::signbit(found) == std::signbit(wanted);
+bool alike(T found, T expected) {
+  if (std::isnan(expected) || std::isnan(found)) return std::isnan(expected) && std::isnan(found);
+  if (expected == 0 || std::isinf(expected)) {
+    return found == expected && std::signbit(found) == std::signbit(expected);
   }
-  return std::fabs(found - wanted) <= 16 * std::numeric_limits<T>::epsilon() * std::fabs(wanted);
+  return std::fabs(found - expected) <=
+         16 * std::numeric_limits<T>::epsilon() * std::fabs(expected);
 }
 
 template <class T>
@@ -30,12 +31,12 @@ void special_grid() {
     for (const T im : values) {
       const guf::complex<T> z(re, im);
       const std::complex<T> c(re, im);
-#define CHECK_GRID(NAME)                                                               \
-  {                                                                                    \
-    const guf::complex<T> found = guf::NAME(z);                                        \
-    const std::complex<T> wanted = std::NAME(c);                                       \
-    EXPECT_TRUE(alike(found.re, wanted.real()) && alike(found.im, wanted.imag()))      \
-        << #NAME << c << " = (" << found.re << "," << found.im << "), not " << wanted; \
+#define CHECK_GRID(NAME)                                                                 \
+  {                                                                                      \
+    const guf::complex<T> found = guf::NAME(z);                                          \
+    const std::complex<T> expected = std::NAME(c);                                       \
+    EXPECT_TRUE(alike(found.re, expected.real()) && alike(found.im, expected.imag()))    \
+        << #NAME << c << " = (" << found.re << "," << found.im << "), not " << expected; \
   }
       // clang-format off
       CHECK_GRID(exp) CHECK_GRID(log) CHECK_GRID(sqrt) CHECK_GRID(sin) CHECK_GRID(cos)
@@ -97,12 +98,12 @@ double worst_of(const Row &row, F function) {
       im = static_cast<T>(size * std::sin(a));
     }
     const guf::complex<T> found = function(guf::complex<T>(re, im));
-    const Wide wanted = row.oracle(Wide(re, im));
-    const long double size = std::abs(wanted);
+    const Wide expected = row.oracle(Wide(re, im));
+    const long double size = std::abs(expected);
     int exponent = 0;
     std::frexp(size, &exponent);
     const long double place = std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits);
-    const Wide error = Wide(found.re, found.im) - wanted;
+    const Wide error = Wide(found.re, found.im) - expected;
     worst = std::max(worst, static_cast<double>(std::abs(error) / place));
   }
   return worst;

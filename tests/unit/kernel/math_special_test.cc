@@ -40,13 +40,14 @@ std::vector<T> special_values() {
 // Expects equal bits for zeros and infinities and treats all NaNs as equal. Other values need only
 // be near, because math_ulp_test measures their error.
 template <class T>
-bool alike(T found, T wanted) {
-  if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
-  if (wanted == 0 || std::isinf(wanted) || found == 0 || std::isinf(found)) {
-    return found == wanted && std::signbit(found) == std::signbit(wanted);
+bool alike(T found, T expected) {
+  if (std::isnan(expected) || std::isnan(found)) return std::isnan(expected) && std::isnan(found);
+  if (expected == 0 || std::isinf(expected) || found == 0 || std::isinf(found)) {
+    return found == expected && std::signbit(found) == std::signbit(expected);
   }
-  return std::fabs(found - wanted) <= 16 * std::numeric_limits<T>::epsilon() * std::fabs(wanted) +
-                                          2 * std::numeric_limits<T>::denorm_min();
+  return std::fabs(found - expected) <=
+         16 * std::numeric_limits<T>::epsilon() * std::fabs(expected) +
+             2 * std::numeric_limits<T>::denorm_min();
 }
 
 template <class T>

@@ -74,10 +74,10 @@ TEST(Random, UniformNumbersAreFractions) {
 
 // Returns the error in units of the last place of the result.
 template <class T>
-double ulps(T found, long double wanted) {
-  const T near = static_cast<T>(wanted);
+double ulps(T found, long double expected) {
+  const T near = static_cast<T>(expected);
   const long double unit = std::nextafter(std::fabs(near), INFINITY) - std::fabs(near);
-  return static_cast<double>(std::fabs(static_cast<long double>(found) - wanted) / unit);
+  return static_cast<double>(std::fabs(static_cast<long double>(found) - expected) / unit);
 }
 
 template <class T>

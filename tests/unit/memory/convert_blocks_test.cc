@@ -63,12 +63,13 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
     for (const int64_t extent : row.shape) size *= static_cast<uint64_t>(extent);
     for (uint64_t n = 0; n < size; ++n) {
       uint64_t at = target.layout.address;
-      uint64_t wanted = source.layout.address;
+      uint64_t expected = source.layout.address;
       for (size_t axis = 0; axis < index.size(); ++axis) {
         at += static_cast<uint64_t>(index[axis] * row.to[axis]);
-        wanted += static_cast<uint64_t>(index[axis] * row.from[axis]);
+        expected += static_cast<uint64_t>(index[axis] * row.from[axis]);
       }
-      ASSERT_EQ(*reinterpret_cast<int32_t *>(at), *reinterpret_cast<int32_t *>(wanted)) << row.name;
+      ASSERT_EQ(*reinterpret_cast<int32_t *>(at), *reinterpret_cast<int32_t *>(expected))
+          << row.name;
       for (size_t axis = index.size(); axis-- > 0;) {
         if (++index[axis] < row.shape[axis]) break;
         index[axis] = 0;

@@ -97,7 +97,7 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
 // access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;
-  std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount);
+  std::vector<int64_t> data(kCount), indices(kCount), expected(kCount);
   for (int64_t k = 0; k < kCount; ++k) {
     data[static_cast<size_t>(k)] = k * 7 % kCount;
     indices[static_cast<size_t>(k)] = k * 11 % kCount;
@@ -107,29 +107,29 @@ TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
     const int64_t end = k + 1 < kCount ? indices[static_cast<size_t>(k + 1)] : kCount;
     int64_t most = data[static_cast<size_t>(begin)];
     for (int64_t i = begin; i < end; ++i) most = std::max(most, data[static_cast<size_t>(i)]);
-    wanted[static_cast<size_t>(kCount - 1 - k)] = most;
+    expected[static_cast<size_t>(kCount - 1 - k)] = most;
   }
   Accumulate reduceat("maximum", view(GUF_I64, data));
   reduceat.into({GUF_I64, &indices[kCount - 1], {kCount}, {-8}, 0});
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
-  EXPECT_EQ(indices, wanted);
+  EXPECT_EQ(indices, expected);
 }
 
 // Each result reduces the elements before it, which earlier results overwrite.
 TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
   constexpr int64_t kCount = 600;
-  std::vector<int64_t> data(kCount), indices(kCount), wanted(kCount, 0);
+  std::vector<int64_t> data(kCount), indices(kCount), expected(kCount, 0);
   std::iota(data.begin(), data.end(), 1);
   for (int64_t k = 1; k < kCount; ++k) indices[static_cast<size_t>(k)] = k / 2;
   for (size_t k = 0; k < kCount; ++k) {
     const int64_t end = k + 1 < kCount ? indices[k + 1] : kCount;
     const int64_t begin = indices[k];
-    for (int64_t i = begin; i < std::max(end, begin + 1); ++i) wanted[k] += i + 1;
+    for (int64_t i = begin; i < std::max(end, begin + 1); ++i) expected[k] += i + 1;
   }
   Accumulate reduceat("add", view(GUF_I64, data));
   reduceat.into(view(GUF_I64, data));
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
-  EXPECT_EQ(data, wanted);
+  EXPECT_EQ(data, expected);
 }
 
 TEST(ReduceatCall, NoIndicesGiveNoResults) {

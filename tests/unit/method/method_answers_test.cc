@@ -127,7 +127,7 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   for (const char *const part :
        {"add.reduce on cpu: loop ", "kernel of the backend",
         "  refused \?\?->?: argument 1 is no safe cast to bool\n",
-        "  refused bb->b: dtype=, or the rule for this method, asks for other types\n",
+        "  refused bb->b: dtype=, or the rule for this method, requests other types\n",
         "argument 1: in, int8 cast to int64, shape (300,4), strides (4,1)\n",
         "argument 2: out, int64, shape (4,), to allocate\n", "folds axis 0 of 300\n",
         "order: in any order: integers, which show none", "initial: the identity 0\n"}) {

@@ -7,8 +7,8 @@
 namespace gufunc {
 namespace {
 
-void expect(guf_status found, const guf_error &error, guf_status wanted, const char *text) {
-  EXPECT_EQ(found, wanted) << error.message;
+void expect(guf_status found, const guf_error &error, guf_status expected, const char *text) {
+  EXPECT_EQ(found, expected) << error.message;
   EXPECT_EQ(std::string(error.message).rfind(text, 0), 0u) << error.message;
 }
 

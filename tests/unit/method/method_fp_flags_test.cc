@@ -219,7 +219,7 @@ TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(std::count(result.begin(), result.end(), 2), kItems - 1) << "outputs are written";
   reduce.args.fp_fail = GUF_FP_INVALID;
-  EXPECT_EQ(reduce.run(), GUF_OK) << "what is not asked for does not fail";
+  EXPECT_EQ(reduce.run(), GUF_OK) << "what is not requested does not fail";
 }
 
 TEST(MethodFpFlagsThatFail, GiveNoArray) {

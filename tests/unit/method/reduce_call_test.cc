@@ -90,7 +90,7 @@ TEST(ReduceCall, ZeroDimensionsHaveAxisZeroAndMinusOne) {
   EXPECT_EQ(all.run(), GUF_OK) << all.error.message;
 }
 
-TEST(ReduceCall, StartsFromTheIdentityUnlessToldNot) {
+TEST(ReduceCall, StartsFromTheIdentityUnlessNoneIsGiven) {
   const std::vector<double> data = {-0.0, -0.0};
   Reduce plain("add", view(GUF_F64, data));
   ASSERT_EQ(plain.run(), GUF_OK);
@@ -117,14 +117,14 @@ TEST(ReduceCall, EmptyGivesTheIdentityOfTheType) {
   struct Row {
     const char *name;
     guf_dtype dtype;
-    int64_t wanted;
+    int64_t expected;
   };
   const uint64_t nothing = 0;
   for (const Row &row : {Row{"add", GUF_I64, 0}, Row{"multiply", GUF_I64, 1},
                          Row{"bitwise_and", GUF_I64, -1}, Row{"bitwise_and", GUF_U64, -1}}) {
     Reduce reduce(row.name, {row.dtype, &nothing, {0}, {}, 0});
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-    EXPECT_EQ(elements_of<int64_t>(reduce.output)[0], row.wanted) << row.name;
+    EXPECT_EQ(elements_of<int64_t>(reduce.output)[0], row.expected) << row.name;
   }
 }
 
@@ -164,13 +164,13 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
 // There are more rows than one block reduces, and the first results overwrite the last rows.
 TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000;
-  std::vector<double> data = counting(2 * kRows), wanted = data;
-  for (size_t row = 0; row < kRows; ++row) wanted[kRows + row] = static_cast<double>(4 * row + 1);
+  std::vector<double> data = counting(2 * kRows), expected = data;
+  for (size_t row = 0; row < kRows; ++row) expected[kRows + row] = static_cast<double>(4 * row + 1);
   Reduce reduce("add", matrix(GUF_F64, data, kRows, 2));
   reduce.axes({1});
   reduce.into({GUF_F64, &data[kRows], {kRows}, {}, 0});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  EXPECT_EQ(data, wanted);
+  EXPECT_EQ(data, expected);
 }
 
 // Results of the first rows overwrite the mask of later rows.
@@ -185,12 +185,12 @@ TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
     for (const bool backwards : {false, true}) {
       const size_t first = backwards ? kRows - 1 : data.size() - kRows;
       const int64_t step = backwards ? -1 : 1;
-      std::vector<uint8_t> wanted = was;
+      std::vector<uint8_t> expected = was;
       for (size_t row = 0; row < kRows; ++row) {
         uint8_t all = 1;
         for (size_t k = row * kColumns; k < (row + 1) * kColumns; ++k)
           all &= was[k] == 0 || data[k] != 0;
-        wanted[backwards ? first - row : first + row] = all;
+        expected[backwards ? first - row : first + row] = all;
       }
       mask = was;
       Reduce reduce("logical_and", matrix(GUF_BOOL, data, kRows, kColumns));
@@ -199,7 +199,7 @@ TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
       reduce.args.where = reduce.tensor(matrix(GUF_BOOL, mask, kRows, kColumns));
       reduce.into({GUF_BOOL, mask.data() + first, {kRows}, {step}, 0});
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-      EXPECT_EQ(mask, wanted) << threads << " threads, backwards " << backwards;
+      EXPECT_EQ(mask, expected) << threads << " threads, backwards " << backwards;
     }
   }
 }

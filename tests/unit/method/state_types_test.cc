@@ -85,7 +85,7 @@ void weigh(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-TEST(StateTypes, RecordsAsElementsAndAsState) {
+TEST(StateTypes, StructsAsElementsAndAsState) {
   guf_dtype point = 0;
   ASSERT_EQ(guf_dtype_register("test_state_point", sizeof(Point), alignof(Point), &point, nullptr),
             GUF_OK);
@@ -105,7 +105,7 @@ TEST(StateTypes, RecordsAsElementsAndAsState) {
   guf_ufunc_release(finish, nullptr);
 }
 
-TEST(StateTypes, PartsOfOtherUnitsOrRecordsAreRefused) {
+TEST(StateTypes, PartsOfOtherUnitsOrDtypesAreRefused) {
   guf_dtype one = 0, other = 0;
   ASSERT_EQ(guf_dtype_register("test_state_one", 8, 8, &one, nullptr), GUF_OK);
   ASSERT_EQ(guf_dtype_register("test_state_other", 8, 8, &other, nullptr), GUF_OK);

@@ -14,8 +14,8 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   block();
   std::vector<uint8_t> &x = bits(3000, 2), &mask = bits(3000, 7), &other = bits(1000, 5);
   uint8_t *const to = GetParam() ? mask.data() + 2000 : other.data();
-  std::vector<uint8_t> wanted(1000);
-  for (size_t k = 0; k < 3000; ++k) wanted[k / 3] |= mask[k] != 0 && x[k] != 0;
+  std::vector<uint8_t> expected(1000);
+  for (size_t k = 0; k < 3000; ++k) expected[k / 3] |= mask[k] != 0 && x[k] != 0;
   Reduce reduce("logical_or", {});
   reduce.axes({1});
   reduce.args.input = wrapped(matrix(GUF_BOOL, x, 1000, 3));
@@ -24,7 +24,7 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   reduce.args.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
-  EXPECT_EQ(std::vector<uint8_t>(to, to + 1000), wanted);
+  EXPECT_EQ(std::vector<uint8_t>(to, to + 1000), expected);
 }
 INSTANTIATE_TEST_SUITE_P(Overlapping, StreamKeepReduction, testing::Bool());
 
@@ -37,8 +37,8 @@ TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   std::iota(axes.begin(), axes.end(), 0);
   std::vector<uint8_t> &mask = bits(1 << kNdim, 3);
   std::vector<double> &x = doubles(1 << kNdim), &result = doubles(1);
-  double wanted = 0;
-  for (size_t k = 0; k < x.size(); ++k) wanted += mask[k] != 0 ? x[k] : 0;
+  double expected = 0;
+  for (size_t k = 0; k < x.size(); ++k) expected += mask[k] != 0 ? x[k] : 0;
   Reduce reduce("add", {});
   reduce.axes(axes);
   reduce.args.where = wrapped({GUF_BOOL, mask.data(), shape, strides, 0});
@@ -48,7 +48,7 @@ TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   reduce.args.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
-  EXPECT_EQ(result[0], wanted);
+  EXPECT_EQ(result[0], expected);
 }
 
 TEST_F(StreamKeep, OperandsAndResultsOfAReductionWithAState) {
@@ -87,9 +87,9 @@ TEST_F(StreamKeep, OperandsOfAccumulate) {
 TEST_F(StreamKeep, OperandsOfReduceat) {
   std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany / 2),
                        &sums = integers(kMany / 2);
-  std::vector<int64_t> wanted;
+  std::vector<int64_t> expected;
   for (int64_t &index : indices) {
-    wanted.push_back(4 * index + 1);  // a single element is copied without an addition
+    expected.push_back(4 * index + 1);  // a single element is copied without an addition
     index *= 2;
   }
   Accumulate reduceat(gated_add(), {});
@@ -99,7 +99,7 @@ TEST_F(StreamKeep, OperandsOfReduceat) {
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
   indices.assign(indices.size(), 0);
   run_released();
-  EXPECT_EQ(sums, wanted);
+  EXPECT_EQ(sums, expected);
 }
 
 // The operand is the reversed array, so it is copied first.

@@ -176,9 +176,9 @@ class OpenModuleClaims : public OpenModule, public ::testing::WithParamInterface
 
 const Claim kClaims[] = {
     {"TwoGigabytes", [](auto &loads) { loads.back().p_memsz = uint64_t{2} << 30; },
-     "asks for too much memory; a segment of 2147483648 bytes"},
+     "requests too much memory; a segment of 2147483648 bytes"},
     {"JustTooMuch", [](auto &loads) { loads.back().p_memsz = (64 << 20) + (64 << 10); },
-     "asks for too much memory"},
+     "requests too much memory"},
     {"AllThereIs", [](auto &loads) { loads.back().p_memsz = UINT64_MAX; }, "too much memory"},
     {"FarAway", [](auto &loads) { loads.back().p_vaddr += uint64_t{1} << 40; }, "too much memory"},
     {"AtTheEndOfMemory", [](auto &loads) { loads.back().p_vaddr |= ~uint64_t{0xFFF}; },

@@ -68,10 +68,10 @@ size_t position_of(const std::string &refusal) {
   return std::stoul(refusal.substr(refusal.rfind(' ') + 1));
 }
 
-bool same_refusal(const std::string &text, const std::string &found, const std::string &wanted) {
-  if (found == wanted) return true;
-  if (!is_about_arguments(found) || !is_about_arguments(wanted)) return false;
-  const size_t from = position_of(wanted);
+bool same_refusal(const std::string &text, const std::string &found, const std::string &expected) {
+  if (found == expected) return true;
+  if (!is_about_arguments(found) || !is_about_arguments(expected)) return false;
+  const size_t from = position_of(expected);
   const size_t to = position_of(found);
   if (from == to) return true;
   if (from > to || text[from] != ',') return false;
@@ -86,12 +86,12 @@ TEST(NumpySignatures, AreReadAndRefusedAlike) {
   for (std::string line; std::getline(file, line);) {
     if (line[0] == '#') continue;
     const size_t tab = line.rfind('\t');
-    const std::string wanted = line.substr(tab + 1);
+    const std::string expected = line.substr(tab + 1);
     const std::string text = unescape(line.substr(0, tab));
     const std::string found = outcome(text);
-    (wanted[0] == 'E' ? nrefused : nread) += 1;
-    EXPECT_TRUE(same_refusal(text, found, wanted))
-        << "\"" << text << "\"\n  found " << found << "\n  NumPy " << wanted;
+    (expected[0] == 'E' ? nrefused : nread) += 1;
+    EXPECT_TRUE(same_refusal(text, found, expected))
+        << "\"" << text << "\"\n  found " << found << "\n  NumPy " << expected;
   }
   EXPECT_GT(nread, 1000U);
   EXPECT_GT(nrefused, 1000U);

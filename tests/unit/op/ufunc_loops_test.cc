@@ -57,7 +57,7 @@ TEST_F(UfuncLoops, RefuseEqualInputs) {
   ASSERT_EQ(ufunc_->add_loop(loop("ff"), nullptr), GUF_OK);
   EXPECT_EQ(ufunc_->add_loop(loop("fd"), &error), GUF_E_EXISTS);
   EXPECT_STREQ(error.message,
-               "ufunc 'twice' has a loop for these input types already: f->f, asked for f->d");
+               "ufunc 'twice' has a loop for these input types already: f->f, requested f->d");
   std::vector<std::unique_ptr<Loop>> loops;
   loops.push_back(loop("dd"));
   loops.push_back(loop("df"));

@@ -52,15 +52,15 @@ class UfuncRegistry : public testing::Test {
     context_ = {};
     collect();
   }
-  Ref<FakeModule> add(const guf_module_v1 &from, guf_status wanted = GUF_OK) {
+  Ref<FakeModule> add(const guf_module_v1 &from, guf_status expected = GUF_OK) {
     auto module = Ref<FakeModule>::adopt(new FakeModule(&ndead_));
-    EXPECT_EQ(context_->add_module(from, module.get(), &module->registration, &error_), wanted)
+    EXPECT_EQ(context_->add_module(from, module.get(), &module->registration, &error_), expected)
         << error_.message;
     return module;
   }
-  Ref<Ufunc> find(const char *name, guf_status wanted = GUF_OK) {
+  Ref<Ufunc> find(const char *name, guf_status expected = GUF_OK) {
     Ref<Ufunc> found;
-    EXPECT_EQ(context_->find(name, &found, &error_), wanted) << name << ": " << error_.message;
+    EXPECT_EQ(context_->find(name, &found, &error_), expected) << name << ": " << error_.message;
     return found;
   }
   static void collect() {

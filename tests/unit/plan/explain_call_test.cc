@@ -86,7 +86,7 @@ TEST(ExplainCall, TouchesNoElement) {
 // The backend describes the block that the call would launch; the core decides none of this.
 TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   const std::vector<float> x(200 * 300), y(200 * 300);
-  Call small("add"), across("add"), asked("add"), shifted("add"), none("add");
+  Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
   small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
   EXPECT_THAT(text_of(small), HasSubstr("\nkernel image x86-64-v"));
   EXPECT_THAT(text_of(small),
@@ -96,9 +96,9 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
       .in({GUF_F32, y.data(), {200, 300}, {4, 800}, 0});
   EXPECT_THAT(text_of(across), HasSubstr("\nwalk: tile by tile of dimensions 0 and 1; argument 1 "
                                          "is transposed in\n"));
-  asked.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
-  asked.args.threads = 1;
-  EXPECT_THAT(text_of(asked), HasSubstr("\nthreads: 1, as the call asks for one\n"));
+  requested.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
+  requested.args.threads = 1;
+  EXPECT_THAT(text_of(requested), HasSubstr("\nthreads: 1, as the call requests one\n"));
   const auto *const odd = reinterpret_cast<const char *>(x.data()) + 1;
   shifted.in({GUF_F32, odd, {300}, {}, 0}).in({GUF_F32, y.data(), {300}, {}, 0});
   EXPECT_THAT(text_of(shifted), HasSubstr("\nwalk: row by row through blocks of operands"));
@@ -177,14 +177,15 @@ TEST(ExplainCall, InoutOperands) {
 TEST(ExplainCall, SaysWhyEarlierLoopsWereNotTaken) {
   const std::vector<int8_t> bytes = {1, 2};
   const std::vector<float> reals = {1, 2};
-  Call divide("divide"), weak("add"), asked("add");
+  Call divide("divide"), weak("add"), requested("add");
   divide.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
   EXPECT_THAT(text_of(divide.out_missing()), HasSubstr("refused ee->e: the rule for its types"));
   weak.in(Call::weak_int(1)).in({GUF_F32, reals.data(), {2}, {}, 0});
   EXPECT_THAT(text_of(weak.out_missing()), HasSubstr("refused ee->e: argument 1 is no safe cast"));
-  asked.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
-  asked.args.dtype = GUF_F64;
-  EXPECT_THAT(text_of(asked.out_missing()), HasSubstr("refused bb->b: signature= or dtype= asks"));
+  requested.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
+  requested.args.dtype = GUF_F64;
+  EXPECT_THAT(text_of(requested.out_missing()),
+              HasSubstr("refused bb->b: signature= or dtype= asks"));
 }
 
 }  // namespace

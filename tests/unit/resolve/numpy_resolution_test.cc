@@ -105,14 +105,14 @@ TEST_F(Resolution, EqualsNumPy) {
   size_t ncases = 0;
   size_t ndifferent = 0;
   for_each([&](const std::string &ufunc, const std::string &inputs, char dtype, int casting,
-               const std::string &wanted) {
+               const std::string &expected) {
     // NumPy compares two Python ints as objects; this library uses int64.
-    const std::string here = wanted == "O" ? "qq?" : wanted;
+    const std::string here = expected == "O" ? "qq?" : expected;
     const std::string found = outcome(ufunc, inputs, dtype, casting);
     ++ncases;
     if (found != here && ++ndifferent < 20) {
       ADD_FAILURE() << ufunc << "(" << inputs << ") dtype " << dtype << " casting " << casting
-                    << ": found " << found << ", NumPy says " << wanted;
+                    << ": found " << found << ", NumPy says " << expected;
     }
   });
   EXPECT_EQ(ndifferent, 0U);
@@ -127,13 +127,13 @@ TEST_F(Resolution, BFloat16StandsWhereFloat16Stands) {
   size_t ncases = 0;
   size_t ndifferent = 0;
   for_each([&](const std::string &ufunc, const std::string &inputs, char dtype, int casting,
-               const std::string &wanted) {
-    if (inputs.find('e') == std::string::npos || wanted == "O") return;
+               const std::string &expected) {
+    if (inputs.find('e') == std::string::npos || expected == "O") return;
     ++ncases;
     const std::string found = outcome(ufunc, swap(inputs), dtype == 'e' ? 'E' : dtype, casting);
-    if (found != swap(wanted) && ++ndifferent < 20) {
+    if (found != swap(expected) && ++ndifferent < 20) {
       ADD_FAILURE() << ufunc << "(" << swap(inputs) << ") dtype " << dtype << " casting " << casting
-                    << ": found " << found << ", expected " << swap(wanted);
+                    << ": found " << found << ", expected " << swap(expected);
     }
   });
   EXPECT_EQ(ndifferent, 0U);

@@ -129,7 +129,7 @@ TEST(TimeTypes, IntsCountSteps) {
 
 // Promotion treats a Python int as an int64, so its value must fit. Other scalars stay Python
 // scalars.
-TEST(TimeTypes, AreToldWhatHasNoCommonType) {
+TEST(TimeTypes, AreReportedWithoutACommonType) {
   TypedCall real("minimum", "q.");
   put_operands({"M8[s]", "float"}, &real);
   EXPECT_EQ(real.dtype('M').choose(), GUF_E_NO_LOOP);

@@ -80,10 +80,10 @@ TEST(TraceBytes, OfMethods) {
                 {GUF_METHOD_ACCUMULATE, 1000, 4000 + 8000},
                 {GUF_METHOD_REDUCEAT, 1000, 4000 + 480},
                 {GUF_METHOD_AT, 60, 6 * (10 * 4 + 2 * 10 * 8)}};
-  for (const auto &wanted : kCases) {
-    block.method = wanted.method;
-    EXPECT_EQ(items_of(block), wanted.items);
-    EXPECT_EQ(bytes_of(block), wanted.bytes);
+  for (const auto &expected : kCases) {
+    block.method = expected.method;
+    EXPECT_EQ(items_of(block), expected.items);
+    EXPECT_EQ(bytes_of(block), expected.bytes);
   }
   block.method = GUF_METHOD_REDUCE;
   block.mask = 1;

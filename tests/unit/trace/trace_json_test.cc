@@ -45,9 +45,9 @@ TEST(TraceJson, BytesThatAreNoUtf8AreReplaced) {
                                  "\xF5\x80\x80\x80",
                                  "\xFF"};
   for (const char *bytes : kBroken) {
-    std::string wanted = "\"";
-    for (size_t i = 0; i < std::string(bytes).size(); ++i) wanted += "\\ufffd";
-    EXPECT_EQ(quoted(bytes), wanted + "\"");
+    std::string expected = "\"";
+    for (size_t i = 0; i < std::string(bytes).size(); ++i) expected += "\\ufffd";
+    EXPECT_EQ(quoted(bytes), expected + "\"");
   }
   EXPECT_EQ(quoted("\xC3x"), "\"\\ufffdx\"");
 }
@@ -60,7 +60,7 @@ TEST(TraceJson, AStringEndsAtItsSize) {
   EXPECT_TRUE(text.whole());
 }
 
-TEST(TraceJson, NamesOfRecordsAreEscaped) {
+TEST(TraceJson, NamesOfStructuredDtypesAreEscaped) {
   const auto file = std::make_unique<TraceFile>();
   const std::string path = testing::TempDir() + "gufunc_trace_json_test.json";
   ASSERT_EQ(file->open(path.c_str(), nullptr), GUF_OK);
@@ -81,7 +81,7 @@ TEST(TraceJson, NamesOfRecordsAreEscaped) {
   EXPECT_NE(all.str().find("\"kernel\":\"" + slashes + "\"}"), std::string::npos);
 }
 
-TEST(TraceJson, WhatDoesNotFitIsTold) {
+TEST(TraceJson, WhatDoesNotFitIsReported) {
   JsonText text;
   text.string(std::string(5000, 'x').c_str());
   EXPECT_FALSE(text.whole());

@@ -60,13 +60,13 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   static Result<Array> wrap(const Operand &elements, std::function<void()> release,
                             bool any_thread = false) {
     auto *const kept = new std::function<void()>(std::move(release));
-    detail::Record told;
+    detail::Record record;
     guf_array made = nullptr;
     const guf_status status =
         guf_array_wrap(elements.tensor_or_null(), &run_release, kept,
-                       any_thread ? uint32_t{GUF_RELEASE_ANY_THREAD} : 0U, &made, told);
+                       any_thread ? uint32_t{GUF_RELEASE_ANY_THREAD} : 0U, &made, record);
     if (status != GUF_OK) delete kept;
-    return detail::result(status, told, [&] { return Array(made); });
+    return detail::result(status, record, [&] { return Array(made); });
   }
 
   // Takes the tensor, even if the function fails: its deleter runs when the last array or view is
@@ -92,10 +92,10 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   }
   // Exports a copy that only the consumer uses; the tensor is marked as copied.
   Result<DlpackTensor> copy_to_dlpack(DlpackStream consumer = {}) const {
-    detail::Record told;
+    detail::Record record;
     guf_array made = nullptr;
-    const guf_status status = guf_array_copy(get(), GUF_ORDER_KEEP, nullptr, &made, told);
-    if (status != GUF_OK) return detail::result(status, told, [] { return DlpackTensor(); });
+    const guf_status status = guf_array_copy(get(), GUF_ORDER_KEEP, nullptr, &made, record);
+    if (status != GUF_OK) return detail::result(status, record, [] { return DlpackTensor(); });
     return Array(made).give<guf_dlpack>(guf_array_to_dlpack, consumer,
                                         consumer.flags() | GUF_DLPACK_COPIED);
   }
@@ -103,11 +103,11 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // ---- description
 
   Result<guf_array_info> info() const {
-    detail::Record told;
+    detail::Record record;
     guf_array_info found;
     found.struct_size = sizeof found;
-    const guf_status status = guf_array_get_info(get(), &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_array_get_info(get(), &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // On an empty handle these functions return DType(), 0 and empty objects.
   DType dtype() const { return known().dtype; }
@@ -209,9 +209,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // Waits for all work on the array; afterwards the host may access the memory if it is
   // host-accessible. Returns false if work was still running after `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
-    detail::Record told;
-    const guf_status status = guf_array_synchronize(get(), timeout_ns, told);
-    return detail::answer(status, told, GUF_TIMEOUT);
+    detail::Record record;
+    const guf_status status = guf_array_synchronize(get(), timeout_ns, record);
+    return detail::answer(status, record, GUF_TIMEOUT);
   }
   // Copies into memory of the program in C or F order; `nbytes` is its size. With a stream, the
   // memory must stay valid until the copy is complete.
@@ -238,10 +238,10 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // Calls a C function whose last parameters are an output array and the error.
   template <class Function, class... Arguments>
   static Result<Array> make(Function function, Arguments... arguments) {
-    detail::Record told;
+    detail::Record record;
     guf_array made = nullptr;
-    const guf_status status = function(arguments..., &made, static_cast<guf_error *>(told));
-    return detail::result(status, told, [&] { return Array(made); });
+    const guf_status status = function(arguments..., &made, static_cast<guf_error *>(record));
+    return detail::result(status, record, [&] { return Array(made); });
   }
 
  private:
@@ -262,10 +262,10 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<DlpackTensor> give(guf_status (*function)(guf_array, guf_stream, uint32_t, Tensor **,
                                                    guf_error *),
                             DlpackStream consumer, uint32_t flags) const {
-    detail::Record told;
+    detail::Record record;
     Tensor *made = nullptr;
-    const guf_status status = function(get(), consumer.get(), flags, &made, told);
-    return detail::result(status, told, [&] { return DlpackTensor(made); });
+    const guf_status status = function(get(), consumer.get(), flags, &made, record);
+    return detail::result(status, record, [&] { return DlpackTensor(made); });
   }
   static void run_release(void *user, uint64_t) noexcept {
     auto *const kept = static_cast<std::function<void()> *>(user);
@@ -310,10 +310,10 @@ class TypedArray : public Array {
   using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   Result<std::vector<Element>> to_vector() const {
     std::vector<Element> values(size());
-    detail::Record told;
+    detail::Record record;
     const guf_status status = guf_array_copy_to_host(
-        get(), values.data(), values.size() * sizeof(T), GUF_ORDER_C, nullptr, told);
-    return detail::result(status, told, [&] { return std::move(values); });
+        get(), values.data(), values.size() * sizeof(T), GUF_ORDER_C, nullptr, record);
+    return detail::result(status, record, [&] { return std::move(values); });
   }
 
  private:

@@ -26,19 +26,19 @@ class Context : public Handle<guf_context, guf_context_retain, guf_context_relea
   using Handle::Handle;
   operator guf_context() const noexcept { return get(); }
   static Result<Context> create() {
-    detail::Record told;
+    detail::Record record;
     guf_context made = nullptr;
-    const guf_status status = guf_context_create(0, &made, told);
-    return detail::result(status, told, [&] { return Context(made); });
+    const guf_status status = guf_context_create(0, &made, record);
+    return detail::result(status, record, [&] { return Context(made); });
   }
 };
 
 // Frees released objects and runs queued callbacks. Returns the number of callbacks that ran.
 inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
-  detail::Record told;
+  detail::Record record;
   uint32_t ran = 0;
-  const guf_status status = guf_poll(max_callbacks, &ran, told);
-  return detail::result(status, told, [&] { return ran; });
+  const guf_status status = guf_poll(max_callbacks, &ran, record);
+  return detail::result(status, record, [&] { return ran; });
 }
 
 struct LogLine {
@@ -47,37 +47,37 @@ struct LogLine {
 };
 // Removes and returns the oldest line of the library's log.
 inline Result<LogLine> read_log() {
-  detail::Record told;
+  detail::Record record;
   char text[1024];
   LogLine line;
-  const guf_status status = guf_log_read(text, sizeof text, &line.level, told);
+  const guf_status status = guf_log_read(text, sizeof text, &line.level, record);
   if (status == GUF_OK) line.text = text;
-  return detail::result(status, told, [&] { return line; });
+  return detail::result(status, record, [&] { return line; });
 }
 
 // Waits for all work and stops the library. Returns false if work was still running after
 // `timeout_ns` nanoseconds.
 inline Result<bool> shutdown(uint64_t timeout_ns = kForever) {
-  detail::Record told;
-  const guf_status status = guf_shutdown(timeout_ns, told);
-  return detail::answer(status, told, GUF_TIMEOUT);
+  detail::Record record;
+  const guf_status status = guf_shutdown(timeout_ns, record);
+  return detail::answer(status, record, GUF_TIMEOUT);
 }
 
 // ---- backends
 
 inline Result<uint32_t> backend_count() {
-  detail::Record told;
+  detail::Record record;
   uint32_t count = 0;
-  const guf_status status = guf_backend_count(&count, told);
-  return detail::result(status, told, [&] { return count; });
+  const guf_status status = guf_backend_count(&count, record);
+  return detail::result(status, record, [&] { return count; });
 }
 // With `probe`, opens the backend and its driver first, so that its state is final.
 inline Result<guf_backend_info> backend_info(uint32_t index, bool probe = false) {
-  detail::Record told;
+  detail::Record record;
   guf_backend_info info = {};
   info.struct_size = sizeof info;
-  const guf_status status = guf_backend_get_info(index, probe ? 1 : 0, &info, told);
-  return detail::result(status, told, [&] { return info; });
+  const guf_status status = guf_backend_get_info(index, probe ? 1 : 0, &info, record);
+  return detail::result(status, record, [&] { return info; });
 }
 inline Result<void> load_backend(const std::string &path) {
   return check(guf_backend_load, path.c_str());
@@ -97,42 +97,42 @@ class Device {
       : Device(find(spec, context)) {}
 #endif
   static Result<Device> find(const std::string &spec, guf_context context = nullptr) {
-    detail::Record told;
+    detail::Record record;
     guf_device found = nullptr;
-    const guf_status status = guf_device_get(context, spec.c_str(), &found, told);
-    return detail::result(status, told, [&] { return Device(found); });
+    const guf_status status = guf_device_get(context, spec.c_str(), &found, record);
+    return detail::result(status, record, [&] { return Device(found); });
   }
   // Opens a device over the program's own CUcontext.
   static Result<Device> adopt(const std::string &spec, uint64_t native) {
-    detail::Record told;
+    detail::Record record;
     guf_device found = nullptr;
-    const guf_status status = guf_device_adopt(spec.c_str(), native, &found, told);
-    return detail::result(status, told, [&] { return Device(found); });
+    const guf_status status = guf_device_adopt(spec.c_str(), native, &found, record);
+    return detail::result(status, record, [&] { return Device(found); });
   }
 
   constexpr guf_device get() const noexcept { return handle_; }
   constexpr operator guf_device() const noexcept { return handle_; }
   Result<guf_device_info> info() const {
-    detail::Record told;
+    detail::Record record;
     guf_device_info found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_device_get_info(handle_, &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_device_get_info(handle_, &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Waits for work that was queued without a stream. Returns false if it is still running after
   // `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
-    detail::Record told;
-    const guf_status status = guf_device_synchronize(handle_, timeout_ns, told);
-    return detail::answer(status, told, GUF_TIMEOUT);
+    detail::Record record;
+    const guf_status status = guf_device_synchronize(handle_, timeout_ns, record);
+    return detail::answer(status, record, GUF_TIMEOUT);
   }
 
   Result<guf_device_memory> memory() const {
-    detail::Record told;
+    detail::Record record;
     guf_device_memory found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_device_get_memory(handle_, &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_device_get_memory(handle_, &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   Result<void> trim_memory(uint64_t keep_bytes = 0) const {
     return check(guf_device_trim_memory, handle_, keep_bytes);
@@ -154,11 +154,11 @@ class HostRegistration {
   HostRegistration() = default;
   template <class T>
   static Result<HostRegistration> create(Device device, T *data, size_t count) {
-    detail::Record told;
+    detail::Record record;
     const auto address = reinterpret_cast<uint64_t>(data);
     const guf_status status =
-        guf_host_register(device, address, sizeof(T) * static_cast<uint64_t>(count), told);
-    return detail::result(status, told, [&] { return HostRegistration(device, address); });
+        guf_host_register(device, address, sizeof(T) * static_cast<uint64_t>(count), record);
+    return detail::result(status, record, [&] { return HostRegistration(device, address); });
   }
   HostRegistration(HostRegistration &&other) noexcept
       : device_(other.device_), address_(std::exchange(other.address_, 0)) {}

@@ -62,27 +62,27 @@ class DType {
   // Parses "float32", "f4", "datetime64[25s]" or the name of a structured dtype. Fails with
   // GUF_E_DTYPE for other texts.
   static Result<DType> parse(const std::string &spelling) {
-    detail::Record told;
+    detail::Record record;
     guf_dtype found = 0;
-    const guf_status status = guf_dtype_parse(spelling.c_str(), &found, told);
-    return detail::result(status, told, [&] { return DType(found); });
+    const guf_status status = guf_dtype_parse(spelling.c_str(), &found, record);
+    return detail::result(status, record, [&] { return DType(found); });
   }
   // Returns a datetime dtype with a unit. `kind` is GUF_DATETIME64 or GUF_TIMEDELTA64, `unit` a
   // guf_time_unit.
   static Result<DType> time(DType kind, int32_t unit, uint32_t multiple = 1) {
-    detail::Record told;
+    detail::Record record;
     guf_dtype made = 0;
-    const guf_status status = guf_dtype_make_time(kind.value_, unit, multiple, &made, told);
-    return detail::result(status, told, [&] { return DType(made); });
+    const guf_status status = guf_dtype_make_time(kind.value_, unit, multiple, &made, record);
+    return detail::result(status, record, [&] { return DType(made); });
   }
   // Registers a structured dtype: an opaque element type whose bytes only the program's own loops
   // interpret. `itemsize` and `alignment` are in bytes.
-  static Result<DType> register_record(const std::string &name, uint32_t itemsize,
-                                       uint32_t alignment) {
-    detail::Record told;
+  static Result<DType> register_dtype(const std::string &name, uint32_t itemsize,
+                                      uint32_t alignment) {
+    detail::Record record;
     guf_dtype made = 0;
-    const guf_status status = guf_dtype_register(name.c_str(), itemsize, alignment, &made, told);
-    return detail::result(status, told, [&] { return DType(made); });
+    const guf_status status = guf_dtype_register(name.c_str(), itemsize, alignment, &made, record);
+    return detail::result(status, record, [&] { return DType(made); });
   }
 
   constexpr guf_dtype get() const noexcept { return value_; }
@@ -93,11 +93,11 @@ class DType {
     return text == nullptr ? "" : text;
   }
   Result<guf_dtype_info> info() const {
-    detail::Record told;
+    detail::Record record;
     guf_dtype_info found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_dtype_get_info(value_, &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_dtype_get_info(value_, &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   struct Unit {
     int32_t unit;  // guf_time_unit
@@ -105,10 +105,10 @@ class DType {
   };
   // Returns the unit of a datetime64 or timedelta64. Fails with GUF_E_DTYPE for other dtypes.
   Result<Unit> unit() const {
-    detail::Record told;
+    detail::Record record;
     Unit found = {};
-    const guf_status status = guf_dtype_get_unit(value_, &found.unit, &found.multiple, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_dtype_get_unit(value_, &found.unit, &found.multiple, record);
+    return detail::result(status, record, [&] { return found; });
   }
 
  private:
@@ -129,16 +129,16 @@ inline std::string other_count(const char *what, size_t found, size_t expected) 
 
 // NumPy's can_cast and promote_types.
 inline Result<bool> can_cast(DType from, DType to, int32_t casting = GUF_CASTING_SAFE) {
-  detail::Record told;
+  detail::Record record;
   int32_t possible = 0;
-  const guf_status status = guf_dtype_can_cast(from, to, casting, &possible, told);
-  return detail::result(status, told, [&] { return possible != 0; });
+  const guf_status status = guf_dtype_can_cast(from, to, casting, &possible, record);
+  return detail::result(status, record, [&] { return possible != 0; });
 }
 inline Result<DType> promote_types(DType a, DType b) {
-  detail::Record told;
+  detail::Record record;
   guf_dtype found = 0;
-  const guf_status status = guf_dtype_promote(a, b, &found, told);
-  return detail::result(status, told, [&] { return DType(found); });
+  const guf_status status = guf_dtype_promote(a, b, &found, record);
+  return detail::result(status, record, [&] { return DType(found); });
 }
 
 }  // namespace GUFUNC_CPP_FORM

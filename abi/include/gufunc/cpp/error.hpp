@@ -131,41 +131,41 @@ struct Record {
 };
 
 #ifdef GUFUNC_NO_EXCEPTIONS
-inline Expected<void> done(guf_status status, const Record &told) {
+inline Expected<void> done(guf_status status, const Record &record) {
   if (status == GUF_OK) return {};
-  return Error(status, told.error);
+  return Error(status, record.error);
 }
 template <class Make>
-auto result(guf_status status, const Record &told, Make make) -> Expected<decltype(make())> {
+auto result(guf_status status, const Record &record, Make make) -> Expected<decltype(make())> {
   if (status == GUF_OK) return make();
-  return Error(status, told.error);
+  return Error(status, record.error);
 }
 template <class T>
 Expected<T> refuse(guf_status status, const char *text) {
   return Error(status, text);
 }
-inline Expected<bool> answer(guf_status status, const Record &told, guf_status not_yet) {
+inline Expected<bool> answer(guf_status status, const Record &record, guf_status not_yet) {
   if (status == GUF_OK || status == not_yet) return status == GUF_OK;
-  return Error(status, told.error);
+  return Error(status, record.error);
 }
 #else
-[[noreturn, gnu::cold, gnu::noinline]] inline void raise(guf_status status, const Record &told) {
-  throw Error(status, told.error);
+[[noreturn, gnu::cold, gnu::noinline]] inline void raise(guf_status status, const Record &record) {
+  throw Error(status, record.error);
 }
-inline void done(guf_status status, const Record &told) {
-  if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
+inline void done(guf_status status, const Record &record) {
+  if (__builtin_expect(status != GUF_OK, 0)) raise(status, record);
 }
 template <class Make>
-auto result(guf_status status, const Record &told, Make make) -> decltype(make()) {
-  if (__builtin_expect(status != GUF_OK, 0)) raise(status, told);
+auto result(guf_status status, const Record &record, Make make) -> decltype(make()) {
+  if (__builtin_expect(status != GUF_OK, 0)) raise(status, record);
   return make();
 }
 template <class T>
 [[noreturn]] T refuse(guf_status status, const char *text) {
   throw Error(status, text);
 }
-inline bool answer(guf_status status, const Record &told, guf_status not_yet) {
-  if (status != GUF_OK && status != not_yet) raise(status, told);
+inline bool answer(guf_status status, const Record &record, guf_status not_yet) {
+  if (status != GUF_OK && status != not_yet) raise(status, record);
   return status == GUF_OK;
 }
 #endif
@@ -175,9 +175,9 @@ inline bool answer(guf_status status, const Record &told, guf_status not_yet) {
 // Calls `function(arguments..., &error)`. Any status except GUF_OK is a failure.
 template <class Function, class... Arguments>
 Result<void> check(Function function, Arguments... arguments) {
-  detail::Record told;
-  const guf_status status = function(arguments..., static_cast<guf_error *>(told));
-  return detail::done(status, told);
+  detail::Record record;
+  const guf_status status = function(arguments..., static_cast<guf_error *>(record));
+  return detail::done(status, record);
 }
 
 }  // namespace GUFUNC_CPP_FORM

@@ -22,32 +22,32 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
  public:
   using Handle::Handle;
   static Result<Kernel> find(guf_module module, const std::string &name) {
-    detail::Record told;
+    detail::Record record;
     guf_kernel found = nullptr;
-    const guf_status status = guf_kernel_find(module, name.c_str(), &found, told);
-    return detail::result(status, told, [&] { return Kernel(found); });
+    const guf_status status = guf_kernel_find(module, name.c_str(), &found, record);
+    return detail::result(status, record, [&] { return Kernel(found); });
   }
   Result<guf_kernel_info> info() const {
-    detail::Record told;
+    detail::Record record;
     guf_kernel_info found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_kernel_get_info(get(), &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_kernel_get_info(get(), &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Parameter `index`; 0 is the first one after the block.
   Result<guf_module_parameter> parameter(uint32_t index) const {
-    detail::Record told;
+    detail::Record record;
     guf_module_parameter found = {};
-    const guf_status status = guf_kernel_get_parameter(get(), index, &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_kernel_get_parameter(get(), index, &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Limits and resources of the kernel on a device. Loads the kernel's code there.
   Result<guf_kernel_device_info> device_info(Device device = {}) const {
-    detail::Record told;
+    detail::Record record;
     guf_kernel_device_info found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_kernel_get_device_info(get(), device.get(), &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_kernel_get_device_info(get(), device.get(), &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Launches the kernel on the stream's device; without a stream on the device of its arrays, or on
   // the cpu. On the cpu without a stream the launch is complete on return.
@@ -55,11 +55,11 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
                       uint32_t shared_bytes = 0) const {
     detail::COperands operands(arguments);
     const uint32_t blocks[] = {grid.x, grid.y, grid.z}, threads[] = {block.x, block.y, block.z};
-    detail::Record told;
+    detail::Record record;
     const guf_status status =
         guf_kernel_launch(get(), stream, blocks, threads, shared_bytes,
-                          static_cast<int32_t>(arguments.size()), operands.data(), told);
-    return detail::done(status, told);
+                          static_cast<int32_t>(arguments.size()), operands.data(), record);
+    return detail::done(status, record);
   }
 };
 
@@ -75,24 +75,24 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
   // `flags`: guf_module_flag.
   static Result<Module> load(const std::string &path, guf_context context = nullptr,
                              uint32_t flags = 0) {
-    detail::Record told;
+    detail::Record record;
     guf_module made = nullptr;
-    const guf_status status = guf_module_load(context, path.c_str(), flags, &made, told);
-    return detail::result(status, told, [&] { return Module(made); });
+    const guf_status status = guf_module_load(context, path.c_str(), flags, &made, record);
+    return detail::result(status, record, [&] { return Module(made); });
   }
   // Registers a module that is linked into the program. Its table must never be freed.
   static Result<Module> link(const guf_module_v1 &table, guf_context context = nullptr) {
-    detail::Record told;
+    detail::Record record;
     guf_module made = nullptr;
-    const guf_status status = guf_module_register(context, &table, &made, told);
-    return detail::result(status, told, [&] { return Module(made); });
+    const guf_status status = guf_module_register(context, &table, &made, record);
+    return detail::result(status, record, [&] { return Module(made); });
   }
   Result<guf_module_info> info() const {
-    detail::Record told;
+    detail::Record record;
     guf_module_info found = {};
     found.struct_size = sizeof found;
-    const guf_status status = guf_module_get_info(get(), &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_module_get_info(get(), &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Full names of its functions, and names of its raw kernels without the module's name.
   Result<std::string> function_at(uint32_t index) const {
@@ -104,10 +104,10 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
  private:
   template <class Function>
   Result<std::string> named(Function function, uint32_t index) const {
-    detail::Record told;
+    detail::Record record;
     char name[2 * GUF_MAX_NAME + 2];
-    const guf_status status = function(get(), index, name, sizeof name, told);
-    return detail::result(status, told, [&] { return std::string(name); });
+    const guf_status status = function(get(), index, name, sizeof name, record);
+    return detail::result(status, record, [&] { return std::string(name); });
   }
 };
 

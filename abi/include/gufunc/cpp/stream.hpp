@@ -28,43 +28,43 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
 #endif
   operator guf_stream() const noexcept { return get(); }
   static Result<Stream> create(Device device) {
-    detail::Record told;
+    detail::Record record;
     guf_stream made = nullptr;
-    const guf_status status = guf_stream_create(device, 0, &made, told);
-    return detail::result(status, told, [&] { return Stream(made); });
+    const guf_status status = guf_stream_create(device, 0, &made, record);
+    return detail::result(status, record, [&] { return Stream(made); });
   }
   // Adopts a CUstream or hipStream_t, which stays the program's and must outlive this object.
   static Result<Stream> adopt(Device device, uint64_t native) {
-    detail::Record told;
+    detail::Record record;
     guf_stream made = nullptr;
-    const guf_status status = guf_stream_adopt(device, native, 0, &made, told);
-    return detail::result(status, told, [&] { return Stream(made); });
+    const guf_status status = guf_stream_adopt(device, native, 0, &made, record);
+    return detail::result(status, record, [&] { return Stream(made); });
   }
   Result<Device> device() const {
-    detail::Record told;
+    detail::Record record;
     guf_device found = nullptr;
-    const guf_status status = guf_stream_get_device(get(), &found, told);
-    return detail::result(status, told, [&] { return Device(found); });
+    const guf_status status = guf_stream_get_device(get(), &found, record);
+    return detail::result(status, record, [&] { return Device(found); });
   }
   Result<uint64_t> native() const {
-    detail::Record told;
+    detail::Record record;
     uint64_t found = 0;
-    const guf_status status = guf_stream_get_native(nullptr, get(), &found, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_stream_get_native(nullptr, get(), &found, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Returns whether all queued work is complete. Does not block and does not report failures of the
   // work.
   Result<bool> query() const {
-    detail::Record told;
-    const guf_status status = guf_stream_query(get(), told);
-    return detail::answer(status, told, GUF_NOT_READY);
+    detail::Record record;
+    const guf_status status = guf_stream_query(get(), record);
+    return detail::answer(status, record, GUF_NOT_READY);
   }
   // Waits for all queued work. Returns false if work was still running after `timeout_ns`
   // nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
-    detail::Record told;
-    const guf_status status = guf_stream_synchronize(get(), timeout_ns, told);
-    return detail::answer(status, told, GUF_TIMEOUT);
+    detail::Record record;
+    const guf_status status = guf_stream_synchronize(get(), timeout_ns, record);
+    return detail::answer(status, record, GUF_TIMEOUT);
   }
   // Makes work that is queued later wait for the event. Does not block.
   inline Result<void> wait_event(const Event &event) const;
@@ -73,10 +73,10 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
   Result<void> begin_capture() const { return check(guf_stream_begin_capture, get()); }
   // Returns a new graph, or `replaced` with its work replaced.
   Result<Graph> end_capture(Graph replaced = Graph()) const {
-    detail::Record told;
+    detail::Record record;
     guf_graph made = replaced.get();
-    const guf_status status = guf_stream_end_capture(get(), &made, told);
-    return detail::result(status, told,
+    const guf_status status = guf_stream_end_capture(get(), &made, record);
+    return detail::result(status, record,
                           [&] { return replaced ? std::move(replaced) : Graph(made); });
   }
 };
@@ -90,29 +90,29 @@ class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
 #endif
   operator guf_event() const noexcept { return get(); }
   static Result<Event> create(Device device) {
-    detail::Record told;
+    detail::Record record;
     guf_event made = nullptr;
-    const guf_status status = guf_event_create(device, 0, &made, told);
-    return detail::result(status, told, [&] { return Event(made); });
+    const guf_status status = guf_event_create(device, 0, &made, record);
+    return detail::result(status, record, [&] { return Event(made); });
   }
   Result<void> record(guf_stream stream) const { return check(guf_event_record, get(), stream); }
   Result<bool> query() const {
-    detail::Record told;
-    const guf_status status = guf_event_query(get(), told);
-    return detail::answer(status, told, GUF_NOT_READY);
+    detail::Record record;
+    const guf_status status = guf_event_query(get(), record);
+    return detail::answer(status, record, GUF_NOT_READY);
   }
   // Returns false if the event was not reached within `timeout_ns` nanoseconds.
   Result<bool> wait(uint64_t timeout_ns = kForever) const {
-    detail::Record told;
-    const guf_status status = guf_event_wait(get(), timeout_ns, told);
-    return detail::answer(status, told, GUF_TIMEOUT);
+    detail::Record record;
+    const guf_status status = guf_event_wait(get(), timeout_ns, record);
+    return detail::answer(status, record, GUF_TIMEOUT);
   }
   // Returns the milliseconds from `earlier` to this event. Both must be complete.
   Result<double> elapsed_since(const Event &earlier) const {
-    detail::Record told;
+    detail::Record record;
     double milliseconds = 0;
-    const guf_status status = guf_event_elapsed(earlier.get(), get(), &milliseconds, told);
-    return detail::result(status, told, [&] { return milliseconds; });
+    const guf_status status = guf_event_elapsed(earlier.get(), get(), &milliseconds, record);
+    return detail::result(status, record, [&] { return milliseconds; });
   }
 };
 

@@ -23,10 +23,10 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
     uint64_t nbytes, alignment;
   };
   Result<Workspace> workspace() const {
-    detail::Record told;
+    detail::Record record;
     Workspace found = {};
-    const guf_status status = guf_plan_workspace(get(), &found.nbytes, &found.alignment, told);
-    return detail::result(status, told, [&] { return found; });
+    const guf_status status = guf_plan_workspace(get(), &found.nbytes, &found.alignment, record);
+    return detail::result(status, record, [&] { return found; });
   }
   // Launches the plan. `operands` are addresses: inputs, outputs, then the mask if there is one.
   // `workspace` is the address of scratch memory, see workspace().
@@ -40,10 +40,10 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
       if (count == kCapacity) break;
       addresses[count++] = reinterpret_cast<uint64_t>(operand);
     }
-    detail::Record told;
+    detail::Record record;
     const guf_status status = guf_plan_launch(get(), stream, count, addresses,
-                                              reinterpret_cast<uint64_t>(workspace), told);
-    return detail::done(status, told);
+                                              reinterpret_cast<uint64_t>(workspace), record);
+    return detail::done(status, record);
   }
   Result<std::string> explain() const {
     return detail::text_of([&](char *text, uint64_t *length, guf_error *error) {
@@ -171,9 +171,9 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   Result<void> at(const Operand &array, const Indices &indices, const Operand &operand = {},
                   const AtKeywords &keywords = {}) const {
     return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
-      detail::Record told;
-      const guf_status status = guf_at(get(), &args, told);
-      return detail::done(status, told);
+      detail::Record record;
+      const guf_status status = guf_at(get(), &args, record);
+      return detail::done(status, record);
     });
   }
 
@@ -225,9 +225,9 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
     if (outputs.has_none() || (outputs.count() == 0 && output_count() > 0))
       return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
     put(args, inputs, outputs);
-    detail::Record told;
-    const guf_status status = function(get(), &args, told);
-    return detail::done(status, told);
+    detail::Record record;
+    const guf_status status = function(get(), &args, record);
+    return detail::done(status, record);
   }
   inline int32_t output_count() const;
   inline Result<Array> one(CallFunction function, Operands inputs,

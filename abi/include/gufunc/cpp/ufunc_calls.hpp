@@ -21,9 +21,9 @@ inline Result<Array> Ufunc::one(CallFunction function, Operands inputs,
   guf_call_args args = {};
   if (keywords != nullptr) keywords->write(args);
   put(args, in, out);
-  detail::Record told;
-  const guf_status status = function(get(), &args, told);
-  return detail::result(status, told, [&] { return Array(out[0].array); });
+  detail::Record record;
+  const guf_status status = function(get(), &args, record);
+  return detail::result(status, record, [&] { return Array(out[0].array); });
 }
 
 template <class Inputs, class Outputs>
@@ -36,9 +36,9 @@ Result<std::vector<Array>> Ufunc::several(CallFunction function, const Inputs &i
   const std::vector<Operand> all(outputs.size() == 0 ? static_cast<size_t>(output_count()) : 0);
   if (outputs.size() == 0) out.clear(static_cast<int32_t>(all.size()));
   put(args, in, out);
-  detail::Record told;
-  const guf_status status = function(get(), &args, told);
-  return detail::result(status, told, [&] {
+  detail::Record record;
+  const guf_status status = function(get(), &args, record);
+  return detail::result(status, record, [&] {
     return outputs.size() == 0 ? detail::allocated(all, out) : detail::allocated(outputs, out);
   });
 }
@@ -77,14 +77,14 @@ inline Result<int64_t> Ufunc::call_chunked(Operands inputs, Operands outputs,
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  detail::Record told;
+  detail::Record record;
   int64_t items = 0;
-  const guf_status status = guf_call_chunked(get(), &args, &chunks, &items, told);
+  const guf_status status = guf_call_chunked(get(), &args, &chunks, &items, record);
   if (options.out_items != nullptr) *options.out_items = items;
 #ifndef GUFUNC_NO_EXCEPTIONS
   if (watched.thrown) std::rethrow_exception(watched.thrown);
 #endif
-  return detail::result(status, told, [&] { return items; });
+  return detail::result(status, record, [&] { return items; });
 }
 
 inline Result<Plan> Ufunc::plan(Operands inputs, Operands outputs,
@@ -93,10 +93,10 @@ inline Result<Plan> Ufunc::plan(Operands inputs, Operands outputs,
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  detail::Record told;
+  detail::Record record;
   guf_plan made = nullptr;
-  const guf_status status = guf_plan_create(get(), &args, &made, told);
-  return detail::result(status, told, [&] { return Plan(made); });
+  const guf_status status = guf_plan_create(get(), &args, &made, record);
+  return detail::result(status, record, [&] { return Plan(made); });
 }
 
 inline Result<Resolution> Ufunc::resolve(Operands inputs, Operands outputs,

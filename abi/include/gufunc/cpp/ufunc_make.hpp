@@ -9,10 +9,10 @@ namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
 inline Result<Ufunc> Ufunc::find(const std::string &name, guf_context context) {
-  detail::Record told;
+  detail::Record record;
   guf_ufunc found = nullptr;
-  const guf_status status = guf_ufunc_find(context, name.c_str(), &found, told);
-  return detail::result(status, told, [&] { return Ufunc(found); });
+  const guf_status status = guf_ufunc_find(context, name.c_str(), &found, record);
+  return detail::result(status, record, [&] { return Ufunc(found); });
 }
 
 inline Result<Ufunc> Ufunc::create(const std::string &name, int32_t nin, int32_t nout,
@@ -36,44 +36,44 @@ inline Result<Ufunc> Ufunc::create(const std::string &name, int32_t nin, int32_t
     desc.user = kept;
     desc.destroy = &detail::destroy<CoreDims>;
   }
-  detail::Record told;
+  detail::Record record;
   guf_ufunc made = nullptr;
-  const guf_status status = guf_ufunc_create(context, &desc, &made, told);
+  const guf_status status = guf_ufunc_create(context, &desc, &made, record);
   if (status != GUF_OK) delete kept;
-  return detail::result(status, told, [&] { return Ufunc(made); });
+  return detail::result(status, record, [&] { return Ufunc(made); });
 }
 
 inline Result<uint32_t> Ufunc::count(guf_context context) {
-  detail::Record told;
+  detail::Record record;
   uint32_t found = 0;
-  const guf_status status = guf_ufunc_count(context, &found, told);
-  return detail::result(status, told, [&] { return found; });
+  const guf_status status = guf_ufunc_count(context, &found, record);
+  return detail::result(status, record, [&] { return found; });
 }
 
 inline Result<std::string> Ufunc::name_at(uint32_t index, guf_context context) {
-  detail::Record told;
+  detail::Record record;
   char name[2 * GUF_MAX_NAME + 2];
-  const guf_status status = guf_ufunc_name_at(context, index, name, sizeof name, told);
-  return detail::result(status, told, [&] { return std::string(name); });
+  const guf_status status = guf_ufunc_name_at(context, index, name, sizeof name, record);
+  return detail::result(status, record, [&] { return std::string(name); });
 }
 
 inline Result<guf_ufunc_info> Ufunc::info() const {
-  detail::Record told;
+  detail::Record record;
   guf_ufunc_info found = {};
   found.struct_size = sizeof found;
-  const guf_status status = guf_ufunc_get_info(get(), &found, told);
-  return detail::result(status, told, [&] { return found; });
+  const guf_status status = guf_ufunc_get_info(get(), &found, record);
+  return detail::result(status, record, [&] { return found; });
 }
 
 inline Result<std::vector<DType>> Ufunc::loop_types(uint32_t index) const {
-  detail::Record told;
+  detail::Record record;
   guf_ufunc_info known = {};
   known.struct_size = sizeof known;
   guf_dtype types[GUF_MAX_OPERANDS];
-  guf_status status = guf_ufunc_get_info(get(), &known, told);
+  guf_status status = guf_ufunc_get_info(get(), &known, record);
   const int32_t count = known.nin + known.nout;
-  if (status == GUF_OK) status = guf_ufunc_loop_types(get(), index, count, types, told);
-  return detail::result(status, told, [&] { return std::vector<DType>(types, types + count); });
+  if (status == GUF_OK) status = guf_ufunc_loop_types(get(), index, count, types, record);
+  return detail::result(status, record, [&] { return std::vector<DType>(types, types + count); });
 }
 
 // If the library accepts the loop, it also destroys it; else the loop is deleted here.
@@ -89,10 +89,10 @@ inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loo
   desc.error = &detail::run_loop;
   desc.user = kept;
   desc.destroy = &detail::destroy<HostLoop>;
-  detail::Record told;
-  const guf_status status = guf_ufunc_add_loop(get(), &desc, told);
+  detail::Record record;
+  const guf_status status = guf_ufunc_add_loop(get(), &desc, record);
   if (status != GUF_OK) delete kept;
-  return detail::done(status, told);
+  return detail::done(status, record);
 }
 
 inline Result<void> Ufunc::add_module_loop(guf_module module, const std::string &function,

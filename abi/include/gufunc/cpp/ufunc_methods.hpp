@@ -45,16 +45,16 @@ struct AccumulateCall {
 
 template <class Function, class Call>
 Result<Array> array_of(Function function, guf_ufunc ufunc, Call &call) {
-  Record told;
-  const guf_status status = function(ufunc, &call.args, told);
-  return result(status, told, [&] { return Array(call.output.array); });
+  Record record;
+  const guf_status status = function(ufunc, &call.args, record);
+  return result(status, record, [&] { return Array(call.output.array); });
 }
 
 template <class Function, class Call>
 Result<void> into(Function function, guf_ufunc ufunc, Call &call, const Operand &output) {
   if (output.is_none()) return refuse<void>(GUF_E_ARG, kNoOutput);
-  Record told;
-  return done(function(ufunc, &call.args, told), told);
+  Record record;
+  return done(function(ufunc, &call.args, record), record);
 }
 
 }  // namespace detail
@@ -78,9 +78,9 @@ inline Result<std::vector<Array>> Ufunc::reduce_several(const Operand &input,
   call.args.output = nullptr;
   call.args.outputs = out.data();
   call.args.noutputs = out.count();
-  detail::Record told;
-  const guf_status status = guf_reduce(get(), &call.args, told);
-  return detail::result(status, told, [&] { return detail::allocated(outputs, out); });
+  detail::Record record;
+  const guf_status status = guf_reduce(get(), &call.args, record);
+  return detail::result(status, record, [&] { return detail::allocated(outputs, out); });
 }
 
 inline Result<Array> Ufunc::accumulate(const Operand &input,

@@ -25,16 +25,16 @@ namespace detail {
 // Returns the text of a C function with the parameters (text, inout_length, error).
 template <class Write>
 Result<std::string> text_of(Write write) {
-  Record told;
+  Record record;
   std::string text;
   uint64_t length = 0;
-  guf_status status = write(nullptr, &length, told);
+  guf_status status = write(nullptr, &length, record);
   if (status == GUF_E_BUFFER_TOO_SMALL) {
     text.resize(length);
-    status = write(&text[0], &length, told);
+    status = write(&text[0], &length, record);
     if (!text.empty()) text.resize(std::strlen(text.c_str()));
   }
-  return result(status, told, [&] { return std::move(text); });
+  return result(status, record, [&] { return std::move(text); });
 }
 
 // Returns the arrays that were allocated for outputs of kind GUF_OPERAND_NONE, in order.
@@ -64,11 +64,11 @@ inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
 template <class Function, class Args>
 Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
                             int32_t noutputs) {
-  Record told;
+  Record record;
   guf_resolution found = {};
   found.struct_size = sizeof found;
-  const guf_status status = function(ufunc, &args, &found, told);
-  return result(status, told, [&] { return resolution_of(found, noutputs); });
+  const guf_status status = function(ufunc, &args, &found, record);
+  return result(status, record, [&] { return resolution_of(found, noutputs); });
 }
 
 template <class Function, class Args>

@@ -101,8 +101,8 @@ fn given_right(case: &Case<'_>, blob: &[u8], result: &Json, view: &View) -> Resu
 }
 
 fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
-    let told = |error: gufunc::Error| error.to_string();
-    let info = array.info().map_err(told)?;
+    let text = |error: gufunc::Error| error.to_string();
+    let info = array.info().map_err(text)?;
     same_shape(result, info.dtype, &info.shape)?;
     if let (Some(expected), true) = (result.get("strides"), info.size > 0) {
         let longer = info.shape.iter().zip(&info.strides).filter(|(&extent, _)| extent > 1);
@@ -114,7 +114,7 @@ fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
     let mut found = vec![0u8; info.nbytes];
     // SAFETY: the buffer has the size of the array, and the copy is complete on return.
     unsafe { array.queue_copy_to_host(found.as_mut_ptr(), info.nbytes, Order::C, None) }
-        .map_err(told)?;
+        .map_err(text)?;
     all_right(blob, result, &Form::of(info.dtype)?, &found)
 }
 

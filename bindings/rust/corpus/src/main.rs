@@ -62,12 +62,12 @@ fn run(arguments: &[String]) -> Result<(usize, usize)> {
     let [folder, device, modules @ ..] = arguments else {
         return Err("gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...".to_string());
     };
-    let told = |error: gufunc::Error| error.to_string();
-    let device = gufunc::device(device).map_err(told)?;
+    let text = |error: gufunc::Error| error.to_string();
+    let device = gufunc::device(device).map_err(text)?;
     // SAFETY: the modules are built from the examples.
     let load = |path| unsafe { gufunc::load_module(path) };
     let modules = modules.iter().map(load).collect::<gufunc::Result<Vec<_>>>();
-    let _modules = modules.map_err(told)?;
+    let _modules = modules.map_err(text)?;
     let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
     let mut groups: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     groups.retain(|path| path.extension().is_some_and(|end| end == "json"));

@@ -103,8 +103,8 @@ pub const GUF_UNIT_FEMTOSECOND: i32 = 12;
 pub const GUF_UNIT_ATTOSECOND: i32 = 13;
 
 pub const GUF_MAX_UNIT_MULTIPLE: i32 = 65535;
-pub const GUF_MAX_RECORDS: i32 = 4096;
-pub const GUF_MAX_RECORD_ITEMSIZE: i32 = 4095;
+pub const GUF_MAX_STRUCTURED_DTYPES: i32 = 4096;
+pub const GUF_MAX_STRUCTURED_ITEMSIZE: i32 = 4095;
 
 pub const GUF_CASTING_DEFAULT: i32 = 0;
 pub const GUF_CASTING_NO: i32 = 1;
@@ -121,7 +121,7 @@ pub const GUF_KIND_BFLOAT: i32 = 69;
 pub const GUF_KIND_COMPLEX: i32 = 99;
 pub const GUF_KIND_TIMEDELTA: i32 = 109;
 pub const GUF_KIND_DATETIME: i32 = 77;
-pub const GUF_KIND_RECORD: i32 = 86;
+pub const GUF_KIND_STRUCTURED: i32 = 86;
 
 pub const GUF_MAX_NDIM: i32 = 64;
 pub const GUF_MAX_OPERANDS: i32 = 32;
@@ -2113,12 +2113,12 @@ unsafe extern "C" {
     /// cannot be removed. `itemsize` and `alignment` are in bytes.
     /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
     ///                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
-    ///                            of another dtype; itemsize is 0, exceeds GUF_MAX_RECORD_ITEMSIZE, or
+    ///                            of another dtype; itemsize is 0, exceeds GUF_MAX_STRUCTURED_ITEMSIZE, or
     ///                            is not a multiple of alignment; alignment is not a power of two or
     ///                            exceeds 64
     ///         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
     ///                            gives them
-    ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_RECORDS names are registered
+    ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are registered
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;

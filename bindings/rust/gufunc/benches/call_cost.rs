@@ -62,22 +62,22 @@ fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
 fn compare(
     name: &str,
     mut made: impl FnMut(),
-    mut told: impl FnMut(),
+    mut report: impl FnMut(),
     mut rust: impl FnMut(),
 ) -> [f64; 2] {
     let mut least = [f64::MAX; 3];
     for _ in 0..ROUNDS {
         least[0] = least[0].min(nanoseconds(&mut made));
-        least[1] = least[1].min(nanoseconds(&mut told));
+        least[1] = least[1].min(nanoseconds(&mut report));
         least[2] = least[2].min(nanoseconds(&mut rust));
     }
-    let [made, told, rust] = least;
-    let (over_made, over_told) = (rust - made, rust - told);
+    let [made, report, rust] = least;
+    let (over_made, over_written) = (rust - made, rust - report);
     println!(
-        "{name}: C made {made:.1} ns, told {told:.1} ns; Rust {rust:.1} ns: over made \
-         {over_made:.1}, over told {over_told:.1}"
+        "{name}: C made {made:.1} ns, told {report:.1} ns; Rust {rust:.1} ns: over made \
+         {over_made:.1}, over told {over_written:.1}"
     );
-    [over_made, over_told]
+    [over_made, over_written]
 }
 
 /// Makes a C call that writes its operands.

@@ -143,7 +143,7 @@ impl Call<'_> {
         let device = match (self.on_stream(), of_operands, self.on_device()) {
             (Some(stream), ..) => stream.device()?,
             (None, Some(layout), _) => Device::new(layout.device),
-            (None, None, Some(asked)) if !asked.is_auto()? => asked,
+            (None, None, Some(requested)) if !requested.is_auto()? => requested,
             _ => return Ok(None),
         };
         Ok((device.info()?.backend != "cpu").then_some(device))
@@ -251,7 +251,7 @@ impl Plan {
             (Held::Read { layout: own, .. }, Some(layout)) if *own == layout => {
                 match self.reads(&layout, address) {
                     true => Ok(address),
-                    false => mismatch("lies in host memory that the plan was not made with"),
+                    false => mismatch("is in host memory that the plan was not made with"),
                 }
             }
             _ => mismatch("lies otherwise than when the plan was made"),

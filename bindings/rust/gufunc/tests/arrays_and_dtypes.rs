@@ -107,7 +107,7 @@ fn typed_and_untyped() -> Result<()> {
 }
 
 #[test]
-fn slices_lent_as_other_elements() -> Result<()> {
+fn slices_borrowed_as_other_elements() -> Result<()> {
     let add = gufunc::ufunc("add")?;
     let days: DType = "datetime64[D]".parse()?;
     let mut next = [0i64; 2];

@@ -211,7 +211,7 @@ fn errors_say_what_is_wrong() -> Result<()> {
 }
 
 #[test]
-fn lent_slices() -> Result<()> {
+fn borrowed_slices() -> Result<()> {
     // An input that the function would write is rejected, because the slice is shared.
     let context = Context::new()?;
     let double =

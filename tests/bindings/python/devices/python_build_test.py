@@ -112,13 +112,14 @@ class Build(unittest.TestCase):
                            "made = gufunc.build(sys.argv[1], cache=sys.argv[2],"
                            " load_module=False)\n"
                            "print(made, os.stat(made).st_ino)\n")
-        told, compiler = self.folder / "told", self.folder / "gufcc"
+        report, compiler = self.folder / "report", self.folder / "gufcc"
         compiler.write_text(
-            f'#!/bin/sh\nif mkdir "{told}.begun" 2>/dev/null; then\n'
-            f'"{sys.executable}" "{program}" "{source}" "{self.folder}/cache" >"{told}" || exit 9\n'
+            f'#!/bin/sh\nif mkdir "{report}.begun" 2>/dev/null; then\n'
+            f'"{sys.executable}" "{program}" "{source}" "{self.folder}/cache" >"{report}"\n'
+            '[ $? = 0 ] || exit 9\n'
             f'fi\nexec "{self.compiler}" "$@"\n')
         made = self.build(source, load_module=False)
-        path, inode = told.read_text().split()
+        path, inode = report.read_text().split()
         self.assertEqual((str(made), os.stat(made).st_ino), (path, int(inode)))
         self.assertEqual(len(list((self.folder / "cache").iterdir())), 1)
 

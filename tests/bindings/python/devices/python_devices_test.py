@@ -261,14 +261,14 @@ class OnDevice:
         for arguments, text in (((values, fixed), "got a read-only array, and the kernel may"),
                                 ((3, counts), "expected an array, got a scalar"),
                                 ((values, 3), "expected an array, got a scalar")):
-            told = set()
+            report = set()
             for place in ("cpu", self.device()):
                 with self.subTest(place, text=text):
                     with self.assertRaisesRegex(gufunc.ArgumentError if "scalar" in text else
                                                 gufunc.ShapeError, text) as caught:
                         kernel.on(place)[1, 32, None, 64](*arguments)
-                    told.add(str(caught.exception))
-            self.assertEqual(len(told), 1)
+                    report.add(str(caught.exception))
+            self.assertEqual(len(report), 1)
         self.assertEqual((counts.sum(), fixed.sum()), (0, 0))
 
     def test_no_memory(self):

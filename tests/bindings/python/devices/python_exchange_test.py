@@ -59,20 +59,20 @@ class OnDevice:
         self.assertIn('"dltensor"', repr(there.__dlpack__()))
         with self.assertRaises(BufferError):
             there.__dlpack__(dl_device=(1, 0), copy=False)
-        asked = []
+        requested = []
 
         class Foreign:
             def __dlpack_device__(self):
                 return there.__dlpack_device__()
 
             def __dlpack__(self, stream=None):  # the protocol before max_version
-                asked.append(stream)
+                requested.append(stream)
                 return there.__dlpack__(stream=stream)
 
         self.assertEqual(gufunc.add(Foreign(), 1).copy_to_host().tolist(), [1, 2, 3])
         gufunc.from_dlpack(Foreign(), stream=stream)
         own = lowlevel.guf_stream_get_native(self.device(), None)
-        self.assertEqual(asked, [own, stream.native])
+        self.assertEqual(requested, [own, stream.native])
 
     def test_dlpack_orders(self):
         """The consumer's stream waits for work without a stream, which waits for the producer."""

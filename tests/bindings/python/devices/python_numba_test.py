@@ -12,15 +12,15 @@ import gufunc
 import numpy as np
 from gufunc import cuda, roc
 
-FACES = [face for face in (cuda, roc) if face.is_available()]
+MODULES = [module for module in (cuda, roc) if module.is_available()]
 
 
 class Streams(unittest.TestCase):
     def test_zero_and_handles(self):
-        for face in FACES:
-            with self.subTest(face.__name__):
-                d = face.to_device(np.arange(4.0))
-                own = face.stream()
+        for module in MODULES:
+            with self.subTest(module.__name__):
+                d = module.to_device(np.arange(4.0))
+                own = module.stream()
                 for stream in (0, own, own.native, None):
                     made = gufunc.square(d, stream=stream)
                     total = gufunc.add.reduce(d, stream=stream)
@@ -43,19 +43,19 @@ class Streams(unittest.TestCase):
     def test_what_is_no_stream(self):
         """The handle of a library object is not a driver's stream, and the driver would follow it.
         """
-        for face in FACES:
-            d = face.to_device(np.arange(4.0))
-            for bad in (d, gufunc.ones(3), face.event(), d.device, gufunc.add, np.ones(3),
+        for module in MODULES:
+            d = module.to_device(np.arange(4.0))
+            for bad in (d, gufunc.ones(3), module.event(), d.device, gufunc.add, np.ones(3),
                         np.ones(1), 1.5, "x", -5, 2**64):
-                with self.subTest(face.__name__, bad=bad):
+                with self.subTest(module.__name__, bad=bad):
                     for use in (lambda: gufunc.add(d, d, stream=bad),
                                 lambda: gufunc.add.reduce(d, stream=bad),
                                 lambda: d.fill(1, stream=bad), lambda: d.copy_to_host(None, bad),
-                                lambda: face.external_stream(bad)):
+                                lambda: module.external_stream(bad)):
                         with self.assertRaisesRegex(gufunc.CallError, "^a stream cannot be "):
                             use()
 
-            own = face.stream()
+            own = module.stream()
             for handle in (own.native, 0):  # Numba's streams have a ctypes handle
                 stream = types.SimpleNamespace(handle=ctypes.c_void_p(handle))
                 made = gufunc.square(d, stream=stream)
@@ -63,29 +63,29 @@ class Streams(unittest.TestCase):
                 self.assertEqual(made.tolist(), [0, 1, 4, 9])
 
     def test_devices_are_contexts(self):
-        for face in FACES:
-            with self.subTest(face.__name__):
-                before = face.get_current_device()
-                with face.gpus[1] as device, face.gpus[0]:
-                    self.assertEqual(face.device_array(3).device, face.gpus[0])
+        for module in MODULES:
+            with self.subTest(module.__name__):
+                before = module.get_current_device()
+                with module.gpus[1] as device, module.gpus[0]:
+                    self.assertEqual(module.device_array(3).device, module.gpus[0])
                     with self.assertRaises(KeyError), device:
-                        self.assertEqual(face.device_array(3).device, device)
+                        self.assertEqual(module.device_array(3).device, device)
                         raise KeyError
-                    self.assertEqual(face.get_current_device(), face.gpus[0])
-                self.assertEqual(face.get_current_device(), before)
+                    self.assertEqual(module.get_current_device(), module.gpus[0])
+                self.assertEqual(module.get_current_device(), before)
 
     def test_copy_to_device_tells_what_is_given(self):
-        for face in FACES:
-            there = face.device_array((2, 3))
+        for module in MODULES:
+            there = module.device_array((2, 3))
             with self.assertRaisesRegex(gufunc.ShapeError, r"expected \(2, 3\), got \(4,\)"):
                 there.copy_to_device(np.ones(4))
             with self.assertRaisesRegex(gufunc.DTypeError, "expected float64, got float32"):
                 there.copy_to_device(np.ones((2, 3), "f4"))
 
     def test_events(self):
-        for face in FACES:
-            with self.subTest(face.__name__):
-                stream, first, last = face.stream(), face.event(), face.event()
+        for module in MODULES:
+            with self.subTest(module.__name__):
+                stream, first, last = module.stream(), module.event(), module.event()
                 first.record(stream)
                 last.record(stream=stream)
                 last.synchronize()
@@ -95,35 +95,35 @@ class Streams(unittest.TestCase):
                     event.record(0)
                     self.assertTrue(event.wait())
                     self.assertIsNone(event.wait(stream))
-                self.assertEqual(face.external_stream(0).device, face.get_current_device())
+                self.assertEqual(module.external_stream(0).device, module.get_current_device())
                 stream.synchronize()
 
 
 class Names(unittest.TestCase):
     def test_devices(self):
-        for face in FACES:
-            with self.subTest(face.__name__):
-                self.assertEqual(list(face.gpus), face.list_devices())
-                self.assertEqual(len(face.gpus), len(face.gpus.lst))
-                self.assertEqual(face.gpus[1].id, 1)
-                self.assertEqual(face.gpus.current, face.get_current_device())
-                self.assertEqual(face.gpus[0].name, face.gpus[0].info.name)
-                context = face.current_context()
-                self.assertEqual(context.device, face.get_current_device())
+        for module in MODULES:
+            with self.subTest(module.__name__):
+                self.assertEqual(list(module.gpus), module.list_devices())
+                self.assertEqual(len(module.gpus), len(module.gpus.lst))
+                self.assertEqual(module.gpus[1].id, 1)
+                self.assertEqual(module.gpus.current, module.get_current_device())
+                self.assertEqual(module.gpus[0].name, module.gpus[0].info.name)
+                context = module.current_context()
+                self.assertEqual(context.device, module.get_current_device())
                 self.assertEqual(len(context.get_memory_info()), 2)
-                with face.defer_cleanup():
-                    self.assertTrue(face.detect())
-                face.close()
-        if cuda in FACES:
+                with module.defer_cleanup():
+                    self.assertTrue(module.detect())
+                module.close()
+        if cuda in MODULES:
             major, _ = cuda.gpus[0].compute_capability
             self.assertGreaterEqual(major, 5)
         self.assertFalse(hasattr(gufunc.Device("cpu"), "compute_capability"))
 
     def test_host_arrays(self):
-        for face in FACES:
+        for module in MODULES:
             with self.assertRaisesRegex(gufunc.ArgumentError, "list"):
-                face.register([1, 2])
-        if roc in FACES:
+                module.register([1, 2])
+        if roc in MODULES:
             like = np.ones((2, 3), np.float32)
             for make in (roc.coarsegrain_array_like, roc.finegrain_array_like):
                 made = make(like)
@@ -133,7 +133,7 @@ class Names(unittest.TestCase):
 class Arrays(unittest.TestCase):
     def places(self):
         yield gufunc.Device("cpu")
-        yield from (face.get_current_device() for face in FACES)
+        yield from (module.get_current_device() for module in MODULES)
 
     def test_copies_stay(self):
         for place in self.places():
@@ -186,7 +186,7 @@ class Arrays(unittest.TestCase):
         for place in self.places():
             indices = gufunc.array([1, 1, 3], device=place)
             gufunc.add.at(n, indices, 1.0)
-        self.assertEqual(n[1], 2.0 * (1 + len(FACES)))
+        self.assertEqual(n[1], 2.0 * (1 + len(MODULES)))
 
 
 if __name__ == "__main__":

@@ -227,9 +227,9 @@ class Pointers(unittest.TestCase):
         self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the function describes its types
         whole = cfunc("int64(int64, int64)")(lambda a, b: a * b + 1)
         np.testing.assert_array_equal(made(whole)(np.arange(4), 3), [1, 4, 7, 10])
-        for told in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):
+        for report in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):
             with self.assertRaises(gufunc.CallError):
-                made(cfunc(told)(lambda x: x), "d->d")
+                made(cfunc(report)(lambda x: x), "d->d")
         for types in ("ff->f", "d->d"):
             with self.assertRaisesRegex(gufunc.CallError, "expected dd->d, got"):
                 made(scalar, types, scalar=True)

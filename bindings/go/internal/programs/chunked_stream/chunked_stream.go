@@ -28,15 +28,15 @@ func main() {
 
 func byLibrary(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size int) {
 	out := p.Must(gufunc.Alloc[float64](gufunc.Device{}, size))
-	told := make([]int64, 2) // number of completed outer items, number of calls
+	report := make([]int64, 2) // number of completed outer items, number of calls
 	chunks := gufunc.ChunkOptions{ChunkBytes: 65536, Progress: func(done, items int) bool {
-		told[0], told[1] = int64(done), told[1]+1
+		report[0], report[1] = int64(done), report[1]+1
 		return true
 	}}
 	options := gufunc.CallOptions{Device: s.Device, Out: []gufunc.Operand{out}}
 	p.Must(u.CallChunked(context.Background(), &options, &chunks, in[0], in[1], in[2]))
 	p.Write(s, "chunked_stream_x", out)
-	p.Write(s, "chunked_stream_progress", p.Must(gufunc.Of(told)))
+	p.Write(s, "chunked_stream_progress", p.Must(gufunc.Of(report)))
 }
 
 // byHand queues all work: on the stream, chunks are copied in, computed and copied out.

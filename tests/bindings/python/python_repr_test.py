@@ -8,7 +8,7 @@ import unittest
 import gufunc
 
 
-class Told(unittest.TestCase):
+class Report(unittest.TestCase):
     def test_ufuncs_have_their_own_documentation(self):
         self.assertTrue(gufunc.add.__doc__.startswith("add(x1, x2, /, out=None, **keywords)"))
         self.assertIn(gufunc.add.info.doc, gufunc.add.__doc__)

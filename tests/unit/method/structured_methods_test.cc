@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods on structured dtypes: initial values, elements that a loop receives, streams, messages
-// and errors. tests/conformance/record_methods.py tests orders and values.
+// and errors. tests/conformance/structured_methods.py tests orders and values.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -67,7 +67,7 @@ void add_weight(char **args, const int64_t *dims, const int64_t *steps, void *) 
 
 constexpr uint32_t kTree = GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE;
 
-class RecordMethods : public testing::Test {
+class StructuredMethods : public testing::Test {
  protected:
   void SetUp() override {
     strangers = 0;
@@ -101,7 +101,7 @@ class RecordMethods : public testing::Test {
   guf_ufunc left_ = nullptr, tree_ = nullptr, twice_ = nullptr, counts_ = nullptr;
 };
 
-TEST_F(RecordMethods, BeginWithTheBytesThatAreGiven) {
+TEST_F(StructuredMethods, BeginWithTheBytesThatAreGiven) {
   const std::vector<Sample> data = samples(3);
   Sample result = {};
   Reduce reduce(left_, view_of(data));
@@ -124,15 +124,15 @@ TEST_F(RecordMethods, BeginWithTheBytesThatAreGiven) {
   EXPECT_THAT(elements_of<Sample>(empty.output), ElementsAre(first));
 }
 
-TEST_F(RecordMethods, LoopsSeeNoElementThatIsMaskedOff) {
+TEST_F(StructuredMethods, LoopsSeeNoElementThatIsMaskedOff) {
   const uint64_t n = 1000;
   std::vector<Sample> data = samples(n);
   std::vector<uint8_t> mask(n);
-  double wanted = 1;
+  double expected = 1;
   for (size_t i = 0; i < mask.size(); ++i) {
     mask[i] = i % 200 < 130 && i % 3 != 0;  // base blocks with no, some or all elements masked
     if (mask[i] == 0) std::memset(&data[i], 0x77, sizeof data[i]);
-    wanted += mask[i];
+    expected += mask[i];
   }
   const Sample first = sample(0);
   for (const guf_ufunc ufunc : {left_, tree_}) {
@@ -140,12 +140,12 @@ TEST_F(RecordMethods, LoopsSeeNoElementThatIsMaskedOff) {
     reduce.args.where = reduce.tensor(view(GUF_BOOL, mask));
     reduce.args.initial = reduce.tensor(one(first));
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-    EXPECT_EQ(elements_of<Sample>(reduce.output)[0].weight[0], wanted);
+    EXPECT_EQ(elements_of<Sample>(reduce.output)[0].weight[0], expected);
   }
   EXPECT_EQ(strangers, 0);
 }
 
-TEST_F(RecordMethods, ThreadsShareSubtrees) {
+TEST_F(StructuredMethods, ThreadsShareSubtrees) {
   const std::vector<Sample> data = samples(1 << 17);
   const auto count_of = [&](uint32_t threads) {
     Reduce reduce(tree_, view_of(data));
@@ -167,7 +167,7 @@ TEST_F(RecordMethods, ThreadsShareSubtrees) {
   for (volatile char &byte : buffer) byte = 0x55;
 }
 
-TEST_F(RecordMethods, QueuedReductionsKeepTheirInitialValue) {
+TEST_F(StructuredMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
@@ -190,7 +190,7 @@ TEST_F(RecordMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_device_release(device, nullptr);
 }
 
-TEST_F(RecordMethods, AtTakesBinaryAndUnaryLoops) {
+TEST_F(StructuredMethods, AtTakesBinaryAndUnaryLoops) {
   std::vector<Sample> data = samples(4);
   const std::vector<int64_t> places = {0, 0, 3, 0};
   const Sample ten = sample(10);
@@ -210,7 +210,7 @@ TEST_F(RecordMethods, AtTakesBinaryAndUnaryLoops) {
   EXPECT_EQ(data[3].count, 36);
 }
 
-TEST_F(RecordMethods, LoopsOfARecordIntoANumberReduce) {
+TEST_F(StructuredMethods, LoopsOfAStructuredDtypeIntoANumberReduce) {
   const std::vector<Sample> data = samples(4);
   const std::vector<double> total(1);
   Reduce reduce(counts_, view_of(data));
@@ -222,7 +222,7 @@ TEST_F(RecordMethods, LoopsOfARecordIntoANumberReduce) {
   EXPECT_THAT(total, ElementsAre(10.5));
 }
 
-TEST_F(RecordMethods, LoopsOfNumbersIntoARecordReduce) {
+TEST_F(StructuredMethods, LoopsOfNumbersIntoAStructuredDtypeReduce) {
   static const guf_ufunc weights =
       make_ufunc("add_weight", nullptr, 2, 1, {}, add_weight, {sample_, GUF_F64, sample_});
   const Sample first = sample(7);
@@ -237,7 +237,7 @@ TEST_F(RecordMethods, LoopsOfNumbersIntoARecordReduce) {
   EXPECT_EQ(strangers, 0);
 }
 
-TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
+TEST_F(StructuredMethods, OtherDtypesAreRefused) {
   const std::vector<Sample> data = samples(3);
   guf_dtype equal = 0;
   ASSERT_EQ(guf_dtype_register("test_sample_equal", 40, 8, &equal, nullptr), GUF_OK);
@@ -271,7 +271,7 @@ TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
 }
 
 // As in NumPy, a function without an identity.
-TEST_F(RecordMethods, HaveNoIdentity) {
+TEST_F(StructuredMethods, HaveNoIdentity) {
   const std::vector<Sample> none, data = samples(4);
   Reduce empty(left_, view_of(none));
   EXPECT_EQ(empty.run(), GUF_E_VALUE);
@@ -283,7 +283,7 @@ TEST_F(RecordMethods, HaveNoIdentity) {
 }
 
 // The identity of a function's numeric loops is not an element of its structured dtype.
-TEST_F(RecordMethods, TakeNoNumberForAnElement) {
+TEST_F(StructuredMethods, TakeNoNumberForAnElement) {
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = 2;
@@ -310,7 +310,7 @@ TEST_F(RecordMethods, TakeNoNumberForAnElement) {
   guf_ufunc_release(ufunc, nullptr);
 }
 
-TEST_F(RecordMethods, AreExplained) {
+TEST_F(StructuredMethods, AreExplained) {
   const std::vector<Sample> data = samples(300);
   Reduce reduce(tree_, view_of(data));
   char text[2000];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the names that gufunc.cuda and gufunc.roc share. There is not a module _face: each of the
-# two modules gets these names from its own _gpu.Face.
+# Types of the names that gufunc.cuda and gufunc.roc share. There is no module _vendor_module: each
+# of the two modules gets these names from its own _gpu.VendorModule.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any

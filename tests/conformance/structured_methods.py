@@ -3,7 +3,7 @@
 and, where the order matters, with the reductions of docs/reductions.md, implemented for structs of
 1 to 4095 bytes. The loops are host loops: a device must reject every call that has elements.
 
-    record_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]"""
+    structured_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]"""
 
 import argparse
 import ctypes as ct
@@ -174,8 +174,8 @@ def reduced(x, axes, by_tree, start):
     return x[:-1]
 
 
-def same(found, wanted):
-    return bytes_of(found).shape == wanted.shape and np.array_equal(bytes_of(found), wanted)
+def same(found, expected):
+    return bytes_of(found).shape == expected.shape and np.array_equal(bytes_of(found), expected)
 
 
 def reduce_difference(rng, library):
@@ -191,13 +191,13 @@ def reduce_difference(rng, library):
             density = rng.choice([0.0, 0.1, 0.7])
             mask = np.random.default_rng(rng.randrange(1 << 30)).random(x.shape) < density
             options['where'] = mask
-    wanted = reduced(columns(x, mask), axes, way == 'tree', start)
+    expected = reduced(columns(x, mask), axes, way == 'tree', start)
     if rng.random() < 0.3:
         kept = [n for k, n in enumerate(x.shape) if k not in axes]
         options['out'] = records(rng, kept, dtype)
     found = library.reduce(f'{way}_{size}', x, threads=rng.choice([1, 3]), **options)
     found = options['out'] if 'out' in options else found[1]
-    fine = same(found, wanted)
+    fine = same(found, expected)
     return None if fine else f'{way}_{size}.reduce {x.shape} {x.strides} {options.keys()} {axes}'
 
 
@@ -209,10 +209,10 @@ def accumulate_difference(rng, library):
     if way == 'tree':
         def scan(line):
             return fold_order.scan(joined, line)
-    wanted = np.moveaxis(scan(np.moveaxis(columns(x), axis + 1, -1)), -1, axis + 1)[:-1]
+    expected = np.moveaxis(scan(np.moveaxis(columns(x), axis + 1, -1)), -1, axis + 1)[:-1]
     out = records(rng, list(x.shape), x.dtype) if rng.random() < 0.3 else None
     found = library.accumulate(f'{way}_{size}', x, out, axis=axis, threads=rng.choice([1, 3]))
-    fine = same(found[1] if out is None else out, wanted)
+    fine = same(found[1] if out is None else out, expected)
     return None if fine else f'{way}_{size}.accumulate {x.shape} {x.strides} axis {axis}'
 
 
@@ -228,9 +228,9 @@ def reduceat_difference(rng, library):
         end = indices[k + 1] if k + 1 < len(indices) else n
         stretch = line[..., first : max(end, first + 1)]
         parts.append(fold_order.tree(joined, stretch) if way == 'tree' else left(stretch))
-    wanted = np.moveaxis(np.stack(parts, -1), -1, axis + 1)[:-1]
+    expected = np.moveaxis(np.stack(parts, -1), -1, axis + 1)[:-1]
     found = library.reduceat(f'{way}_{size}', x, indices, axis=axis)[1]
-    fine = same(found, wanted)
+    fine = same(found, expected)
     return None if fine else f'{way}_{size}.reduceat {x.shape} axis {axis}, {indices}'
 
 

@@ -74,7 +74,7 @@ class Ufuncs(unittest.TestCase):
         for i, result in enumerate(found):
             self.assertEqual(result["a"].tolist(), [i + 1, i + 2, i + 3])
 
-    def test_devices_run_no_loop_over_records(self):
+    def test_devices_run_no_loop_over_structured_dtypes(self):
         for device in gufunc.devices():
             if device.spec == "cpu":
                 self.assertEqual(self.add(self.x, self.x[0], device=device)["a"].tolist(),
@@ -110,16 +110,16 @@ class Kernels(unittest.TestCase):
     def test_scalars_and_arrays_of_structures(self):
         start, step = bodies(5), np.array((0.5, 0.25, 10), BODY)[()]
         for launch, put in self.launchers():
-            moved, told = put(start), np.zeros(2, BODY)
+            moved, report = put(start), np.zeros(2, BODY)
             there = isinstance(moved, gufunc.Array)
             # A structured scalar is written in place, here in its array.
-            launch(moved, 5, step, put(told[1:]) if there else told[1])
+            launch(moved, 5, step, put(report[1:]) if there else report[1])
             found = moved.copy_to_host() if there else moved
             np.testing.assert_array_equal(found["x"], start["x"] + 0.5)
             np.testing.assert_array_equal(found["y"], start["y"] + 0.25)
             np.testing.assert_array_equal(found["count"], start["count"] + 10)
             if not there:
-                self.assertEqual(told["count"].tolist(), [0, 5])
+                self.assertEqual(report["count"].tolist(), [0, 5])
             self.assertEqual(step["count"], 10)
 
     def test_what_cannot_be(self):
@@ -197,7 +197,7 @@ class Arrays(unittest.TestCase):
 
     def test_pickles_are_read_by_other_processes(self):
         start = bodies(2)
-        own = gufunc.register_record("records_own", 12, 4)
+        own = gufunc.register_dtype("records_own", 12, 4)
         data = pickle.dumps((gufunc.array(start), own))
         program = ("import pickle, sys; a, own = pickle.loads(bytes.fromhex(sys.argv[1]));"
                    "print(a.tolist(), own.name, own.itemsize, own.alignment)")
@@ -205,8 +205,8 @@ class Arrays(unittest.TestCase):
                               text=True, check=True)
         self.assertEqual(done.stdout, f"{start.tolist()} records_own 12 4\n")
 
-    def test_records_that_are_not_numpys(self):
-        own = gufunc.register_record("records_bytes", 3)
+    def test_structured_dtypes_that_are_not_numpys(self):
+        own = gufunc.register_dtype("records_bytes", 3)
         x = gufunc.from_buffer(bytearray(b"abcdef"), own)
         self.assertEqual(x.tolist(), [b"abc", b"def"])
         self.assertEqual(x[1].item(), b"def")

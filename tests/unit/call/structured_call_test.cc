@@ -35,7 +35,7 @@ void weigh(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-class RecordCall : public testing::Test {
+class StructuredCall : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(guf_dtype_register("test_point", sizeof(Point), alignof(Point), &point_, nullptr),
@@ -64,7 +64,7 @@ class RecordCall : public testing::Test {
   guf_ufunc weigh_ = nullptr;
 };
 
-TEST_F(RecordCall, RunsOnAnyStridesAndBroadcasts) {
+TEST_F(StructuredCall, RunsOnAnyStridesAndBroadcasts) {
   const std::vector<Point> a = points(12), b = points(1, 100);
   std::vector<Point> sums(6);
   Call call(add_);
@@ -74,7 +74,7 @@ TEST_F(RecordCall, RunsOnAnyStridesAndBroadcasts) {
   for (int32_t i = 0; i < 6; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)].weight, 111 - 2 * i);
 }
 
-TEST_F(RecordCall, UnalignedOperandsAreMovedForTheLoop) {
+TEST_F(StructuredCall, UnalignedOperandsAreMovedForTheLoop) {
   const std::vector<Point> a = points(300), b = points(300, 1000);
   std::vector<char> odd_in(300 * sizeof(Point) + 1), odd_out(odd_in.size());
   std::memcpy(odd_in.data() + 1, a.data(), 300 * sizeof(Point));
@@ -90,7 +90,7 @@ TEST_F(RecordCall, UnalignedOperandsAreMovedForTheLoop) {
   }
 }
 
-TEST_F(RecordCall, MasksAndOverlap) {
+TEST_F(StructuredCall, MasksAndOverlap) {
   std::vector<Point> a = points(5);
   const std::vector<uint8_t> mask = {1, 0, 1, 0, 1};
   Call masked(add_);
@@ -107,7 +107,7 @@ TEST_F(RecordCall, MasksAndOverlap) {
   for (int32_t i = 1; i < 6; ++i) EXPECT_EQ(line[static_cast<size_t>(i)].weight, 2 * (i - 1));
 }
 
-TEST_F(RecordCall, AllocatesResultsAndCopies) {
+TEST_F(StructuredCall, AllocatesResultsAndCopies) {
   const std::vector<Point> a = points(4);
   Call call(add_);
   call.in(view_of(a)).in(view_of(a)).out_missing();
@@ -138,7 +138,7 @@ TEST_F(RecordCall, AllocatesResultsAndCopies) {
   guf_array_release(call.outputs[0].array, nullptr);
 }
 
-TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
+TEST_F(StructuredCall, OnlyExactlyThisTypeMatches) {
   guf_dtype equal = 0;
   ASSERT_EQ(guf_dtype_register("test_point_equal", 12, 4, &equal, nullptr), GUF_OK);
   const std::vector<Point> a = points(2);
@@ -156,8 +156,9 @@ TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
   Call standard("add");
   standard.in(view_of(a)).in(view_of(a)).out_missing();
   EXPECT_EQ(standard.run(), GUF_E_NO_LOOP);
-  EXPECT_NE(std::string(standard.error.message).find("argument 0 is of record 'test_point'"),
-            std::string::npos)
+  EXPECT_NE(
+      std::string(standard.error.message).find("argument 0 is of structured dtype 'test_point'"),
+      std::string::npos)
       << standard.error.message;
   for (const char *name : {"logical_and", "logical_not"}) {
     Call logical(name);
@@ -171,7 +172,7 @@ TEST_F(RecordCall, OnlyExactlyThisTypeMatches) {
   }
 }
 
-TEST_F(RecordCall, HasNoByteOrderAndNoScalars) {
+TEST_F(StructuredCall, HasNoByteOrderAndNoScalars) {
   const std::vector<Point> a = points(2);
   Call swapped(add_);
   swapped.in({point_, a.data(), {2}, {}, GUF_TENSOR_SWAPPED}).in(view_of(a)).out_missing();

@@ -2,8 +2,8 @@
 // The driver interface of one simulated driver, for tests. The library is opened with dlopen, as
 // plugins do. Common names hide the differences between the vendors; functions of only one vendor
 // are called through entry().
-#ifndef GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
-#define GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
+#ifndef GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
+#define GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
 
 #include <gtest/gtest.h>
 #include <cstdint>
@@ -123,4 +123,4 @@ class SimTest : public testing::TestWithParam<const char *> {
 
 }  // namespace sim_test
 
-#endif  // GUFUNC_TESTS_SIM_CASES_SIM_FACE_H
+#endif  // GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H

@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// Records returns the elements of an array of a structured dtype without a copy, as a Go struct of
+// Structs returns the elements of an array of a structured dtype without a copy, as a Go struct of
 // the same size without pointers. The array must meet the conditions of [Array.Data]. It fails with
 // ErrDType if the sizes differ, if T contains pointers, or if the dtype is neither structured nor
 // that of T.
-func Records[T any](a *AnyArray) ([]T, error) {
+func Structs[T any](a *AnyArray) ([]T, error) {
 	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
 		return nil, err
@@ -22,27 +22,27 @@ func Records[T any](a *AnyArray) ([]T, error) {
 	if described, err := info.DType.Info(); err != nil {
 		return nil, err
 	} else if described.Kind != 'V' && !dtypeOf(element).holds(info.DType) {
-		message := fmt.Sprintf("%v is not a type of records", info.DType)
+		message := fmt.Sprintf("%v is not a structured dtype", info.DType)
 		return nil, &Error{ErrDType, message, -1, -1, 0}
 	}
-	if err := recordOf(reflect.TypeOf(element).Elem(), info.DType); err != nil {
+	if err := structOf(reflect.TypeOf(element).Elem(), info.DType); err != nil {
 		return nil, err
 	}
 	return unsafe.Slice((*T)(pointer), info.Size), nil
 }
 
-// OfRecords makes an array from a slice of structs, without a copy. dtype is a structured dtype
-// ([RegisterRecord]) of the same size, and T must not contain pointers: otherwise it fails with
+// OfStructs makes an array from a slice of structs, without a copy. dtype is a structured dtype
+// ([RegisterDType]) of the same size, and T must not contain pointers: otherwise it fails with
 // ErrDType. Everything else is as for [Of].
-func OfRecords[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
-	if err := recordOf(reflect.TypeOf((*T)(nil)).Elem(), dtype); err != nil {
+func OfStructs[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
+	if err := structOf(reflect.TypeOf((*T)(nil)).Elem(), dtype); err != nil {
 		return nil, err
 	}
 	return wrapSlice(data, &Memory{DType: dtype, Shape: shape})
 }
 
-// recordOf returns an error if a Go type cannot represent the elements of dtype.
-func recordOf(element reflect.Type, dtype DType) error {
+// structOf returns an error if a Go type cannot represent the elements of dtype.
+func structOf(element reflect.Type, dtype DType) error {
 	if size := dtype.ItemSize(); int(element.Size()) != size {
 		message := fmt.Sprintf("%v has elements of %d bytes, %v has %d", dtype, size, element,
 			element.Size())

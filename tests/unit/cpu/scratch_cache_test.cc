@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cached scratch memory: it is reused by the next caller, used by one caller at a time, and freed.
-#include "backends/cpu/scratch_shelf.h"
+#include "backends/cpu/scratch_cache.h"
 
 #include <cstring>
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBytes = 1000;
 
-class Shelf : public testing::Test {
+class Cache : public testing::Test {
  protected:
   // Stops the backend first, so that no thread of a closed stream frees scratch memory while the
   // test counts.
@@ -30,65 +30,65 @@ class Shelf : public testing::Test {
   uint64_t allocations_ = 0, live_ = 0;
 };
 
-TEST_F(Shelf, GivesAgainWhatItGot) {
-  ScratchShelf shelf(kBytes);
-  void *const first = shelf.take();
+TEST_F(Cache, GivesAgainWhatItGot) {
+  ScratchCache cache(kBytes);
+  void *const first = cache.take();
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
   std::memset(first, 1, kBytes);
-  shelf.give(first);
+  cache.give(first);
   for (int i = 0; i < 10; ++i) {
-    void *const again = shelf.take();
+    void *const again = cache.take();
     EXPECT_EQ(again, first);
-    shelf.give(again);
+    cache.give(again);
   }
   EXPECT_EQ(allocations(), 1u);
-  shelf.give(nullptr);
-  shelf.clear();
+  cache.give(nullptr);
+  cache.clear();
   EXPECT_EQ(live(), 0u);
-  shelf.give(shelf.take());
+  cache.give(cache.take());
   EXPECT_EQ(allocations(), 2u) << "usable after it was cleared";
-  shelf.clear();
+  cache.clear();
 }
 
-TEST_F(Shelf, PiecesInUseDiffer) {
-  ScratchShelf shelf(kBytes);
+TEST_F(Cache, PiecesInUseDiffer) {
+  ScratchCache cache(kBytes);
   std::set<void *> pieces;
-  for (int i = 0; i < 100; ++i) pieces.insert(shelf.take());
+  for (int i = 0; i < 100; ++i) pieces.insert(cache.take());
   EXPECT_EQ(pieces.size(), 100u);
-  for (void *const piece : pieces) shelf.give(piece);
+  for (void *const piece : pieces) cache.give(piece);
   EXPECT_EQ(live(), 64u) << "those beyond its places are freed";
-  shelf.clear();
+  cache.clear();
   EXPECT_EQ(live(), 0u);
 }
 
-TEST_F(Shelf, HasNothingWithoutMemory) {
-  ScratchShelf shelf(kBytes);
+TEST_F(Cache, HasNothingWithoutMemory) {
+  ScratchCache cache(kBytes);
   test_host().alloc_fails = true;
-  EXPECT_EQ(shelf.take(), nullptr);
+  EXPECT_EQ(cache.take(), nullptr);
   test_host().alloc_fails = false;
 }
 
 // A buffer has one user at a time: no other thread overwrites its content.
-TEST_F(Shelf, ServesManyThreads) {
-  ScratchShelf shelf(kBytes);
+TEST_F(Cache, ServesManyThreads) {
+  ScratchCache cache(kBytes);
   std::atomic<int> shared{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 500; ++i) {
-        auto *const piece = static_cast<unsigned char *>(shelf.take());
+        auto *const piece = static_cast<unsigned char *>(cache.take());
         std::memset(piece, t, kBytes);
         if (i % 100 == 0) std::this_thread::yield();
         for (size_t k = 0; k < kBytes; ++k) shared += piece[k] != t;
-        shelf.give(piece);
+        cache.give(piece);
       }
     });
   }
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(shared.load(), 0);
   EXPECT_LE(live(), 64u);
-  shelf.clear();
+  cache.clear();
   EXPECT_EQ(live(), 0u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/cases/sim_face.h"
+#include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {

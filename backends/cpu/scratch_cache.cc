@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches for a block, or for a free slot, from the thread's start position on.
-#include "backends/cpu/scratch_shelf.h"
+#include "backends/cpu/scratch_cache.h"
 
 #include <pthread.h>
 
@@ -18,7 +18,7 @@ size_t own_place() {
 
 }  // namespace
 
-void *ScratchShelf::take() {
+void *ScratchCache::take() {
   static_assert(kPlaces == 64);  // own_place() has six bits
   const size_t first = own_place();
   for (size_t i = 0; i < kPlaces; ++i) {
@@ -29,7 +29,7 @@ void *ScratchShelf::take() {
   return host_alloc(bytes_, kLine);
 }
 
-void ScratchShelf::give(void *piece) {
+void ScratchCache::give(void *piece) {
   if (piece == nullptr) return;
   const size_t first = own_place();
   for (size_t i = 0; i < kPlaces; ++i) {
@@ -43,7 +43,7 @@ void ScratchShelf::give(void *piece) {
   host_free(piece);
 }
 
-void ScratchShelf::clear() {
+void ScratchCache::clear() {
   for (std::atomic<void *> &place : place_) {
     host_free(place.exchange(nullptr, std::memory_order_acquire));
   }

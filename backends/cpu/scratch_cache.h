@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of scratch memory that are kept between launches, so that frequent launches do not
 // allocate.
-#ifndef GUFUNC_BACKENDS_CPU_SCRATCH_SHELF_H
-#define GUFUNC_BACKENDS_CPU_SCRATCH_SHELF_H
+#ifndef GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
+#define GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
 
 #include <atomic>
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace gufunc::cpu {
 // Keeps blocks of one size, aligned to a cache line. Each thread searches from its own start
 // position, both for a block to take and for a free slot. A thread that uses one block at a time
 // therefore usually gets the same block again, whose lines are in its core's cache. A block is
-// allocated only if the shelf is empty. Lock-free. Never destroyed.
-class ScratchShelf {
+// allocated only if the cache is empty. Lock-free. Never destroyed.
+class ScratchCache {
  public:
-  constexpr explicit ScratchShelf(size_t bytes) : bytes_(bytes) {}
+  constexpr explicit ScratchCache(size_t bytes) : bytes_(bytes) {}
 
   // Returns NULL if there is no memory.
   void *take();
   // Accepts NULL.
   void give(void *piece);
-  // Frees the blocks on the shelf. Blocks in use can still be returned later.
+  // Frees the blocks on the cache. Blocks in use can still be returned later.
   void clear();
 
  private:
@@ -34,4 +34,4 @@ class ScratchShelf {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_SCRATCH_SHELF_H
+#endif  // GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H

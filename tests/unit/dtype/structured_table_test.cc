@@ -16,7 +16,7 @@ guf_status add(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtyp
                std::string *message = nullptr) {
   guf_error error = {};
   error.struct_size = sizeof error;
-  const guf_status status = register_record(name, itemsize, alignment, out, &error);
+  const guf_status status = register_dtype(name, itemsize, alignment, out, &error);
   if (message != nullptr) *message = error.message;
   return status;
 }
@@ -24,7 +24,7 @@ guf_status add(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtyp
 TEST(Record, IsATypeOfItsOwn) {
   guf_dtype point = 0;
   ASSERT_EQ(add("geometry.point", 12, 4, &point), GUF_OK);
-  EXPECT_TRUE(valid(point) && is_record(point));
+  EXPECT_TRUE(valid(point) && is_structured(point));
   EXPECT_EQ(itemsize(point), 12U);
   EXPECT_EQ(alignment(point), 4U);
   EXPECT_EQ(letter(point), 'V');
