@@ -86,6 +86,7 @@ GUF_BLOCKING(guf_array_copy_to_host)
 GUF_BLOCKING(guf_array_print)
 GUF_BLOCKING(guf_array_synchronize)
 GUF_BLOCKING(guf_module_load)
+GUF_BLOCKING(guf_apply)
 GUF_BLOCKING(guf_call)
 GUF_BLOCKING(guf_call_chunked)
 GUF_BLOCKING(guf_plan_create)
@@ -114,6 +115,7 @@ GUF_BLOCKING(guf_kernel_launch)
 
 /* abi:array  pointer[count]: parameters that are arrays with a count. A function writes those whose
  * name begins with out_ and reads the others. The count is a number or a parameter. */
+%feature("abi:array", "tensors[ntensors]") guf_apply;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc_host;
 %feature("abi:array", "starts[naxes] stops[naxes] steps[naxes]") guf_array_slice;
@@ -130,6 +132,7 @@ GUF_BLOCKING(guf_kernel_launch)
 
 /* abi:raw_only  functions that bindings need not provide, with the reason. */
 %feature("abi:raw_only", "takes a module that is linked into a C or C++ program") guf_module_register;
+%feature("abi:raw_only", "calling a ufunc is as short in the bindings") guf_apply;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_retain;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_release;
 %feature("abi:raw_only", "a copied object is one object in most languages") guf_array_retain;

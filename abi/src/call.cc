@@ -1,15 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call, guf_resolve and guf_explain.
+// guf_apply, guf_call, guf_resolve and guf_explain.
 #include <gufunc/call.h>
 
 #include "abi/src/answer.h"
 #include "abi/src/capi.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
+#include "core/base/struct_size.h"
 #include "core/call/pipeline.h"
+#include "core/op/ufunc_registry.h"
 #include "core/plan/prepared_plan.h"
 
 using namespace gufunc;
+
+guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
+                     const guf_tensor *tensors, guf_error *error) {
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(name, "name", error));
+    op::Context *where = nullptr;
+    GUF_TRY(op::context_of(context, &where, error));
+    base::Ref<op::Ufunc> ufunc;
+    GUF_TRY(where->find(name, &ufunc, error));
+    if (ntensors != ufunc->noperands()) {
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                        "ntensors: expected %d inputs and %d outputs of %s, got %d", ufunc->nin(),
+                        ufunc->nout(), ufunc->name.c_str(), ntensors);
+    }
+    GUF_TRY(capi::need(tensors, "tensors", error));
+    guf_operand operands[GUF_MAX_OPERANDS] = {};
+    for (int32_t i = 0; i < ntensors; ++i) {
+      guf_tensor buffer;
+      const guf_tensor *known = nullptr;
+      GUF_TRY(base::read_struct(tensors, "tensors", &buffer, &known, error));
+      operands[i].kind = GUF_OPERAND_TENSOR;
+      operands[i].tensor = tensors;
+      tensors = reinterpret_cast<const guf_tensor *>(reinterpret_cast<const char *>(tensors) +
+                                                     tensors->struct_size);
+    }
+    guf_call_args args = {};
+    args.struct_size = sizeof args;
+    args.ninputs = ufunc->nin();
+    args.noutputs = ufunc->nout();
+    args.inputs = operands;
+    args.outputs = operands + args.ninputs;
+    guf_call_args buffer;
+    op::CallView call;
+    GUF_TRY(capi::unpack_call(*ufunc, &args, &buffer, &call, error));
+    return capi::trace_choice(call, pipeline::call(call, args.outputs, error));
+  });
+}
 
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard_hot(error, [&]() -> guf_status {

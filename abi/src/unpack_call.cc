@@ -148,7 +148,14 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
 
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error) {
-  GUF_TRY(base::find_object(ufunc, "ufunc", &out->ufunc, error));
+  op::Ufunc *found = nullptr;
+  GUF_TRY(base::find_object(ufunc, "ufunc", &found, error));
+  return unpack_call(*found, args, buffer, out, error);
+}
+
+guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_args *buffer,
+                       op::CallView *out, guf_error *error) {
+  out->ufunc = &ufunc;
   GUF_TRY(base::read_struct(args, "args", buffer, &out->args, error));
   const guf_call_args &known = *out->args;
   GUF_TRY(validate::check_args(*out->ufunc, known, error));

@@ -13,6 +13,8 @@ namespace gufunc::capi {
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);
+guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_args *buffer,
+                       op::CallView *out, guf_error *error);
 
 // Called after a call on device auto: records the chosen device in the trace. Returns `status`.
 inline guf_status trace_choice(const op::CallView &call, guf_status status) {

@@ -194,8 +194,8 @@ const (
 )
 
 const (
-	cGUF_MAX_UNIT_MULTIPLE   = 65535
-	cGUF_MAX_STRUCTURED_DTYPES         = 4096
+	cGUF_MAX_UNIT_MULTIPLE       = 65535
+	cGUF_MAX_STRUCTURED_DTYPES   = 4096
 	cGUF_MAX_STRUCTURED_ITEMSIZE = 4095
 )
 
@@ -209,15 +209,15 @@ const (
 )
 
 const (
-	cGUF_KIND_BOOL      = 98
-	cGUF_KIND_INT       = 105
-	cGUF_KIND_UINT      = 117
-	cGUF_KIND_FLOAT     = 102
-	cGUF_KIND_BFLOAT    = 69
-	cGUF_KIND_COMPLEX   = 99
-	cGUF_KIND_TIMEDELTA = 109
-	cGUF_KIND_DATETIME  = 77
-	cGUF_KIND_STRUCTURED    = 86
+	cGUF_KIND_BOOL       = 98
+	cGUF_KIND_INT        = 105
+	cGUF_KIND_UINT       = 117
+	cGUF_KIND_FLOAT      = 102
+	cGUF_KIND_BFLOAT     = 69
+	cGUF_KIND_COMPLEX    = 99
+	cGUF_KIND_TIMEDELTA  = 109
+	cGUF_KIND_DATETIME   = 77
+	cGUF_KIND_STRUCTURED = 86
 )
 
 const (
@@ -868,6 +868,11 @@ func cModuleFunctionAt(module C.guf_module, index C.uint32_t, name *C.char, capa
 // cCall: blocking
 func cCall(ufunc C.guf_ufunc, args *C.guf_call_args) error {
 	return failure(C.zguf_call(ufunc, args))
+}
+
+// cApply: blocking; arrays: tensors[ntensors]
+func cApply(context C.guf_context, name *C.char, ntensors C.int32_t, tensors *C.guf_tensor) error {
+	return failure(C.zguf_apply(context, name, ntensors, tensors))
 }
 
 func cResolve(ufunc C.guf_ufunc, args *C.guf_call_args, outResolution *C.guf_resolution) error {

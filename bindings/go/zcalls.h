@@ -104,6 +104,7 @@
   X(guf_module_get_info)               \
   X(guf_module_function_at)            \
   X(guf_call)                          \
+  X(guf_apply)                         \
   X(guf_resolve)                       \
   X(guf_explain)                       \
   X(guf_plan_create)                   \
@@ -954,6 +955,15 @@ static inline guf_error *zguf_call(guf_ufunc ufunc, guf_call_args *args) {
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status = ZCALL(guf_call)(ufunc, args, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
+static inline guf_error *zguf_apply(guf_context context, const char *name, int32_t ntensors,
+                                    const guf_tensor *tensors) {
+  ZCALL_NEED(zcall_missing());
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = ZCALL(guf_apply)(context, name, ntensors, tensors, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 

@@ -45,10 +45,10 @@ def generate(args):
     if wrong:
         sys.exit('\n'.join([*wrong, f'abigen: {len(wrong)} findings in bindings/gufunc.i']))
     layout = probe.measure(declared, shlex.split(args.cc), INCLUDES)
-    comments = comments.read(INCLUDES / 'gufunc')
+    texts = comments.read(INCLUDES / 'gufunc')
     files = {}
     for language in (rust, julia, go):
-        files |= language.generate(declared, layout, comments)
+        files |= language.generate(declared, layout, texts)
     return files
 
 

@@ -174,6 +174,18 @@ typedef struct guf_resolution {
  * hooks use. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
+/** Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
+ * the default of every option.
+ * context   NULL means the default context.
+ * tensors   one per operand: the inputs, then the outputs. All have the same struct_size. The
+ *           outputs are given; their shapes are those that broadcasting results in. A tensor with a
+ *           device is accepted as in guf_call.
+ * Errors  as guf_ufunc_find and guf_call, and
+ *         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+ * [mt-object] as guf_call. Blocks until the outputs are complete. */
+GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
+                             const guf_tensor *tensors, guf_error *error);
+
 /** Reports what guf_call would do, without doing it. Reads only the elements that
  * value rules use.
  * Errors  as guf_call before the launch, and

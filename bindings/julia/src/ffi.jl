@@ -1729,6 +1729,14 @@ const guf_call_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
+# blocking; arrays: tensors[ntensors]
+const guf_apply_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_apply(context, name, ntensors, tensors, error)
+    entry = guf_apply_address[]
+    entry == C_NULL && (entry = guf_apply_address[] = address(:guf_apply))
+    return ccall(entry, guf_status, (guf_context, Cstring, Int32, Ptr{guf_tensor}, Ptr{guf_error}), context, name, ntensors, tensors, error)
+end
+
 const guf_resolve_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_resolve(ufunc, args, out_resolution, error)
     entry = guf_resolve_address[]
@@ -2110,6 +2118,7 @@ const functions = [
     :guf_module_get_info => guf_module_get_info_address,
     :guf_module_function_at => guf_module_function_at_address,
     :guf_call => guf_call_address,
+    :guf_apply => guf_apply_address,
     :guf_resolve => guf_resolve_address,
     :guf_explain => guf_explain_address,
     :guf_plan_create => guf_plan_create_address,

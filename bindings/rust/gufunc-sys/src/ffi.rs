@@ -2113,12 +2113,13 @@ unsafe extern "C" {
     /// cannot be removed. `itemsize` and `alignment` are in bytes.
     /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
     ///                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
-    ///                            of another dtype; itemsize is 0, exceeds GUF_MAX_STRUCTURED_ITEMSIZE, or
-    ///                            is not a multiple of alignment; alignment is not a power of two or
-    ///                            exceeds 64
+    ///                            of another dtype; itemsize is 0, exceeds
+    ///                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
+    ///                            alignment is not a power of two or exceeds 64
     ///         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
     ///                            gives them
-    ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are registered
+    ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
+    ///                            registered
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
@@ -2861,6 +2862,19 @@ unsafe extern "C" {
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
+    /// Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
+    /// the default of every option.
+    /// context   NULL means the default context.
+    /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size. The
+    ///           outputs are given; their shapes are those that broadcasting results in. A tensor with a
+    ///           device is accepted as in guf_call.
+    /// Errors  as guf_ufunc_find and guf_call, and
+    ///         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+    /// [mt-object] as guf_call. Blocks until the outputs are complete.
+    /// Roles   blocking; arrays: tensors[ntensors]
+    /// ```
+    pub fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status;
+    /// ```text
     /// Reports what guf_call would do, without doing it. Reads only the elements that
     /// value rules use.
     /// Errors  as guf_call before the launch, and
@@ -3482,6 +3496,7 @@ pub struct Api {
     pub guf_module_get_info: unsafe extern "C" fn(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status,
     pub guf_module_function_at: unsafe extern "C" fn(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status,
     pub guf_call: unsafe extern "C" fn(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status,
+    pub guf_apply: unsafe extern "C" fn(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status,
     pub guf_resolve: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
     pub guf_explain: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_plan_create: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status,
@@ -3636,6 +3651,7 @@ impl Api {
             guf_module_get_info: entry!(symbol, "guf_module_get_info"),
             guf_module_function_at: entry!(symbol, "guf_module_function_at"),
             guf_call: entry!(symbol, "guf_call"),
+            guf_apply: entry!(symbol, "guf_apply"),
             guf_resolve: entry!(symbol, "guf_resolve"),
             guf_explain: entry!(symbol, "guf_explain"),
             guf_plan_create: entry!(symbol, "guf_plan_create"),
@@ -4516,6 +4532,15 @@ mod forwarded {
     pub unsafe fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_call)(ufunc, args, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// As the C function.
+    #[inline]
+    pub unsafe fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_apply)(context, name, ntensors, tensors, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }

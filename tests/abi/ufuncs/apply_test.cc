@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// guf_apply: a ufunc by its name, on tensors.
+#include <gmock/gmock.h>
+#include <gufunc/gufunc.h>
+
+#include <cstring>
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Apply : public testing::Test {
+ protected:
+  static guf_tensor tensor(void *data, guf_dtype dtype, int32_t ndim, const int64_t *shape) {
+    return {sizeof(guf_tensor),
+            dtype,
+            ndim,
+            0,
+            reinterpret_cast<uint64_t>(data),
+            shape,
+            nullptr,
+            nullptr};
+  }
+  void refuses(guf_status status, const char *message, const char *name, int32_t ntensors,
+               const guf_tensor *tensors) {
+    EXPECT_EQ(guf_apply(nullptr, name, ntensors, tensors, &error_), status) << error_.message;
+    EXPECT_THAT(error_.message, HasSubstr(message));
+    EXPECT_THAT(sum_, ElementsAre(0, 0, 0));
+  }
+
+  const int64_t three_[1] = {3};
+  double a_[3] = {1, 2, 3}, sum_[3] = {};
+  int32_t b_ = 10;
+  guf_tensor tensors_[3] = {tensor(a_, GUF_F64, 1, three_), tensor(&b_, GUF_I32, 0, nullptr),
+                            tensor(sum_, GUF_F64, 1, three_)};
+  guf_error error_ = {sizeof error_, 0, 0, 0, 0, 0, {}};
+};
+
+TEST_F(Apply, BroadcastsAndCastsLikeACall) {
+  ASSERT_EQ(guf_apply(nullptr, "add", 3, tensors_, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(sum_, ElementsAre(11, 12, 13));
+  ASSERT_EQ(guf_apply(nullptr, "add", 3, tensors_, nullptr), GUF_OK);
+}
+
+TEST_F(Apply, SeveralOutputs) {
+  double fraction[3] = {}, whole[3] = {};
+  double x[3] = {1.25, -2.5, 3};
+  const guf_tensor tensors[] = {tensor(x, GUF_F64, 1, three_), tensor(fraction, GUF_F64, 1, three_),
+                                tensor(whole, GUF_F64, 1, three_)};
+  const guf_status status = guf_apply(nullptr, "modf", 3, tensors, &error_);
+  if (status == GUF_E_NOT_FOUND) GTEST_SKIP() << "the library has no ufunc with two outputs";
+  ASSERT_EQ(status, GUF_OK) << error_.message;
+  EXPECT_THAT(fraction, ElementsAre(0.25, -0.5, 0));
+  EXPECT_THAT(whole, ElementsAre(1, -2, 3));
+}
+
+TEST_F(Apply, AContextOfTheProgram) {
+  guf_context context = nullptr;
+  ASSERT_EQ(guf_context_create(0, &context, &error_), GUF_OK);
+  EXPECT_EQ(guf_apply(context, "add", 3, tensors_, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(sum_, ElementsAre(11, 12, 13));
+  ASSERT_EQ(guf_context_release(context, &error_), GUF_OK);
+  EXPECT_EQ(guf_apply(context, "add", 3, tensors_, &error_), GUF_E_HANDLE);
+}
+
+// Programs of a later version have longer structs, whose new fields are 0.
+TEST_F(Apply, TensorsOfAnotherSize) {
+  struct Longer {
+    guf_tensor tensor;
+    uint64_t later;
+  } longer[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    longer[i].tensor = tensors_[i];
+    longer[i].tensor.struct_size = sizeof(Longer);
+  }
+  ASSERT_EQ(guf_apply(nullptr, "add", 3, &longer[0].tensor, &error_), GUF_OK) << error_.message;
+  EXPECT_THAT(sum_, ElementsAre(11, 12, 13));
+  std::memset(sum_, 0, sizeof sum_);
+  longer[1].later = 1;
+  refuses(GUF_E_STRUCT, "tensors", "add", 3, &longer[0].tensor);
+}
+
+TEST_F(Apply, Refuses) {
+  refuses(GUF_E_ARG, "name is NULL", nullptr, 3, tensors_);
+  refuses(GUF_E_NOT_FOUND, "ad", "ad", 3, tensors_);
+  refuses(GUF_E_ARG, "ntensors: expected 2 inputs and 1 outputs of add, got 2", "add", 2, tensors_);
+  refuses(GUF_E_ARG, "got -1", "add", -1, tensors_);
+  refuses(GUF_E_ARG, "tensors is NULL", "add", 3, nullptr);
+  for (const uint32_t size : {0U, 8U, 0xFFFFFFFFU}) {
+    tensors_[1].struct_size = size;
+    refuses(GUF_E_STRUCT, "tensors", "add", 3, tensors_);
+  }
+  tensors_[1].struct_size = sizeof(guf_tensor);
+  tensors_[1].dtype = 7;
+  refuses(GUF_E_DTYPE, "argument 1: 0x00000007 is not a dtype", "add", 3, tensors_);
+  tensors_[1] = tensor(nullptr, GUF_I32, 0, nullptr);
+  refuses(GUF_E_ARG, "argument 1", "add", 3, tensors_);
+}
+
+}  // namespace
