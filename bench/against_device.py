@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise calls on a GPU beside its driver's copy, CuPy, numba-cuda and PyTorch, in one
-process: the same buffers, preallocated outputs, interleaved, minima.
+"""Measures elementwise calls on a GPU and compares them with the driver's copy, CuPy, numba-cuda
+and PyTorch. Everything runs interleaved in one process, on the same buffers and with preallocated
+outputs. Times are minima.
 
     against_device.py --library build/release/lib/libgufunc.so.0.1 --device cuda:0
     [--bytes N ...] [--rounds 50] [--seconds 60] [--json FILE]
 
-A peer takes part where it can be imported and finds the device; else a line says why not."""
+A library that cannot be imported or does not find the device is left out, and a line reports why.
+"""
 
 import argparse
 import ctypes as ct
@@ -22,11 +24,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conform
 import abi  # noqa: E402  (the ctypes view of the ABI)
 
 MIB = 1 << 20
-WORK = {'add': 2, 'negative': 1, 'sin': 1}  # operands of each workload besides the output
+WORK = {'add': 2, 'negative': 1, 'sin': 1}  # number of operands per workload, without the output
 
 
 class Shared:
-    """gufunc's device memory in a form that other libraries accept."""
+    """Device memory of the library in a form that other libraries accept."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {'shape': (size,), 'typestr': '<f4', 'version': 3,
@@ -202,7 +204,7 @@ def sample(runner, call, batch):
 
 
 def measure(runners, ours, size, name, options, end):
-    """Measures one workload: all runners in turn, round by round. Yields result rows."""
+    """Measures one workload and yields result rows. All runners take turns in each round."""
     nin, nbytes = WORK[name], 4 * size
     shared, calls, least, batch = ours.buffers(size), {}, {}, batch_of(nbytes)
     for who, runner in runners.items():

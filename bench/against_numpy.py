@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library beside NumPy in one process: same buffers, preallocated outputs, one thread,
-interleaved, minima.
+"""Compares the library with NumPy in one process: on the same buffers, with preallocated outputs
+and one thread. Calls are interleaved, and times are minima.
 
     against_numpy.py --build build/release [--rounds 40] [--only add] [--peers]
 
-NumPy is called from Python, as its users call it, and so are the peers (peers.py).
+NumPy and the other libraries (peers.py) are called from Python, as their users call them.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from method_rows import method_rows  # noqa: E402
 
 
 class Row:
-    """One workload: calls of NumPy and of the library on the same arrays."""
+    """One workload: the same calls of NumPy and of the library on the same arrays."""
 
     def __init__(self, name, ufunc, inputs, out, library, helper):
         self.name, self.keep = name, []
@@ -46,7 +46,7 @@ class Row:
 
     def run_numpy(self):
         call, inputs, out, repeats = self.numpy, self.inputs, self.out, range(self.repeats)
-        call(*inputs, out)  # warm up, so that all runners start with their data in the cache
+        call(*inputs, out)  # warm up, so that the data is in the cache for all runners
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*inputs, out)

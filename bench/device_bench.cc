@@ -42,15 +42,15 @@ namespace {
 
 using benchmark::State;
 
-constexpr int kQueued = 512;     // launches that every driver can queue
-constexpr int64_t kF32Row = 16;  // bytes of a row of four
+constexpr int kQueued = 512;     // every driver can queue this number of launches
+constexpr int64_t kF32Row = 16;  // size of a row with four elements
 
 // Number of calls between two waits: many for small sizes, where a wait would dominate.
 int64_t batch_of(int64_t bytes) {
   return std::clamp<int64_t>((int64_t{2} << 30) / bytes, 2, 20);
 }
 
-// `bytes`: bytes that one call reads and writes.
+// `bytes` is the number of bytes that one call reads and writes.
 template <class Queue, class Wait>
 void measure_batches(State &state, int64_t bytes, Queue queue, Wait wait) {
   const int64_t batch = batch_of(state.range(0));
@@ -73,7 +73,7 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands)
   });
 }
 
-// An example gufunc over rows of four. With one operand it works in place.
+// An example gufunc on rows of four elements. With one operand it works in place.
 void rows(State &state, const char *name, int noperands) {
   guarded(state, [&] {
     load_module(name);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of one call without the work on elements: guf_call, a call with a new shape,
+// Measures the cost of one call without the work on elements: guf_call, a call with a new shape,
 // guf_resolve, and the launch of a plan. Allocations are counted. A child process measures NumPy in
 // the same interleaved run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //
-// GUFUNC_BENCH_PYTHON names a Python with NumPy 2 (default: build/venv, which script/setup
+// GUFUNC_BENCH_PYTHON is the path of a Python with NumPy 2 (default: build/venv, which script/setup
 // creates). Compare minima.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
@@ -137,7 +137,7 @@ void call_tensors(benchmark::State &state) {
   for (auto _ : state) call->run();
 }
 
-// A cycle of shapes in which consecutive calls always differ.
+// Cycles through shapes. Consecutive calls always have different shapes.
 struct Shapes {
   static constexpr size_t kCount = 105;
   int64_t extents[kCount][3];
@@ -154,7 +154,7 @@ struct Shapes {
   }
 };
 
-// `stretched`: the second input is a single row that is broadcast.
+// With `stretched`, the second input is a single row that is broadcast.
 void call_shapes(benchmark::State &state, bool stretched) {
   static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct calls of a vendor's driver, for comparison: its copy of device memory and its bare launch.
+// Direct calls of a vendor's driver, for comparison: a copy of device memory, and a launch of an
+// empty kernel.
 #ifndef GUFUNC_BENCH_DRIVER_PEER_H
 #define GUFUNC_BENCH_DRIVER_PEER_H
 
@@ -9,7 +10,7 @@
 
 namespace gufunc::bench {
 
-// Each function throws a Failure with the reason.
+// Each function throws a Failure with the reason of the failure.
 struct Failure {
   std::string text;
 };

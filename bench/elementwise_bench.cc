@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throughput of elementwise calls and of hand-written OpenMP loops, on the same buffers, with
-// preallocated outputs, in one process.
+// Measures the throughput of elementwise calls and of hand-written OpenMP loops, on the same
+// buffers, with preallocated outputs, in one process.
 //
 //   elementwise_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //
-// Compare minima: other load on a shared machine only ever adds time.
+// Compare minima: other load on a shared machine only adds time.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -25,7 +25,7 @@ void must(guf_status status, const guf_error &error) {
   std::exit(1);
 }
 
-// Four arrays of the largest size. The library allocates them; each is touched once.
+// Four arrays of the largest size. The library allocates them, and every page is written once.
 struct Buffers {
   guf_array array[4] = {};
   float *data[4] = {};
@@ -126,7 +126,7 @@ void discriminant_openmp(benchmark::State &state) {
   }
 }
 
-// Numbers of elements and of threads.
+// The numbers of elements and of threads that are measured.
 void sizes(benchmark::internal::Benchmark *bench) {
   bench->ArgNames({"n", "threads"})->Unit(benchmark::kMicrosecond)->UseRealTime();
   for (const int64_t threads : {1, 2}) {

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What launching a plan takes of the host's time, above the driver's own call, which over simulated
-drivers returns at once (GUFUNC_SIM_EMPTY): the library's and the plugin's work alone.
+"""Measures how much host time the launch of a plan takes in addition to the driver's own call. The
+simulated drivers return at once (GUFUNC_SIM_EMPTY), so the result is the time of the library and
+the plugin alone.
 
     launch_cost.py --build build/release [--repetitions 40] [--device cuda:0 ...] [--silicon]
 
-Rows are interleaved in one process per device, minima of the thread's own time are compared, and
-every allocation of the process is counted. With --silicon the real driver launches. Exit 1 where a
-launch allocates; times are for a reader on a quiet machine."""
+Rows are interleaved in one process per device. The results are minima of the thread's CPU time, and
+every allocation of the process is counted. --silicon uses the real driver. The exit status is 1 if
+a launch allocates memory. Times have no limit: judge them on a machine without other load.
+"""
 
 import argparse
 import os
@@ -17,7 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'tools'))
 from gpu_check_bench import minima  # noqa: E402
 
-BAR = 200  # ns above an empty driver call
+BAR = 200  # ns in addition to an empty driver call
 
 
 def measure(build, device, options):

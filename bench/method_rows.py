@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods for against_numpy.py: calls of NumPy's method and of the library's on the same arrays.
-"""
+"""The methods in against_numpy.py: the same calls of NumPy's method and of the library's on the
+same arrays."""
 
 import ctypes as ct
 import re
@@ -37,7 +37,7 @@ class MethodRow:
     def run_numpy(self):
         call, arguments = self.numpy, self.arguments
         repeats = range(self.repeats)
-        call(*arguments)  # warm up, so that all runners start with their data in the cache
+        call(*arguments)  # warm up, so that the data is in the cache for all runners
         start = time.perf_counter_ns()
         for _ in repeats:
             call(*arguments)
@@ -78,7 +78,7 @@ def reduce_row(name, ufunc, make, axis, library, helper, *, numpy=None):
 
 
 class MeanRow:
-    """numpy.mean, compared with a sum and a division."""
+    """Compares numpy.mean with a sum and a division of the library."""
 
     def __init__(self, name, make, axis, library, helper):
         row = reduce_row(name, 'add', make, axis, library, helper, numpy=np.mean)

@@ -28,14 +28,14 @@ NumpyChild::NumpyChild() {
   int down[2];
   int up[2];
   if (pipe(down) != 0 || pipe(up) != 0) return;
-  std::signal(SIGPIPE, SIG_IGN);  // a child that failed to start is reported by time()
+  std::signal(SIGPIPE, SIG_IGN);  // time() reports a child that failed to start
   if (fork() == 0) {
     dup2(down[0], 0);
     dup2(up[1], 1);
     close(down[1]);
     close(up[0]);
     if (python == nullptr) python = GUFUNC_BENCH_DEFAULT_PYTHON;
-    execlp(python, python, "-c", kProgram, nullptr);  // argv[0] leads Python to its venv
+    execlp(python, python, "-c", kProgram, nullptr);  // Python finds its venv from argv[0]
     _exit(127);
   }
   close(down[0]);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries for against_numpy.py --peers: Numba and PyTorch if they can be imported, Eigen
-if it was found when the benchmarks were built. Each uses one thread, on the same arrays.
+"""Other libraries for against_numpy.py --peers: Numba and PyTorch if they can be imported, and
+Eigen if it was found when the benchmarks were built. Each uses one thread, on the same arrays.
 
-Only additions, exponentials and sums are measured: for these layouts and sums other libraries are
-faster than NumPy."""
+Only additions, exponentials and sums are measured, because for these workloads other libraries are
+faster than NumPy.
+"""
 
 import ctypes as ct
 import importlib.util
@@ -93,7 +94,7 @@ def numba_sum(ndim, axis):
 
 
 class Eigen:
-    """Eigen 3, contiguous float32 only: eigen_peer.cc."""
+    """Eigen 3, for contiguous float32 arrays only (eigen_peer.cc)."""
 
     def __init__(self, library):
         self.library = library

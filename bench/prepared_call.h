@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the library on a device, with its arrays and its plan, for benchmarks.
+// A prepared call of the library on a device, with its arrays and its plan, for benchmarks.
 #ifndef GUFUNC_BENCH_PREPARED_CALL_H
 #define GUFUNC_BENCH_PREPARED_CALL_H
 

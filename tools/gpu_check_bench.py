@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmarks of gpu-check: device_bench compares with the driver, against_device.py with other
-libraries, and the results are compared with the bars. Each size runs in one process that
-interleaves its rows. Minima are compared."""
+"""The benchmarks of gpu-check. device_bench compares the library with the driver, and
+against_device.py compares it with other libraries. The results are then compared with the bars.
+All benchmarks of one size run interleaved in one process. The comparisons use minima."""
 
 import json
 import tempfile

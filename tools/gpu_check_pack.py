@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs a folder from which gpu-check runs on another machine: the files that it needs from the
-build and the sources, at the paths that it expects, and the libraries that a minimal system lacks.
+"""Creates a folder from which gpu-check runs on another machine. It contains the required files of
+the build and the sources, at the expected paths, and the libraries that a minimal system lacks.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 -- a call cut into chunks: chunks [cuda:0]. A million sums,
- * 64 KiB of each operand at a time; copies and kernels of neighbouring chunks overlap. */
+/* SPDX-License-Identifier: Apache-2.0 -- adds a million numbers in chunks of 64 KiB per operand.
+ * Copies and kernels of neighbouring chunks overlap. Usage: chunks [cuda:0] */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { kItems = 1000000 };
 static int32_t show(void *user, int64_t done, int64_t items) {
   int *const quarters = user;
   while (*quarters < 4 && done * 4 >= items * (*quarters + 1)) printf("%d/4\n", ++*quarters);
-  return 0; /* anything else stops the call */
+  return 0; /* any other value stops the call */
 }
 
 int main(int argc, char **argv) {
@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   const int64_t shape[] = {kItems};
   guf_tensor tensors[2];
   guf_operand operands[3] = {{0}};
-  for (int i = 0; i < 3; ++i) { /* a, a, and the result */
+  for (int i = 0; i < 3; ++i) { /* two inputs, which are both a, and the result */
     float *const at = data + (i == 2 ? kItems : 0);
     tensors[i / 2] = (guf_tensor){sizeof *tensors, GUF_F32, 1, 0, (uint64_t)at, shape, NULL, NULL};
     operands[i].kind = GUF_OPERAND_TENSOR;

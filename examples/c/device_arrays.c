@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 -- arrays stay on a device between calls: device_arrays
- * [cuda:0]. x is copied there once, y = sin(x) and z = y * y run on a stream, z comes back. */
+/* SPDX-License-Identifier: Apache-2.0 -- arrays that stay on a device between calls. The program
+ * copies x to the device once, computes y = sin(x) and z = y * y on a stream, and copies z back.
+ * Usage: device_arrays [cuda:0] */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 
@@ -10,7 +11,7 @@ static int failed(guf_status status) {
   return status != GUF_OK;
 }
 
-/* Calls a ufunc on arrays of the device; queued, not waited for. */
+/* Queues a call of a ufunc on device arrays. Does not wait for the result. */
 static int apply(const char *name, int ninputs, const guf_array *inputs, guf_array output,
                  guf_stream stream) {
   guf_operand operands[3] = {{0}};

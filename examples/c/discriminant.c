@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 -- calls a module's ufunc on C arrays: discriminant
+/* SPDX-License-Identifier: Apache-2.0 -- calls a ufunc of a module on C arrays. Usage: discriminant
  * MODULE.so */
 #include <gufunc/gufunc.h>
 #include <stdio.h>

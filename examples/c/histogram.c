@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Methods of ufuncs: counts bins (add.at), sums them up (add.accumulate), finds the tallest
- * (maximum.reduce). */
+ * Methods of ufuncs: add.at counts values per bin, add.accumulate computes the cumulative counts,
+ * and maximum.reduce returns the largest count. */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ufunc whose loop is a plain C function: hypotenuse(x, y) over two arrays. */
+ * Registers a plain C function as the loop of a ufunc, hypotenuse(x, y), and calls it on two
+ * arrays. */
 #include <gufunc/gufunc.h>
 #include <math.h>
 #include <stdio.h>

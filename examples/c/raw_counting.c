@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 -- raw kernels from C: raw_counting MODULE [cuda:0]. Pi by
- * random points, and a histogram; the same numbers on every device. */
+/* SPDX-License-Identifier: Apache-2.0 -- launches raw kernels from C: an estimate of pi from random
+ * points, and a histogram. The results are the same on every device. Usage: raw_counting MODULE
+ * [cuda:0] */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ static int failed(guf_status status) {
   return status != GUF_OK;
 }
 
-/* An array of the device with this content. */
+/* Copies `data` to a new array on the device. */
 static int put(void *data, guf_dtype dtype, int64_t count, guf_device device, guf_stream stream,
                guf_array *out) {
   const guf_tensor tensor = {sizeof tensor, dtype, 1, 0, (uint64_t)data, &count, NULL, NULL};
@@ -46,7 +47,7 @@ int main(int argc, char **argv) {
   }
   static float values[kValues];
   uint64_t inside = 0, bins[kBins] = {0};
-  /* Fractions of a sequence without pattern; any values would do. */
+  /* Pseudo-random fractions. Any values would do. */
   for (uint32_t i = 0; i < kValues; ++i) values[i] = (float)(i * 2654435761u % 1000) / 1000;
   for (uint32_t i = 0; i < kValues; ++i) values[i] *= values[i];
   guf_device device = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A reduction with a state, of plain C functions: the element of least magnitude and its number,
- * along each row of a matrix. */
+ * A reduction whose accumulator has two values, implemented by plain C functions: the element of
+ * least magnitude and its index, along each row of a matrix. */
 #include <gufunc/gufunc.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@ static int nearer(double a, double b) {
   return fabs(a) < fabs(b);
 }
 
-/* (n),()->(),(): dims are items and n; steps of the four operands, then of n. */
+/* Reduces a base block. The signature is (n),()->(),(): `dims` contains the number of items and n,
+ * and `steps` contains the strides of the four operands between items, then the stride along n. */
 static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t item = 0; item < dims[0]; ++item) {
@@ -23,7 +24,8 @@ static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *u
   }
 }
 
-/* Value and number of the left state, of the right one, of the result, which is the left one. */
+/* Combines two accumulators. The operands are value and index of the left accumulator, of the right
+ * accumulator, and of the result, which overwrites the left one. */
 static void merge(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t i = 0; i < dims[0]; ++i) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reductions with a state from a module: statistics of 1000 numbers, those below 4 left out of the
- * last. Takes the module that gufcc made of kernels/reductions.guf.cpp. */
+ * Calls the reductions of a kernel module: statistics of 1000 numbers. The last call has a mask
+ * that excludes numbers below 4. The argument is the module compiled from
+ * kernels/reductions.guf.cpp. */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 
-/* Two results of any types, as doubles. */
+/* Calls a reduction with two results of any dtype, and prints the results as doubles. */
 static guf_status reduce(const char *name, const guf_operand *in, const guf_operand *mask,
                          guf_error *error) {
   double results[2];

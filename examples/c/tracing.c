@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 -- work for a trace: tracing [cuda:0]. Ten sums on a stream,
- * each of what the one before made. Run it with GUFUNC_TRACE=trace.json. */
+/* SPDX-License-Identifier: Apache-2.0 -- runs ten dependent additions on a stream, as an example
+ * for tracing. Usage: GUFUNC_TRACE=trace.json tracing [cuda:0] */
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   guf_array_release(x, NULL);
   guf_ufunc_release(add, NULL);
   guf_stream_release(args.stream, NULL);
-  /* Completes the trace. */
+  /* Shutdown completes the trace file. */
   if (guf_shutdown(UINT64_MAX, &error) != GUF_OK) fprintf(stderr, "%s\n", error.message);
   return status != GUF_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the programs beside this file: a call with all that guf_call takes, and what it printed.
+// Helpers for the programs in this folder: guf_call with all of its arguments, and printing.
 #ifndef GUFUNC_EXAMPLES_CPP_CALL_HPP
 #define GUFUNC_EXAMPLES_CPP_CALL_HPP
 
@@ -19,7 +19,7 @@ inline std::vector<guf_operand> c_operands(std::initializer_list<Operand> operan
   return made;
 }
 
-// Writes into `outputs`; `args` says where, and has the keywords.
+// Writes the results to `outputs`. `args` contains the device or stream and the keyword arguments.
 inline void call(const char *name, std::initializer_list<Operand> inputs,
                  std::initializer_list<Operand> outputs, guf_call_args args) {
   const std::vector<guf_operand> in = c_operands(inputs);
@@ -29,7 +29,7 @@ inline void call(const char *name, std::initializer_list<Operand> inputs,
   check(guf_call, Ufunc(name).get(), &args);
 }
 
-// Allocates the one output: on the device where the inputs are there, else in host memory.
+// Allocates the output: on the device if the inputs are there, else in host memory.
 inline Array call(const char *name, std::initializer_list<Operand> inputs, guf_call_args args) {
   const std::vector<guf_operand> in = c_operands(inputs);
   guf_operand out = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call_chunked by hand: chunk_loop MODULE.so [cuda:0]. Page-locked arrays, three streams, and
-// three slots of device arrays that are allocated once, without a copy, and filled again and again.
+// Does the work of guf_call_chunked by hand, with page-locked arrays, three streams and three slots
+// of device arrays. The slots are allocated once and reused for all chunks. Usage: chunk_loop
+// MODULE.so [cuda:0]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -32,7 +33,7 @@ Array part(const Array &whole, int64_t first, int64_t end) {
   return Array(view);
 }
 
-// An array of the host that copies to and from `device` need no staging for.
+// A page-locked host array, which is copied to and from `device` without staging.
 struct Pinned {
   Array array;
   double *data = nullptr;
@@ -82,12 +83,14 @@ void launch(const gufunc::Ufunc &ufunc, const Array *arrays, const Stream &strea
   check(guf_call, ufunc.get(), &args);
 }
 
-// Queues one chunk and returns: a, b and c in, the kernel, x out.
+// Queues one chunk and returns: copies of a, b and c to the device, the kernel, and a copy of x
+// back.
 void queue(const gufunc::Ufunc &ufunc, guf_device device, const Pinned *host, int64_t first,
            int64_t end, const Slot &slot, const Streams &streams) {
   Array there[4];
   for (int k = 0; k < 4; ++k) there[k] = part(slot.operand[k], 0, end - first);
-  // Its inputs are free once what they were brought for is computed. A new event holds nobody up.
+  // The slot's inputs can be overwritten when its previous kernel has finished. Waiting for an
+  // event that was never recorded returns immediately.
   check(guf_stream_wait_event, streams.in.get(), slot.computed.get());
   for (int k = 0; k < 3; ++k) {
     guf_array target = there[k].get();
@@ -95,7 +98,7 @@ void queue(const gufunc::Ufunc &ufunc, guf_device device, const Pinned *host, in
           &target);
   }
   check(guf_event_record, slot.brought.get(), streams.in.get());
-  // Its output is free once it was sent.
+  // The slot's output can be overwritten when its previous result has been copied to the host.
   check(guf_stream_wait_event, streams.compute.get(), slot.brought.get());
   check(guf_stream_wait_event, streams.compute.get(), slot.sent.get());
   launch(ufunc, there, streams.compute);

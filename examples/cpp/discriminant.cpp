@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same in C++: discriminant MODULE.so
+// The C++ version of examples/c/discriminant.c. Usage: discriminant MODULE.so
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 #include <vector>
@@ -10,9 +10,9 @@ int main(int argc, char **argv) try {
   std::vector<float> a{0, .25f, .5f, .75f, 1}, b{10, 10.1f, 10.5f, 10.7f, 11},
       c{1, .9f, .3f, .6f, .1f};
   std::vector<float> x(5);
-  discriminant({a, b, c}, {x});  // into our own memory
+  discriminant({a, b, c}, {x});  // writes into existing memory
   for (const float value : x) std::printf("%.9g\n", value);
-  const gufunc::Array y = discriminant({a, 10.1, 1});  // numbers broadcast; the result is allocated
+  const gufunc::Array y = discriminant({a, 10.1, 1});  // allocates the result
   std::puts(y.str().c_str());
 } catch (const gufunc::Error &error) {
   std::fprintf(stderr, "%s: %s\n", guf_status_name(error.status()), error.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays and streams of docs/from-numba.md: numba_arrays [cuda:0].
+// The array and stream examples of docs/from-numba.md. Usage: numba_arrays [cuda:0]
 #include <algorithm>
 
 #include "call.hpp"
@@ -10,7 +10,8 @@ class Stream : public gufunc::Handle<guf_stream, guf_stream_retain, guf_stream_r
   void synchronize() const { check(guf_stream_synchronize, get(), UINT64_MAX); }
 };
 
-// Its work is done when the block ends, however it ends. How it went tells `synchronize`.
+// Waits for the stream at the end of a scope, also after an exception. The destructor ignores
+// errors; `synchronize` reports them.
 class AutoSynchronize {
  public:
   explicit AutoSynchronize(const Stream &stream) : stream_(stream) {}
@@ -41,14 +42,14 @@ guf_array_info info_of(const Array &array) {
   return info;
 }
 
-// copy=True: a new array with the host's values.
+// to_device with copy=True: a new device array with the values of the host array.
 Array to_device(const Array &host, guf_device device, guf_stream stream) {
   guf_array made = nullptr;
   check(guf_array_to_device, host.get(), device, stream, &made);
   return Array(made);
 }
 
-// device_array_like, which is to_device with copy=False too.
+// device_array_like, which also replaces to_device with copy=False.
 Array like(const Array &other, guf_device device) {
   const guf_array_info info = info_of(other);
   guf_array made = nullptr;
@@ -62,7 +63,7 @@ void copy_to_host(const Array &array, std::vector<double> &out, guf_stream strea
         sizeof(double) * out.size(), int32_t{GUF_ORDER_C}, stream);
 }
 
-// Two calls on a stream: nothing comes back between them.
+// Two calls on a stream. The intermediate result stays on the device.
 void stay_on_the_device(guf_device device) {
   std::vector<double> x{0, 1, 2, 3, 4, 5}, result(6);
   const Stream stream(device);
@@ -77,7 +78,7 @@ void stay_on_the_device(guf_device device) {
   print(result, 6);
 }
 
-// A mix of host and device memory is refused, unless the call says what to do about it.
+// Operands in host memory and device memory can be mixed only if the call sets a host policy.
 void mixed_memory(guf_device device) {
   std::vector<double> x{1, 2, 3};
   const Array there = to_device(wrap(x.data(), {3}), device, nullptr);
@@ -89,7 +90,8 @@ void mixed_memory(guf_device device) {
   print(result, 3);
 }
 
-// ravel, reshape, slices, transposes: views, on a device too. astype and fill run there.
+// ravel, reshape, slices and transposes are views, also on a device. astype and fill run on the
+// device.
 void views(guf_device device) {
   std::vector<double> x{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   const Array there = to_device(wrap(x.data(), {3, 4}), device, nullptr);
@@ -107,7 +109,7 @@ void views(guf_device device) {
   check(guf_array_reshape, there.get(), 2, shape, int32_t{GUF_ORDER_C}, &made);
   const Array reshaped(made);
   check(guf_array_slice, reshaped.get(), 2, starts, stops, steps, &made);
-  const Array odd(made);  // 1, 3, 5 and 7, 9, 11, where they lie
+  const Array odd(made);  // a view of 1, 3, 5 and 7, 9, 11
   const guf_operand minus = Operand(-1).c_operand();
   check(guf_array_fill, odd.get(), &minus, nullptr);
   check(guf_array_ravel, turned.get(), int32_t{GUF_ORDER_F}, &made);
@@ -120,7 +122,8 @@ void views(guf_device device) {
   std::printf("%llu bytes\n", static_cast<unsigned long long>(info_of(floats).nbytes));
 }
 
-// Page-locked, mapped and managed memory, and memory of the program that is page-locked for a time.
+// Page-locked, mapped and managed memory, and memory of the program that is page-locked
+// temporarily.
 void host_memory(guf_device device) {
   const int64_t count = 4;
   for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of docs/from-numba.md: numba_calls MODULES [cuda:0]. The kernels are examples/kernels.
+// The calls of docs/from-numba.md on the kernels of examples/kernels. Usage: numba_calls MODULES
+// [cuda:0]
 #include "call.hpp"
 
-// Which loop runs follows from the types; where it runs is said by the call.
+// The dtypes of the operands select the loop. The call selects the device.
 void discriminant(guf_device device) {
   std::vector<float> a{0, .25f, .5f, .75f, 1}, b{10, 10.1f, 10.5f, 10.7f, 11},
       c{1, .9f, .3f, .6f, .1f}, x(5);
@@ -10,7 +11,7 @@ void discriminant(guf_device device) {
   print(x, 5);
 }
 
-// float32 x ** y / z, of which `y` is broadcast.
+// float32 x ** y / z, where `y` is broadcast.
 void device_functions(guf_device device) {
   std::vector<float> x{2, 1.5f, .5f}, z{4, .3f, 7}, out(3);
   call("power_over", {x, 2, z}, {out}, on(device));
@@ -27,7 +28,8 @@ void matrices(guf_device device) {
   print(c, 8);
 }
 
-// The length of the result is the value of the second argument, or the output's, or said.
+// The length of the result is the value of the second argument, the length of the output, or the
+// length in `dims`.
 void scalars_in_vectors_out(guf_device device) {
   std::vector<double> x{0, 1, 2, 3, .5}, y(5 * 4);
   call("foo", {x, 4}, {Operand(y.data(), {5, 4})}, on(device));
@@ -39,7 +41,7 @@ void scalars_in_vectors_out(guf_device device) {
   std::puts(call("foo_any", {x, 0}, args).str().c_str());
 }
 
-// The row is read and written. With an output of its own it is copied there first.
+// The kernel reads and writes the row. With a separate output, the row is copied to it first.
 void rows_in_place(guf_device device) {
   std::vector<float> rows{1, 0, 0, 0, 1, 1, 0, 0, 1, 2, 0, 0}, other(12, 9);
   call("hermite", {Operand(rows.data(), {3, 4})}, {Operand(other.data(), {3, 4})}, on(device));
@@ -48,14 +50,14 @@ void rows_in_place(guf_device device) {
   std::printf("%s\n", rows == other ? "the same" : "not the same");
 }
 
-// Output and input are the same memory, one element apart: as if the input were copied first.
+// Input and output overlap, one element apart. The result is as if the input were copied first.
 void overlap(guf_device device) {
   std::vector<double> b{1, 2, 3, 4, 5, 6, 7};
   call("absolute", {Operand(b.data(), {6})}, {Operand(b.data() + 1, {6})}, on(device));
   print(b, 7);
 }
 
-// Each column is a row of the kernel: no copy is made to turn the matrix.
+// The kernel processes each column as its row. The matrix is not copied or transposed.
 void columns(guf_device device) {
   std::vector<double> matrix{2, 3, 0, 0, 0, 0};
   guf_call_args args = on(device);
@@ -65,7 +67,8 @@ void columns(guf_device device) {
   print(matrix, 6);
 }
 
-// An output may be larger than the inputs, of a wider type, and is written where the mask is true.
+// An output may be larger than the inputs and have a wider dtype. It is written where the mask is
+// true.
 void outputs(guf_device device) {
   std::vector<float> a{1, 2, 3}, b{10, 20, 30};
   std::vector<double> out(6, -1);
@@ -93,7 +96,7 @@ void reduce(guf_device device) {
   std::puts(Array(sums.array).str().c_str());
 }
 
-// 1000 numbers in each row: enough for a group of threads to share.
+// Each row has 1000 elements, which is enough for a group of threads.
 void groups(guf_device device) {
   std::vector<float> x(2 * 1000), y(2 * 1000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);

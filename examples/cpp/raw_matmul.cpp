@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 -- raw kernels from C++: raw_matmul MODULE [cuda:0]. Products
-// of both kernels of the module, of several sizes, beside the library's own matmul.
+// SPDX-License-Identifier: Apache-2.0 -- launches the raw kernels of a module from C++ and compares
+// their matrix products with the library's matmul, for several sizes. Usage: raw_matmul MODULE
+// [cuda:0]
 #include <gufunc/gufunc.h>
 
 #include <array>
@@ -40,7 +41,7 @@ struct Matrix {
   guf_array array = nullptr;
 };
 
-// Small whole numbers: their sums are exact in any order.
+// Small integers, whose sums are exact in any order.
 template <class T>
 static std::vector<T> numbers(int64_t count) {
   std::vector<T> values(static_cast<size_t>(count));

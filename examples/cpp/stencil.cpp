@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stencil: a generalized ufunc over 3 x 3 sliding windows, which are views and cost no copy.
+// A stencil: a generalized ufunc over 3 x 3 sliding windows, which are views without copies.
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x, x + x**2, x + x**2 + x**3, ... over a row that starts with x: reads its output, so the operand
-// is inout. Accumulates in the loop's own type: the f32 loop is f32 throughout.
+// Computes x, x + x**2, x + x**2 + x**3, ... in a row whose first element is x. The kernel reads
+// its output, so the operand is inout. It accumulates in the dtype of the loop: the f32 loop uses
+// f32 throughout.
 #include <gufunc/kernel.hpp>
 
 template <class Row>

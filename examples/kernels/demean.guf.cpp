@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows less their means, by a group of threads for each row: those of a block on a device, one on
-// the cpu. The sum has the same bits whatever the group is.
+// Subtracts the mean of each row from its elements. A group of threads processes each row: the
+// threads of a block on a GPU, one thread on the cpu. The sum has the same bits for every group
+// size.
 #include <gufunc/kernel.hpp>
 
 template <class G, class X, class Y>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ufunc that calls a function of its own: x ** y / z. Everything is computed in the loop's type.
+// A ufunc that calls another device function: x ** y / z. All steps are computed in the dtype of
+// the loop.
 #include <gufunc/kernel.hpp>
 
 template <class T>

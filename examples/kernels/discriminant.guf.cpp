@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discriminant's root: the first ufunc everybody meets. One template, two loops; everything is
-// computed in the loop's own type, so the f32 loop rounds each operation to f32.
+// The square root of the discriminant of a quadratic equation. One template provides two loops. All
+// steps are computed in the dtype of the loop, so the f32 loop rounds each operation to f32.
 #include <gufunc/kernel.hpp>
 
 template <class T>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars in, a vector out: x, x+x, x+x+x**2, ... One formula, registered twice: `foo` has a rule,
-// so its length is the value of the second input; `foo_any` has none, so the output or the caller's
-// `dims` give it. Accumulates in the loop's own type.
+// Computes a vector from scalars: x, x+x, x+x+x**2, ... The kernel is registered twice. `foo` has a
+// rule, so the length of its result is the value of the second input. `foo_any` has no rule, so its
+// length comes from the output or from the caller's `dims`. The kernel accumulates in the dtype of
+// the loop.
 #include <gufunc/kernel.hpp>
 
 template <class X, class N, class Y>

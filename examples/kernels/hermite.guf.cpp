@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalised Hermite polynomials He_k(x) / sqrt(k!) over a row that starts with 1, x: the
-// recurrence reads what it wrote, so the operand is inout. The recurrence is computed in the loop's
-// own type; the factorial, its root and the quotient in f64, rounded once.
+// Normalised Hermite polynomials He_k(x) / sqrt(k!) in a row that starts with 1, x. The recurrence
+// reads earlier results, so the operand is inout. The recurrence is computed in the dtype of the
+// loop; the factorial, its square root and the quotient are computed in f64 and rounded once.
 #include <gufunc/kernel.hpp>
 
 template <class Row>

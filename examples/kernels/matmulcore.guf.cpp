@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of two matrices, as its definition reads. Accumulates in the loop's own type, n in
-// order; the library's matmul is the fast one.
+// The product of two matrices, written as in its definition. It accumulates in the dtype of the
+// loop, in the order of n. The library's matmul is faster.
 #include <gufunc/kernel.hpp>
 
 template <class A, class B, class C>

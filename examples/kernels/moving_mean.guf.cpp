@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean of the last `window` elements; of fewer where the row begins. The running sum is f64 in both
-// loops.
+// The mean of the last `window` elements, or of fewer elements at the start of the row. Both loops
+// keep the running sum in f64.
 #include <gufunc/kernel.hpp>
 
 template <class A, class W, class Out>

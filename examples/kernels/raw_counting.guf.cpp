@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting with many threads: points of random numbers that are in a circle, and a histogram.
+// Raw kernels that count with many threads: random points inside a circle, and a histogram.
 #include <gufunc/raw_kernel.hpp>
 
-// Thread i draws `points` points of sequence i. The 32 threads of a sub-group add their counts by
-// shuffles, one of them the sum to the total: 32 times fewer atomics.
+// Thread i draws `points` points from random sequence i. The 32 threads of a sub-group add their
+// counts with shuffles, and one of them adds the sum to the total. This needs 32 times fewer
+// atomics.
 GUF_DEVICE void count_in_circle(guf::block g, guf::u64 seed, guf::i64 points, guf::u64 *total) {
   guf::random numbers(seed, (guf::u64)g.global_id());
   guf::u64 inside = 0;
@@ -18,8 +19,8 @@ GUF_DEVICE void count_in_circle(guf::block g, guf::u64 seed, guf::i64 points, gu
 }
 GUF_KERNEL(count_in_circle, "threads=256");
 
-// Counts of values in [0, 1) by equal bins: of each block in shared memory, then of all. The launch
-// gives 4 bytes per bin.
+// Counts values in [0, 1) in bins of equal width. Each block counts in shared memory and then adds
+// its counts to `counts`. The launch provides 4 bytes of shared memory per bin.
 GUF_DEVICE void histogram(guf::block g, guf::view<const float, 1> values,
                           guf::view<guf::u64, 1> counts) {
   const guf::i64 bins = counts.extent(0), threads = g.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products as raw kernels: one thread per element of the result, and the same through tiles
-// in shared memory. Any sizes and strides; b's and c's columns along x.
+// Matrix products as raw kernels: with one thread per element of the result, and with tiles in
+// shared memory. Both accept any sizes and strides. The columns of b and c are along x.
 #include <gufunc/raw_kernel.hpp>
 
 template <class T>
@@ -15,9 +15,9 @@ GUF_DEVICE void matmul_naive(guf::block g, guf::view<const T, 2> a, guf::view<co
 GUF_KERNEL(matmul_naive<float>, "name=matmul_naive_f");
 GUF_KERNEL(matmul_naive<double>, "name=matmul_naive_d");
 
-// A block of kTile x kTile threads makes a tile of the result. Each thread loads one element of
-// both operands per step; a row of the tile is one longer than it needs to be, so that a column's
-// elements are in different banks of the shared memory.
+// A block of kTile x kTile threads computes a tile of the result. In each step, each thread loads
+// one element of both operands. The rows of a tile are padded by one element, so that the elements
+// of a column are in different banks of the shared memory.
 constexpr int kTile = 16;
 
 template <class T>
@@ -28,7 +28,7 @@ GUF_DEVICE void matmul_tiled(guf::block g, guf::view<const T, 2> a, guf::view<co
   const guf::i64 row = g.global_id(1), column = g.global_id(0);
   const guf::i64 y = g.local_id(1), x = g.local_id(0), depth = a.extent(1);
   T sum = T(0);
-  // Threads beyond the edge come along: every thread of the block has to reach the barriers.
+  // Threads outside the result take part too: every thread of the block must reach the barriers.
   for (guf::i64 first = 0; first < depth; first += kTile) {
     const bool in_a = row < a.extent(0) && first + x < depth;
     const bool in_b = column < b.extent(1) && first + y < depth;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a state of several values. The leaf makes a state of up to 128 elements, merge
-// makes one of two (the left one first), finish makes results of the last.
+// Reductions whose accumulator has several values. The main kernel reduces a base block of up to
+// 128 elements to an accumulator, `merge` combines two accumulators (the left one first), and
+// `finish` computes the results from the last accumulator.
 #include <gufunc/kernel.hpp>
 
-// ---- argmax and argmin: the value and its number in C order over the folded axes. The first of
-// equal ones, and a NaN before everything, as NumPy.
+// ---- argmax and argmin: the value and its index in C order over the reduced axes. As in NumPy,
+// the first of equal elements wins, and a NaN wins over every number.
 
 struct Greater {
   template <class T>
@@ -49,7 +50,7 @@ GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=arg
            "merge=argmin_merge", "doc=The least element and its number");
 GUF_UFUNC(choose<Less>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=argmin_merge");
 
-// ---- minmax: both extremes in one pass.
+// ---- minmax: minimum and maximum in one pass.
 
 template <class X, class L, class H>
 GUF_DEVICE void minmax(X x, L least, H greatest) {
@@ -72,9 +73,10 @@ GUF_GUFUNC(minmax, "(n)->(),()", "q->qq Q->QQ f->ff d->dd", "merge=minmax_merge"
            "doc=The least and the greatest element");
 GUF_UFUNC(minmax_merge, "qqqq->qq QQQQ->QQ ffff->ff dddd->dd");
 
-// ---- mean and variance: count, mean and sum of squared deviations by Welford within a leaf,
-// joined by Chan's formula: an infinite element makes both NaN. No element is a state too, so empty
-// axes and masks are taken.
+// ---- mean and variance: the accumulator has the count, the mean and the sum of squared
+// deviations. Base blocks use Welford's algorithm, and Chan's formula combines them. If an element
+// is infinite, both results are NaN. An empty accumulator is valid, so empty axes and masks are
+// supported.
 
 template <class X, class M, class N, class A, class S>
 GUF_DEVICE void mean_variance(X x, guf::i64, M mask, N count, A mean, S squares) {

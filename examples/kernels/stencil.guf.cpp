@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mean of the four neighbours, over 3 x 3 windows: call it on guf_array_sliding_window(a, (3,
-// 3)). The sum is made in the loop's own type, in the order written.
+// 3)). The sum is computed in the dtype of the loop, in the written order.
 #include <gufunc/kernel.hpp>
 
 template <class Window, class Out>

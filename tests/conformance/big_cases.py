@@ -43,8 +43,8 @@ def random_big_shape(rng):
 
 
 def random_big_case(rng, number):
-    """One case in four checks floating-point flags, one is a method. Few are invalid, so that work
-    is really shared."""
+    """One case in four checks floating-point flags, and one in four is a method. Few are invalid,
+    so that threads really share work."""
     if number % 4 == 0:
         case = random_big_method_case(rng)
     else:
@@ -84,8 +84,8 @@ def lay_across(case, shape):
 def random_big_method_case(rng):
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     name = rng.choice(FOLDED)
-    # For left folds only functions whose bits NumPy reproduces, because the judge's own fold takes
-    # a second.
+    # Left folds use only functions whose bits NumPy reproduces, because the judge's own reduction
+    # takes a second.
     dtypes = rng.choice('bhiqBHIQfd' if name == 'subtract' else '?bhiqBHIQefdFD')
     case = method_cases.maker(method)(rng, name, dtypes, shape=random_big_shape(rng))
     if name == 'subtract':

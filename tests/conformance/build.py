@@ -29,9 +29,9 @@ SPECIAL = [
 
 
 def random_values(rng, dtype, n, values):
-    """Returns n elements. small: results stay in range; mixed: any magnitude; special: special
-    values. For floats also whole: small integers without 0; powers: powers of two, whose sums and
-    products are exact."""
+    """Returns n elements. `small`: results stay in range; `mixed`: any magnitude; `special`:
+    special values. Floats also have `whole`, small integers without 0, and `powers`, powers of two,
+    whose sums and products are exact."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
@@ -169,8 +169,8 @@ class Memory:
         )
 
     def bytes(self):
-        """Returns the bytes of the buffers and around them; the latter are zeros unless they were
-        overwritten."""
+        """Returns the bytes of the buffers and the bytes around them. The latter are zero unless
+        they were overwritten."""
         found = []
         for block, start, values in self.raw:
             end = start + values.nbytes

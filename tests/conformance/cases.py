@@ -26,14 +26,14 @@ FLOATING = 'divide true_divide sqrt exp log sin cos'.split()
 CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
 
-# Optional kinds of random choices. The corpus, whose cases are numbered, is drawn without them.
+# Optional kinds of random choices. The corpus has numbered cases, so it is drawn without them.
 DRAWN = {'many axes': True}
 
 
 def layout(rng, shape, allow_gaps=True):
     """Returns the strides in elements of an array without internal overlap, its offset, and its
     span."""
-    if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # no element is at these strides
+    if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # no element uses these strides
         return [rng.choice([1, -1, 0, 3, 2**20]) for _ in shape], 0, 0
     order = list(range(len(shape)))
     if rng.random() < 0.4:
@@ -228,7 +228,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if overlaps:  # few errors, so that overlap is tested
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
-    # Floats in an integer loop, some of which do not fit.
+    # Floats in an integer loop. Some of them do not fit.
     unfit = not overlaps and rng.random() < 0.04
     if unfit:
         dtypes = rng.choice(['efd', 'd', 'dq'])
@@ -272,7 +272,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
 
 
 def random_bfloat16_case(rng):
-    """Calls on bfloat16 only: NumPy computes in float32 and the result is rounded once."""
+    """Draws calls on bfloat16 only. NumPy computes in float32, and the result is rounded once."""
     names = [n for n in NAMES if n not in BITS]
     name = rng.choice(names)
     buffers = Buffers(rng)

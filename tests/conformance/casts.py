@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floats that were cast to integers that cannot hold them. C leaves the result undefined, NumPy's
-result depends on the layout, and the library has its own rule. Finds the elements of a result that
-depend on these casts; all other elements are compared."""
+"""Casts of floats to integers that cannot hold them. C leaves the result undefined, NumPy's result
+depends on the layout, and the library has its own rule. This module finds the elements of a result
+that depend on such casts. All other elements are compared."""
 
 import functools
 import operator

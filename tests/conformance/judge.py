@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decides whether libgufunc did what NumPy does. "Equal" is the design's definition: dtype, shape,
-error class and the bytes outside outputs must be equal; integers, bools, comparisons and real + - *
-/ sqrt must be bit-equal, with all NaNs equal; transcendental functions must be within their error
-bound of the exact value (long double); complex results within 4 ULP of |z|; matrix products within
-the error bound of their sums."""
+"""Decides whether libgufunc and NumPy agree. The dtype, the shape, the class of an error and the
+bytes outside outputs must be equal. Integers, bools, comparisons and real + - * / sqrt must be
+bit-equal, with all NaNs equal. Transcendental functions must be within their error bound of the
+exact value (long double), complex results within 4 ULP of |z|, and matrix products within the error
+bound of their sums."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def numpy_outcome(case, call_with):
             result = call(inputs, out)
     except Exception as error:  # noqa: BLE001 - its class is compared
         if isinstance(error, SystemError) and error.__cause__:
-            error = error.__cause__  # a loop failed, and NumPy reported flags before the failure
+            error = error.__cause__  # a loop failed after NumPy had reported flags
         return Outcome(memory, error=error, text=str(error))
     result = np.asarray(result) if out is None else out
     letter = letter_of(result.dtype)
@@ -136,16 +136,16 @@ def same_class(numpy_error, status):
     if isinstance(numpy_error, TypeError):
         return status // 100 == 2 or keyword_cases.is_refusal(numpy_error, status)
     if 'fit into a C int' in str(numpy_error):
-        return status in (100, 500)  # an axis that NumPy fails to parse, or one axis too many
+        return status in (100, 500)  # NumPy cannot parse this axis, or there is one axis too many
     if isinstance(numpy_error, np.exceptions.AxisError):
-        # The library has one list of axes: one axis too many for an operand is a wrong length of
-        # the list.
+        # The library has one list of axes. One axis too many for an operand is therefore an error
+        # in the length of the list.
         return status // 100 == 5 or status == 100 and 'specified by axes' in str(numpy_error)
     if status == 600 and 'broadcast' in str(numpy_error):
         # Units without a common factor are rejected with the dtypes, before shapes are examined.
         return True
     if status == 500 and 'repeated' in str(numpy_error):
-        return True  # an AxisError here, which is also a ValueError
+        return True  # the library reports an AxisError, which is also a ValueError
     return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
 
 
@@ -157,7 +157,7 @@ def open_power(case):
 
 
 def error_difference(case, theirs, ours, same_class=same_class):
-    """Compares two outcomes, at least one of which is an error."""
+    """Compares two outcomes. At least one of them is an error."""
     name = f'{type(theirs.error).__name__} "{theirs.text}"'
     if not ours.error:
         return f'NumPy fails: {name}, ours succeeds'
@@ -281,7 +281,7 @@ def unbounded_inputs(case, theirs):
 
 
 def outside_integers(case, theirs):
-    """Returns which elements depend on a float that was cast to an integer that cannot hold it."""
+    """Returns which elements depend on a float cast to an integer that cannot hold it."""
     if build.is_bfloat16(case) or not case['casting'] == 'unsafe':
         return np.bool_(False)
     memory = build.Memory(case)
@@ -361,7 +361,7 @@ def in_output_shape(values, theirs):
 
 def within(found, truth, scale, letter, product):
     out = found.dtype.char
-    if found.dtype.kind not in 'fc':  # a float cast to integers: rounding may go to either side
+    if found.dtype.kind not in 'fc':  # the cast from float to integer may round up or down
         slack = BAR[letter] * EPS[letter] * np.longdouble(1) * scale
         return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1 + slack
     eps = max(EPS[letter], EPS.get(out, 0))

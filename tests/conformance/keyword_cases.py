@@ -7,8 +7,8 @@ import numpy as np
 CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # number of core dimensions of each operand
 KEYS = ('signature', 'axes', 'axis', 'keepdims')
 LETTERS = '?bhiqBHIQefdFD'
-# NumPy lists the loops of these functions for int64 with uint64 under long long, its second such
-# type.
+# For int64 with uint64, NumPy registers the loops of these functions under long long, its second
+# 64-bit type.
 COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 NO_LOOP = ('did not contain a loop with signature', 'No loop matching the specified signature')
 
@@ -123,7 +123,7 @@ def insert_axis(view, place, extent=1):
 
 
 def either_sign(rng, axes, ndim):
-    """Sometimes counts axes from the end, or makes one out of range."""
+    """Sometimes counts axes from the end, or puts one out of range."""
     axes = [axis - ndim if rng.random() < 0.4 else axis for axis in axes]
     if axes and rng.random() < 0.02:
         axes[0] = rng.choice([ndim, -ndim - 1])
@@ -166,7 +166,7 @@ def add_axes(rng, case):
     if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
-        case['axes'].pop()  # in a single list of axes a missing empty entry cannot be detected
+        case['axes'].pop()  # in a list of axes, a missing empty entry cannot be detected
 
 
 def add_axis(rng, case):

@@ -165,7 +165,8 @@ def random_reduce(rng, name, dtypes, overlaps=False, shape=None):
 
 
 def random_reduce_over_mask(rng):
-    """Logical results over the mask of the same call, with more rows than one block reduces."""
+    """Reduces logical results under a mask from the same call, with more rows than one block
+    reduces."""
     name = rng.choice(['logical_and', 'logical_or', 'logical_xor'])
     case, buffers = base(rng, 'reduce', name), Buffers(rng, True)
     rows = rng.choice([rng.randint(1, 40), rng.randint(300, 9000)])
@@ -211,7 +212,7 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         indices.insert(rng.randint(0, len(indices)), rng.choice([extent, -1, extent + 7, 2**40]))
     letter = rng.choice(INDEX_DTYPES)
     case['indices'] = [indexed(rng, indices, [len(indices)], letter)]
-    if rng.random() < 0.02:  # integers that do not fit, or not exactly one axis
+    if rng.random() < 0.02:  # integers that do not fit, or a number of axes other than one
         wrong = rng.choice([{'dtype': 'Q'}, {'dtype': 'd'}, {'shape': [1, len(indices)]}])
         if 'Q' not in wrong.values() or all(i >= 0 for i in indices):
             case['indices'][0].update(wrong)
@@ -308,7 +309,7 @@ def random_at(rng, name, dtypes):
 
 
 def random_bfloat16_method_case(rng):
-    """Methods on bfloat16 only: NumPy reduces in float32, and the result is rounded once."""
+    """Draws methods on bfloat16 only. NumPy reduces in float32, and the result is rounded once."""
     name = rng.choice('add add multiply maximum minimum fmax fmin logical_and'.split())
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, name, 'f')
@@ -322,7 +323,7 @@ def random_bfloat16_method_case(rng):
 
 
 def random_truth_case(rng):
-    """Logical results: whether a sum or product of floats is nonzero."""
+    """Draws logical results: whether a sum or product of floats is nonzero."""
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, rng.choice(['add', 'multiply', 'multiply']), rng.choice('efd'))
     buffers, output = Buffers(rng), case['output']
@@ -337,7 +338,7 @@ def random_truth_case(rng):
 
 
 def random_unfit_case(rng):
-    """Floats in an integer loop, some of which do not fit."""
+    """Draws floats in an integer loop. Some of them do not fit."""
     make = rng.choice([random_reduce, random_accumulate, random_reduceat])
     case = make(rng, random_name(rng), rng.choice('efd'))
     return {**case, 'dtype': rng.choice('bhiqBHIQ')}
@@ -352,7 +353,7 @@ def random_method_case(rng):
 
 
 def random_overlapping_method_case(rng):
-    """Puts the output into an input's buffer or the mask's."""
+    """Places the output in the buffer of an input or of the mask."""
     if rng.random() < 0.15:
         return random_reduce_over_mask(rng)
     make = maker(rng.choice('reduce reduce accumulate reduceat outer'.split()))

@@ -212,7 +212,7 @@ def value_difference(case, theirs, ours, library):
 
 
 # ---- Cases in which the library may return another element than NumPy, each for one reason. Each
-# function receives what is known of the case and returns the elements that are valid nevertheless.
+# function receives the known facts about the case, and returns the elements that are also valid.
 
 
 def allowances(case, found, loop):
@@ -276,7 +276,7 @@ def before_cast(case, loop):
     """Returns NumPy's result in the loop's dtype, before the cast to the output's dtype."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
-    plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # of times the class
+    plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # without a unit
     if case['method'] == 'at':
         out = memory.view(case['output']).astype(loop)
         return numpy_method(plain, getattr(np, case['op']), inputs, out, memory)

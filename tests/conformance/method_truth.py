@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The permitted results of a method whose rounding is not fixed: bounds around long double for sums
-and products, and a sequence of the library's own calls for left folds."""
+"""The permitted results of methods whose rounding is not fixed. Sums and products have bounds
+around the long double result. Left folds are compared with a sequence of the library's own calls.
+"""
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def near(answer, truth, limit, scale, letter):
         tolerance = limit + np.abs(truth) * eps + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        tolerance = tolerance + (answer.dtype.kind in 'iu')  # truncation, on either side of 0
+        room = room + (answer.dtype.kind in 'iu')  # truncation may go to either side of an integer
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= tolerance) | overflow) & ~zeros
 

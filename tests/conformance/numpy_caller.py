@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in place of the library, called with floating-point control words of the program and with
+"""Uses NumPy in place of the library, with the caller's floating-point control words and with
 failing loops."""
 
 import abi
@@ -30,7 +30,7 @@ class CalledByProgram:
         return self.failed
 
     def fail_loop(self, size):
-        """Fails like the chosen element if the result has that many elements."""
+        """Fails like the chosen element if the result has enough elements."""
         fails = self.failure
         if fails is None or size <= fails['after']:
             return

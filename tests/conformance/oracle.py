@@ -186,7 +186,7 @@ def random_fp_flag_case(rng, number):
 class Drawing:
     """Draws the cases of a seed. Each kind has its own random generator."""
 
-    THREADS = (1, 2, 3, 7)  # the process grants as many as the last number
+    THREADS = (1, 2, 3, 7)  # the last number is what the process grants
     BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (
@@ -258,8 +258,8 @@ def kind_of(case):
 
 
 def commit_seed():
-    """Returns a seed from the current commit, equal wherever the commit is tested; 1 outside of
-    git."""
+    """Returns a seed derived from the current commit, so that it is the same on every machine; 1
+    outside of git."""
     command = ['git', '-C', str(ROWS.parent), 'rev-parse', '--short=8', 'HEAD']
     try:
         return int(subprocess.run(command, capture_output=True, text=True).stdout[:8] or '1', 16)
@@ -268,8 +268,8 @@ def commit_seed():
 
 
 class Watched:
-    """A process that runs the cases, and a parent that waits for it. A signal or a sanitizer ends
-    the child if the library accesses invalid memory, and the parent reports the case."""
+    """A process that runs the cases, and a parent that waits for it. If the library accesses
+    invalid memory, a signal or a sanitizer ends the child, and the parent reports the case."""
 
     RETURNED = -1
 

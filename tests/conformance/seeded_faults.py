@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the oracle: NumPy in place of the library must show no difference, and NumPy with a seeded
-fault must be detected.
+"""Tests the oracle. NumPy in place of the library must show no difference, and every seeded fault
+in NumPy must be detected.
 
     seeded_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
-    [--fault several]"""
+    [--fault several]
+"""
 
 import argparse
 import itertools

@@ -38,8 +38,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Draws outputs: each may be absent or in an input's buffer. Two outputs are apart, or both are
-    given and overlap."""
+    """Draws outputs. Each may be absent or in an input's buffer. Two outputs are disjoint, or both
+    are given and overlap."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
@@ -56,7 +56,7 @@ def random_outputs(rng, case, buffers, shape, dtypes):
 
 
 def random_types(rng, case):
-    """Sometimes adds dtype= or signature=, mostly of existing loops."""
+    """Sometimes adds dtype= or signature=, mostly with the dtypes of existing loops."""
     nin, nout = OPERANDS[case['op']]
     letters = RESULTS[case['op']] if rng.random() < 0.8 else DTYPES
     draw = rng.random()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares user-defined accumulators with NumPy: argmax, argmin, minmax, mean and variance of the
-module from examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks; and
-ldexp, whose loop is (f, i) -> f, as a host loop. A device must match NumPy's results and the cpu's
-bits.
+"""Compares reductions with user-defined accumulators with NumPy: argmax, argmin, minmax, mean and
+variance from the module of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes
+and masks. Also tests ldexp, a host loop (f, i) -> f. A device must match NumPy's results and the
+cpu's bits.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]
-    [--device cuda:0]"""
+    [--device cuda:0]
+"""
 
 import argparse
 import ctypes as ct
@@ -113,7 +114,7 @@ def random_array(rng, nprng):
         array = nprng.integers(-9, 9, shape).astype(letter) / 4
         if rng.random() < 0.2 and array.size:
             array = np.where(nprng.random(shape) < 0.02, np.nan, array).astype(letter)
-    elif letter == 'Q':  # neighbours that are equal as doubles
+    elif letter == 'Q':  # neighbouring values that are equal as doubles
         array = np.uint64(2**64 - 1) - nprng.integers(0, 50, shape).astype(letter)
     else:
         array = nprng.integers(-100, 100, shape).astype(letter)

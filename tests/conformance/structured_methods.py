@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests reduce, accumulate, reduceat and at on structured dtypes: compared with NumPy's add_triplet
-and, where the order matters, with the reductions of docs/reductions.md, implemented for structs of
-1 to 4095 bytes. The loops are host loops: a device must reject every call that has elements.
+"""Tests reduce, accumulate, reduceat and at on structured dtypes. The results are compared with
+NumPy's add_triplet and, where the order matters, with an implementation of the order in
+docs/reductions.md for structs of 1 to 4095 bytes. The loops are host loops: a device must reject
+every call that has elements.
 
-    structured_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]"""
+    record_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]
+"""
 
 import argparse
 import ctypes as ct
@@ -44,8 +46,8 @@ def added(a, b):
 
 
 def loop_of(function, size, alignment):
-    """A host loop over elements seen as [byte][element]. Detects elements that a loop must never
-    receive."""
+    """A host loop over elements in the layout [byte][element]. Detects elements that a loop must
+    never receive."""
 
     @LOOP
     def loop(args, dims, steps, _):
@@ -125,7 +127,7 @@ def random_shape(rng, size):
     return [rng.randint(1, 5) for _ in range(3)]
 
 
-# ---- the order of reductions: an element is a column of bytes and a byte that marks it as present
+# ---- The order of reductions. An element is a column of bytes and a byte for its presence.
 
 
 def joined(a, b):
@@ -150,7 +152,8 @@ def left_scan(x):
 
 
 def columns(array, mask=None):
-    """Returns an array with axes [byte and presence] + the array's own axes."""
+    """Returns an array whose first axis contains the bytes and the presence; the array's own axes
+    follow."""
     size = array.dtype.itemsize
     flat = np.frombuffer(array.tobytes(), np.uint8).reshape(array.shape + (size,))
     there = np.broadcast_to(True if mask is None else mask, array.shape).astype(np.uint8)
@@ -250,7 +253,7 @@ def at_difference(rng, library):
     return None if same(array, state[:-1]) else f'left_{size}.at {array.shape}, {count} indices'
 
 
-# ---- NumPy's own
+# ---- Comparison with NumPy
 
 
 def answer(call):

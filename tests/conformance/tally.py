@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what a run of the oracle has judged, so that a test can require enough cases of each kind.
-"""
+"""Counts the cases that a run of the oracle has compared, so that a test can require a minimum
+number of cases of each kind."""
 
 from collections import Counter
 
@@ -12,29 +12,29 @@ import build
 import fp_flag_judge
 
 TALLY = Counter()
-# One case in this many must be ...
+# The run must contain at least one case of each kind per this number of cases.
 FEWEST = {
-    'overlapping': 5,  # ... a success whose output shares memory with an input
-    'over their mask': 100,  # ... a success whose output shares memory with the mask
-    'with fp_flags': 150,  # ... a comparison of floating-point flags
-    'shared': 500,  # ... a call that guf_explain reports as shared between threads
-    'in tiles': 10_000,  # ... a tiled call, on one or more threads
-    'shared methods': 1500,  # ... a method of that many elements
-    # ... a result that guf_explain reports as written with non-temporal stores.
+    'overlapping': 5,  # the output of a successful call shares memory with an input
+    'over their mask': 100,  # the output of a successful call shares memory with the mask
+    'with fp_flags': 150,  # floating-point flags were compared
+    'shared': 500,  # guf_explain reports that threads share the call
+    'in tiles': 10_000,  # a tiled call, on one or more threads
+    'shared methods': 1500,  # a method with enough elements for several threads
+    # guf_explain reports that the result is written with non-temporal stores.
     'around the caches': 50_000,
-    'several operands': 40,  # ... a call with two outputs or three inputs
-    'one of two outputs': 200,  # ... a call with one of two outputs given
-    'overlap of two outputs': 600,  # ... a call whose two outputs share memory
-    # ... an invalid argument that both reject, without a changed byte.
+    'several operands': 40,  # a call with two outputs or three inputs
+    'one of two outputs': 200,  # a call with two outputs, one of which is given
+    'overlap of two outputs': 600,  # a call whose two outputs share memory
+    # Both sides reject an invalid argument, and no byte has changed.
     'refused for an argument': 20,
-    'under a control word': 12,  # ... a call from a thread with another floating-point control word
-    'with a loop that failed': 300,  # ... a failing loop, followed by the same call without failure
+    'under a control word': 12,  # the calling thread has another floating-point control word
+    'with a loop that failed': 300,  # a loop fails, and then the same call succeeds
 }
 
 
 def changed_memory(case, ours):
-    """Checks after both failed that nothing was written, except by a loop that failed while it ran.
-    """
+    """Called when both sides failed. Checks that nothing was written, except by a loop that failed
+    while it ran."""
     underway = 'negative integer powers' in ours.text
     if not underway and build.Memory(case).bytes() != ours.memory.bytes():
         return f'an error that changed memory: {ours.error.status} "{ours.text}"'
@@ -56,7 +56,7 @@ def count_overlap(case, ours):
 
 
 def count_several(case, ours):
-    """Counts a successful call with several operands; `ours` are its outputs."""
+    """Counts a successful call with several operands. `ours` contains its outputs."""
     TALLY['several operands'] += 1
     TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
     if len(ours) == 2 and all(case['outputs']):
@@ -64,7 +64,7 @@ def count_several(case, ours):
 
 
 def count_big(case, library):
-    """Counts a call by its explanation, a method by its number of elements."""
+    """Counts a call by the text of guf_explain, and a method by its number of elements."""
     if 'big' not in case:
         return
     if 'method' in case:
@@ -79,8 +79,8 @@ def count_big(case, library):
 
 
 def tell(count, only, several=True, device=False, caller=True):
-    """Prints the counts of overlaps and errors, and returns the kinds with too few cases. A device
-    reports no threads, tiles and caches, and runs no failing loop."""
+    """Prints the counts, and returns the kinds with too few cases. Kinds that a device cannot
+    report are not required: threads, tiles, non-temporal stores and failing loops."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
         TALLY[kind] += 0
     TALLY['refused for an argument'] = sum(TALLY[f'refused for its {k}'] for k in bad_cases.SPOIL)

@@ -15,7 +15,7 @@ NAMES = {
         'fmin equal not_equal less less_equal greater greater_equal logical_and'
     ).split(),
 }
-CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # classes that signature= can name
+CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # the classes that signature= can contain
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
 
 
@@ -52,9 +52,9 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def asked_dtype(rng, name, used):
-    """Draws dtype=, which names a class; a class with a unit is rejected. NumPy is inconsistent in
-    whether a function examines only the class, so dtype= mostly repeats the operands' classes where
-    both readings agree."""
+    """Draws dtype=, which is a class of datetime types. A class with a unit is rejected. Some NumPy
+    functions examine only the class and some also the unit, so dtype= mostly repeats the operands'
+    classes, where both readings agree."""
     if rng.random() < 0.2:
         return random_unit(rng)
     classes = {dtype.split('[')[0] for dtype in used}
@@ -68,7 +68,7 @@ def random_unit(rng):
 
 
 def add_signature(rng, case):
-    """Returns the classes of the operands, or sometimes another class or a unit."""
+    """Sometimes adds signature= with the operands' classes, or with another class or a unit."""
     used = used_dtypes(case)
     if len(used) != len(case['inputs']):
         return

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. Bytes and errors
-must be equal.
+"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. The bytes of results
+and the errors must be equal.
 
     wave_bits.py --library LIBGUFUNC [--module numpy_functions.so] [--cases 3000] [--seed 1]
 
-Uses one process per device; each prints its target, and then one line per case."""
+The program uses one process per device. Each process prints its target, and then one line per case.
+"""
 
 import argparse
 import hashlib

@@ -59,12 +59,12 @@ const unsigned char *blob_at(const blob *b, double at, double nbytes);
 int case_read(corpus_case *c, const cJSON *json, const blob *b);
 void case_drop(corpus_case *c);
 
-/* Returns whether the status, error and results of a call are those that the case expects. */
+/* Returns whether the status, the error and the results of a call match the case. */
 int case_judge(corpus_case *c, guf_status status, const guf_error *error,
                const guf_operand *results, int nresults);
 
-/* Returns whether the elements `found`, in C order, match `result` by the rules of README.md,
- * "What is expected". */
+/* Compares the elements `found`, in C order, with `result` by the rules of README.md, "What is
+ * expected". */
 int elements_right(corpus_case *c, const cJSON *result, guf_dtype dtype, uint64_t count,
                    const unsigned char *found);
 
