@@ -120,7 +120,7 @@ def near(answer, truth, limit, scale, letter):
         tolerance = limit + np.abs(truth) * eps + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        room = room + (answer.dtype.kind in 'iu')  # truncation may go to either side of an integer
+        tolerance = tolerance + (answer.dtype.kind in 'iu')  # truncation may go either way
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= tolerance) | overflow) & ~zeros
 

@@ -4,7 +4,7 @@ NumPy's add_triplet and, where the order matters, with an implementation of the 
 docs/reductions.md for structs of 1 to 4095 bytes. The loops are host loops: a device must reject
 every call that has elements.
 
-    record_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]
+    structured_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]
 """
 
 import argparse
