@@ -19,6 +19,7 @@
 %feature("abi:type", "uint32_t") guf_dlpack_flag;
 %feature("abi:type", "uint32_t") guf_call_flag;
 %feature("abi:type", "uint32_t") guf_loop_flag;
+%feature("abi:type", "uint32_t") guf_core_dim_flag;
 %feature("abi:type", "uint32_t") guf_function_flag;
 %feature("abi:type", "uint32_t") guf_module_flag;
 %feature("abi:type", "uint32_t") guf_module_kernel_flag;

@@ -23,6 +23,19 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
                     "index %u is out of bounds: there are %zu %s", index, count, what);
 }
 
+// The limits of a signature are those of the arrays.
+void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
+  info->ncore = static_cast<int32_t>(signature.dims.size());
+  std::copy(signature.core_ndim.begin(), signature.core_ndim.end(), info->core_ndim);
+  std::copy(signature.operand_dims.begin(), signature.operand_dims.end(), info->core_dims);
+  for (size_t k = 0; k < signature.dims.size(); ++k) {
+    const op::CoreDim &dim = signature.dims[k];
+    info->core_flags[k] = (dim.optional ? uint32_t{GUF_CORE_DIM_OPTIONAL} : 0U) |
+                          (dim.broadcastable ? uint32_t{GUF_CORE_DIM_BROADCASTABLE} : 0U);
+    info->core_sizes[k] = dim.frozen;
+  }
+}
+
 }  // namespace
 
 guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
@@ -86,6 +99,7 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
     capi::copy_text(found->signature.rules_text, info.rules);
     capi::copy_text(found->doc, info.doc);
     std::copy_n(found->signature.role.begin(), found->noperands(), info.roles);
+    describe_core(found->signature, &info);
     if (const op::StateFold *const fold = found->state_fold(); fold != nullptr) {
       info.nresults = fold->nresults();
       capi::copy_text(fold->merge->full_name, info.merge);

@@ -32,11 +32,11 @@ class HipStreams : public HipMemory {
   }
 
   Code stream_capturing(Native stream, bool *out_capturing) override {
-    int status = 0;
+    int capture = 0;
     const HipError status = hip_.hipStreamIsCapturing == nullptr
                                 ? kHipSuccess
-                                : hip_.hipStreamIsCapturing(stream, &status);
-    *out_capturing = status != 0;
+                                : hip_.hipStreamIsCapturing(stream, &capture);
+    *out_capturing = capture != 0;
     return status;
   }
 

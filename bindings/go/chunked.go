@@ -26,7 +26,7 @@ type ChunkOptions struct {
 
 type progress struct {
 	ctx      context.Context
-	report     func(done, items int) bool
+	report   func(done, items int) bool
 	panicked any
 }
 

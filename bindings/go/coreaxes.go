@@ -5,53 +5,19 @@ package gufunc
 // #include "block.h"
 import "C"
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// coreDimensions returns the core dimensions of each operand of a signature, as indices into the
-// list of distinct dimensions, and which distinct dimensions are optional.
-func coreDimensions(signature string) (operands [][]int, optional []bool) {
-	known := map[string]int{}
-	for _, list := range strings.Split(signature, "(")[1:] {
-		list, _, _ = strings.Cut(list, ")")
-		places := []int{}
-		for _, name := range strings.Split(list, ",") {
-			// "n?" marks an optional dimension and "n|1" one that may be 1. Both are named n.
-			name = strings.TrimSpace(name)
-			marks := ""
-			if end := strings.IndexAny(name, "?| "); end >= 0 {
-				name, marks = name[:end], name[end:]
-			}
-			if name == "" {
-				continue
-			}
-			if _, found := known[name]; !found {
-				known[name] = len(known)
-				optional = append(optional, false)
-			}
-			if strings.Contains(marks, "?") {
-				optional[known[name]] = true
-			}
-			places = append(places, known[name])
-		}
-		operands = append(operands, places)
-	}
-	return operands, optional
-}
-
-// coreCounts returns the number of core dimensions of each operand of a signature in a call, inputs
+// coreCounts returns the number of core dimensions of each operand of a ufunc in a call, inputs
 // first. It returns nil if an operand has too few dimensions or is closed. If an operand has too
 // few dimensions for an optional core dimension, that dimension is absent from all operands.
-func coreCounts(signature string, operands []Operand) []int {
-	core, optional := coreDimensions(signature)
+func coreCounts(info UfuncInfo, operands []Operand) []int {
+	core, absent := info.Core, make([]bool, len(info.CoreDims))
 	counts := make([]int, len(core))
 	for i := range core {
 		counts[i] = len(core[i])
 	}
 	drop := func(gone int) {
-		optional[gone] = false
+		absent[gone] = true
 		for i := range core {
 			for _, place := range core[i] {
 				if place == gone {
@@ -73,7 +39,7 @@ func coreCounts(signature string, operands []Operand) []int {
 			dimensions = len(info.Shape)
 		}
 		for _, place := range core[i] {
-			if dimensions < counts[i] && optional[place] {
+			if dimensions < counts[i] && info.CoreDims[place].Optional && !absent[place] {
 				drop(place)
 			}
 		}
@@ -93,9 +59,8 @@ func (o *CallOptions) prepareAxes(b *block, u *Ufunc, inputs []Operand) error {
 		return err
 	}
 	var counts []int
-	size := len(info.Signature) // "" for an elementwise ufunc; the field cuts a long signature
-	if size > 0 && size < len(C.guf_ufunc_info{}.signature)-1 && len(inputs) == info.NIn {
-		counts = coreCounts(info.Signature, append(append([]Operand{}, inputs...), o.Out...))
+	if info.Signature != "" && len(inputs) == info.NIn {
+		counts = coreCounts(info, append(append([]Operand{}, inputs...), o.Out...))
 	}
 	if o.KeepDims {
 		for i := info.NIn; i < len(counts); i++ {

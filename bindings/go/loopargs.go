@@ -61,12 +61,9 @@ func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(info.Signature) >= len(C.guf_ufunc_info{}.signature)-1 { // info.Signature may be cut
-		return nil, &Error{ErrUnsupported, "the signature is too long for loops of Go", -1, -1, 0}
-	}
-	core, optional := coreDimensions(info.Signature)
+	core := info.Core
 	made := &hostLoop{function: loop, operands: make([]loopOperand, len(types)),
-		sizes: len(optional)}
+		sizes: len(info.CoreDims)}
 	for i, dtype := range types {
 		operand := &made.operands[i]
 		operand.dtype, operand.itemSize = dtype, dtype.ItemSize()

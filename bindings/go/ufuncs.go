@@ -61,9 +61,18 @@ type UfuncInfo struct {
 	Loops         int
 	Identity      Identity
 	Flags         FunctionFlags
-	Roles         []Role // of NIn + NOut operands
-	Results       int    // results of a reduction with a user-defined accumulator, else 0
-	Merge, Finish string // names of its parts; "" if absent
+	Roles         []Role    // of NIn + NOut operands
+	Results       int       // results of a reduction with a user-defined accumulator, else 0
+	Merge, Finish string    // names of its parts; "" if absent
+	CoreDims      []CoreDim // the distinct core dimensions, in order of first use
+	Core          [][]int   // the core dimensions of each operand, as indices into CoreDims
+}
+
+// CoreDim describes a core dimension of a signature.
+type CoreDim struct {
+	Optional      bool // "n?": operands may lack it
+	Broadcastable bool // "n|1": an operand may have extent 1
+	Size          int  // the fixed size, or -1
 }
 
 // Find finds a ufunc by name: "add", "module:name", or the short name of a module's ufunc if it is
@@ -140,10 +149,24 @@ func (u *Ufunc) Info() (UfuncInfo, error) {
 	for i := range roles {
 		roles[i] = Role(info.roles[i])
 	}
+	dims := make([]CoreDim, info.ncore)
+	for i := range dims {
+		flags := info.core_flags[i]
+		dims[i] = CoreDim{flags&cGUF_CORE_DIM_OPTIONAL != 0,
+			flags&cGUF_CORE_DIM_BROADCASTABLE != 0, int(info.core_sizes[i])}
+	}
+	core, next := make([][]int, len(roles)), 0
+	for i := range core {
+		core[i] = make([]int, info.core_ndim[i])
+		for k := range core[i] {
+			core[i][k] = int(info.core_dims[next])
+			next++
+		}
+	}
 	return UfuncInfo{C.GoString(&info.name[0]), C.GoString(&info.signature[0]),
 		C.GoString(&info.rules[0]), C.GoString(&info.doc[0]), int(info.nin), int(info.nout),
 		int(info.nloops), Identity(info.identity), FunctionFlags(info.flags), roles,
-		int(info.nresults), C.GoString(&info.merge[0]), C.GoString(&info.finish[0])}, nil
+		int(info.nresults), C.GoString(&info.merge[0]), C.GoString(&info.finish[0]), dims, core}, nil
 }
 
 // LoopTypes returns the dtypes of a loop, inputs first. Loops are numbered in the order in which

@@ -372,6 +372,11 @@ const (
 )
 
 const (
+	cGUF_CORE_DIM_OPTIONAL      = 1
+	cGUF_CORE_DIM_BROADCASTABLE = 2
+)
+
+const (
 	cGUF_LOOP_ANY_THREAD = 1
 )
 
@@ -420,7 +425,7 @@ var _ [16]byte = [C.sizeof_guf_module_parameters]byte{}
 var _ [32]byte = [C.sizeof_guf_kernel_head]byte{}
 var _ [56]byte = [C.sizeof_guf_module_kernel]byte{}
 var _ [56]byte = [C.sizeof_guf_module_v1]byte{}
-var _ [2076]byte = [C.sizeof_guf_ufunc_info]byte{}
+var _ [2656]byte = [C.sizeof_guf_ufunc_info]byte{}
 var _ [88]byte = [C.sizeof_guf_ufunc_desc]byte{}
 var _ [64]byte = [C.sizeof_guf_loop_desc]byte{}
 var _ [24]byte = [C.sizeof_guf_reduction_desc]byte{}

@@ -69,7 +69,7 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   const array::Layout &layout = call.operand[operand].layout;
   int64_t given[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) {
-    given[loop.turned ? loop.order[operand][k] : k] = layout.shape[k];
+    given[loop.permuted ? loop.order[operand][k] : k] = layout.shape[k];
   }
   text->add_shape(given, layout.ndim);
 }
@@ -117,7 +117,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                                                        int32_t axis, int64_t found,
                                                        int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  if (loop.turned && culprit < call.noperands) axis = loop.order[culprit][axis];
+  if (loop.permuted && culprit < call.noperands) axis = loop.order[culprit][axis];
   base::Text text;
   int32_t ncore = 0;
   for (int32_t i = signature.nin; i < call.noperands; ++i) ncore += loop.core_ndim[i];
@@ -159,7 +159,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   }
   const int64_t found = layout.shape[axis];
   const int64_t expected = shape[ndim - layout.ndim + axis];
-  if (loop.turned) axis = loop.order[operand][axis];
+  if (loop.permuted) axis = loop.order[operand][axis];
   return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "%s; argument %d, axis %d: expected %lld, got %lld", text.c_str(), operand,
                     axis, static_cast<long long>(expected), static_cast<long long>(found));
@@ -305,7 +305,7 @@ guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
     }
   } else {
     GUF_TRY(count_core_axes(call, out, error));
-    GUF_TRY(turn_operands(call, out, error));
+    GUF_TRY(permute_operands(call, out, error));
     GUF_TRY(find_core_sizes(call, out, error));
   }
   const bool usual = !call.ufunc->signature.generalized && !call.has_where && !is_missing(call, 0);
@@ -339,7 +339,8 @@ guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t
                         int32_t *out_ndim, int64_t *out, guf_error *error) {
   int64_t shape[GUF_MAX_NDIM];
   GUF_TRY(operand_shape(call, loop, operand, out_ndim, shape, error));
-  for (int32_t k = 0; k < *out_ndim; ++k) out[loop.turned ? loop.order[operand][k] : k] = shape[k];
+  for (int32_t k = 0; k < *out_ndim; ++k)
+    out[loop.permuted ? loop.order[operand][k] : k] = shape[k];
   return GUF_OK;
 }
 

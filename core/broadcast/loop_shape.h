@@ -26,7 +26,7 @@ struct LoopShape {
 
   // With axes= or axis=, `arrange` has permuted the operands so that their core axes come last.
   // Axis k of the permuted operand i is axis order[i][k] of the caller's operand.
-  bool turned = false;
+  bool permuted = false;
   int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
   int64_t shape_buffer[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };

@@ -22,9 +22,9 @@ inline bool is_missing(const op::CallView &call, int32_t operand) {
 guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
 // Applies axes=, axis= and keepdims= by permuting the operands. Requires `count_core_axes`.
-guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error);
+guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *error);
 
-// Computes the size of every core dimension. Requires `turn_operands`.
+// Computes the size of every core dimension. Requires `permute_operands`.
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
 // Reads the size that a value rule takes from an operand.

@@ -28,12 +28,12 @@ guf_status check_stretches(const array::Layout &from, const array::Layout &to, i
 }
 
 // A layout with permuted axes, extended to `ndim` axes by broadcasting.
-struct TurnedLayout {
+struct PermutedLayout {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   array::Layout layout;
 
-  TurnedLayout(const array::Layout &from, int32_t ndim, const int8_t *order)
+  PermutedLayout(const array::Layout &from, int32_t ndim, const int8_t *order)
       : layout{from.dtype, ndim, shape, strides, from.address} {
     for (int32_t k = 0; k < ndim; ++k) {
       const int32_t axis = order[k] - (ndim - from.ndim);
@@ -174,9 +174,9 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     }
     GUF_TRY(arrays_->bring_input(&pair.source, error));
     memory::Side source = side_of(pair.source);
-    const int32_t ndim = loop.turned ? target.layout.ndim : 0;
-    const TurnedLayout turned(source.layout, ndim, loop.order[pair.operand]);
-    if (loop.turned) source.layout = turned.layout;
+    const int32_t ndim = loop.permuted ? target.layout.ndim : 0;
+    const PermutedLayout permuted(source.layout, ndim, loop.order[pair.operand]);
+    if (loop.permuted) source.layout = permuted.layout;
     GUF_TRY(memory::move(*call_.device, call_.stream, side_of(target), source, error));
   }
   return GUF_OK;

@@ -67,7 +67,7 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   int64_t caller_shape[GUF_MAX_NDIM];
   int64_t caller_strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < ndim; ++k) {
-    const int32_t axis = loop->turned ? loop->order[operand][k] : k;
+    const int32_t axis = loop->permuted ? loop->order[operand][k] : k;
     caller_shape[axis] = shape[k];
     caller_strides[axis] = strides[k];
   }

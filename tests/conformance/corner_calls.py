@@ -174,10 +174,10 @@ def masked_places(both):
 
 def layouts(both):
     fortran = np.asfortranarray(np.ones((3, 4)))
-    turned = np.ones((2, 3, 4)).transpose(1, 2, 0)
+    transposed = np.ones((2, 3, 4)).transpose(1, 2, 0)
     for inputs in (
         [fortran, fortran],
-        [turned, turned],
+        [transposed, transposed],
         [np.ones((3, 4)), np.ones((3, 4))],
         [fortran, np.ones(4)],
         [np.ones((4, 6))[:, ::2], 1.0],

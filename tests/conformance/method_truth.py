@@ -197,8 +197,8 @@ def axis_last(case, values):
         if not axes:
             return values[..., None]
         rest = [a for a in range(values.ndim) if a not in axes]
-        turned = values.transpose(rest + sorted(axes))
-        return turned.reshape([values.shape[a] for a in rest] + [-1])
+        transposed = values.transpose(rest + sorted(axes))
+        return transposed.reshape([values.shape[a] for a in rest] + [-1])
     return np.moveaxis(values, axis, -1) if values.ndim else values[..., None]
 
 

@@ -96,16 +96,16 @@ class RunGraph {
   // Captures two fills of the memory. Another block is freed during the capture and belongs to the
   // graph.
   RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
-    RunMemory lent(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
-    if ((status_ = lent.status()) != GUF_OK) return;
+    RunMemory scratch(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
+    if ((status_ = scratch.status()) != GUF_OK) return;
     status_ = GUF_TEST_GPU_CALL(run, device, capture_begin, device, stream, GUF_GPU_CAPTURE_THREAD);
     if (status_ != GUF_OK) return;
     guf_status queued = GUF_OK;
-    for (const uint64_t address : {memory, lent.get()}) {
+    for (const uint64_t address : {memory, scratch.get()}) {
       if (queued != GUF_OK) break;
       queued = GUF_TEST_CALL(run, device, fill, device, stream, address, kSeven, 1, kBytes);
     }
-    lent.free();
+    scratch.free();
     status_ = GUF_TEST_GPU_CALL(run, device, capture_end, device, stream, &graph_);
     if (status_ == GUF_OK) status_ = queued;
   }

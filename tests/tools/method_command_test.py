@@ -178,11 +178,11 @@ class MethodCommand(command_fixture.CommandTest):
 
     def test_explain_says_how_the_backend_runs_it(self):
         big = self.save('big.npy', np.ones((300, 500), np.float32))
-        turned = self.save('turned.npy', np.ones((300, 500), np.float32, order='F'))
+        flipped = self.save('flipped.npy', np.ones((300, 500), np.float32, order='F'))
         self.assertIn('walk: one call of the loop', self.ok('explain', 'add', self.a, '1'))
         os.environ.update(GUFUNC_NUM_THREADS='3', GUFUNC_CPU_ISA='x86-64-v2')
         try:
-            text = self.ok('explain', 'add', big, turned)
+            text = self.ok('explain', 'add', big, flipped)
             for part in (
                 'kernel image x86-64-v2, of ',
                 'walk: tile by tile of dimensions 0 and 1; argument 1 is transposed in',

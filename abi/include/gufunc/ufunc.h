@@ -17,6 +17,12 @@ typedef struct guf_module_s *guf_module;
  * Choice of a loop: a loop whose input dtypes equal the dtypes of the call has priority. Else the
  * loops are tried in the order in which they were added. */
 
+/** Properties of a core dimension. */
+enum guf_core_dim_flag {
+  GUF_CORE_DIM_OPTIONAL = 1u << 0,     /* "n?": operands may lack it */
+  GUF_CORE_DIM_BROADCASTABLE = 1u << 1 /* "n|1": an operand may have extent 1 */
+};
+
 typedef struct guf_ufunc_info {
   uint32_t struct_size;
   int32_t nin, nout;
@@ -31,6 +37,12 @@ typedef struct guf_ufunc_info {
   int32_t nresults; /* results of guf_reduce, with a user-defined accumulator; else 0 */
   char merge[128];  /* full name of the merge ufunc (guf_reduction_desc); "" if there is none */
   char finish[128]; /* full name of the finish ufunc; "": the results are the accumulator */
+  /* The core dimensions. Each distinct one has a number, in order of first use in the signature. */
+  int32_t ncore;                           /* distinct core dimensions; 0: elementwise */
+  int32_t core_ndim[GUF_MAX_OPERANDS];     /* core dimensions of each operand */
+  int32_t core_dims[GUF_MAX_CORE_STRIDES]; /* their numbers, of one operand after the other */
+  uint32_t core_flags[GUF_MAX_CORE_NAMES]; /* guf_core_dim_flag, by number */
+  int64_t core_sizes[GUF_MAX_CORE_NAMES];  /* the fixed size, or -1; by number */
 } guf_ufunc_info;
 
 /** Called exactly once, when the library will not use `user` again. It runs on the threads on which

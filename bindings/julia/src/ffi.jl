@@ -263,6 +263,9 @@ const GUF_PARAMETER_READ_ONLY = UInt32(1)
 
 const GUF_MODULE_KERNEL_SYNCHRONISES = UInt32(1)
 
+const GUF_CORE_DIM_OPTIONAL = UInt32(1)
+const GUF_CORE_DIM_BROADCASTABLE = UInt32(2)
+
 const GUF_LOOP_ANY_THREAD = UInt32(1)
 
 const GUF_MODULE_DATA_ONLY = UInt32(1)
@@ -670,8 +673,13 @@ struct guf_ufunc_info
     nresults::Int32
     merge::NTuple{128, Cchar}
     finish::NTuple{128, Cchar}
+    ncore::Int32
+    core_ndim::NTuple{32, Int32}
+    core_dims::NTuple{64, Int32}
+    core_flags::NTuple{16, UInt32}
+    core_sizes::NTuple{16, Int64}
 end
-@assert sizeof(guf_ufunc_info) == 2076
+@assert sizeof(guf_ufunc_info) == 2656
 @assert fieldoffset(guf_ufunc_info, 1) == 0
 @assert fieldoffset(guf_ufunc_info, 2) == 4
 @assert fieldoffset(guf_ufunc_info, 3) == 8
@@ -686,6 +694,11 @@ end
 @assert fieldoffset(guf_ufunc_info, 12) == 1816
 @assert fieldoffset(guf_ufunc_info, 13) == 1820
 @assert fieldoffset(guf_ufunc_info, 14) == 1948
+@assert fieldoffset(guf_ufunc_info, 15) == 2076
+@assert fieldoffset(guf_ufunc_info, 16) == 2080
+@assert fieldoffset(guf_ufunc_info, 17) == 2208
+@assert fieldoffset(guf_ufunc_info, 18) == 2464
+@assert fieldoffset(guf_ufunc_info, 19) == 2528
 
 struct guf_ufunc_desc
     struct_size::UInt32

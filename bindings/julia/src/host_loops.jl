@@ -184,8 +184,7 @@ function loop_shape(f, inputs, outputs)
     length(inputs) == f.nin && length(outputs) == f.nout || throw(GufuncError(GUF_E_ARG,
         "$(f.name) has $(f.nin) inputs and $(f.nout) outputs"))
     isempty(f.core) && return Tuple{inputs...}, Tuple{outputs...}, [Int[] for _ in types]
-    names = unique(d.name for operand in f.core for d in operand)
-    core = [Int[findfirst(isequal(d.name), names) for d in operand] for operand in f.core]
+    core = [Int[d.number + 1 for d in operand] for operand in f.core]
     views = [CoreView{T,length(c)} for (T, c) in zip(types, core)]
     return Tuple{views[1:f.nin]...}, Tuple{views[f.nin+1:end]...}, core
 end

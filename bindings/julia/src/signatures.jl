@@ -4,24 +4,21 @@
 # Passing the axes -1, -2, … for each operand selects the core dimensions without moving memory.
 
 struct CoreDimension
-    name::SubString{String}
+    number::Int # of the distinct dimensions, in order of first use in the signature
     optional::Bool
 end
 
-# The core dimensions of each operand in a signature such as "(m?,n),(n,p?)->(m?,p?)". Empty for an
-# elementwise ufunc.
-function core_dimensions(signature::String)
-    isempty(signature) && return Vector{CoreDimension}[]
-    return map(eachmatch(r"\(([^)]*)\)", signature)) do operand
-        inside = operand.captures[1]
-        return [core_dimension(strip(part)) for part in split(inside, ','; keepempty=false)]
+# The core dimensions of each operand. Empty for an elementwise ufunc.
+function core_dimensions(info::guf_ufunc_info)
+    info.ncore == 0 && isempty(text(info.signature)) && return Vector{CoreDimension}[]
+    ends = cumsum(info.core_ndim[1:info.nin+info.nout])
+    return map(ends, info.core_ndim) do last, count
+        return [core_dimension(info, info.core_dims[k]) for k in last-count+1:last]
     end
 end
 
-function core_dimension(part)
-    name = first(split(part, '|'))
-    return CoreDimension(rstrip(name, '?'), endswith(name, '?'))
-end
+core_dimension(info, number) =
+    CoreDimension(number, info.core_flags[number+1] & GUF_CORE_DIM_OPTIONAL != 0)
 
 # The default axes for the operands of a ufunc. They are precomputed for operands that have all core
 # dimensions.
@@ -42,12 +39,12 @@ end
 
 # The number of core dimensions of each operand. Optional dimensions may be missing.
 function core_counts(core, ranks)
-    missing_names = SubString{String}[]
+    absent = Int[]
     for (operand, rank) in zip(core, ranks)
         rank < length(operand) &&
-            append!(missing_names, [d.name for d in operand if d.optional])
+            append!(absent, [d.number for d in operand if d.optional])
     end
-    return [count(d -> !(d.name in missing_names), operand) for operand in core]
+    return [count(d -> !(d.number in absent), operand) for operand in core]
 end
 
 whole_axes(counts) = Int64[-d for n in counts for d in 1:n]

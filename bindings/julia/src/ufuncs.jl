@@ -68,7 +68,7 @@ function adopt!(f::UFunc, reference::guf_ufunc)
     @check guf_ufunc_get_info(reference, info)
     i = info[]
     f.nin, f.nout = i.nin, i.nout
-    f.core = core_dimensions(text(i.signature))
+    f.core = core_dimensions(i)
     f.needs_axes, f.axes = needs_axes(f.core), whole_axes(map(length, f.core))
     f.handle = reference
     return finalizer(unsafe_free!, f)

@@ -158,7 +158,7 @@ class Ufunc(_gufunc.UfuncBase):
             function = size_of(function, "function", ADDRESS)
         user = size_of(user, "user", ADDRESS)
         _gufunc._forget_types()
-        _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.signature), user)
+        _gufunc.add_loop(self, codes, function, kind, flags, _core_counts(self.info), user)
 
     def _codes(self, types):
         """The dtype codes of a loop's types, one per operand."""
@@ -197,15 +197,10 @@ def loop_kind(fallible):
     return "status" if fallible else "numpy"
 
 
-def _core_counts(signature):
+def _core_counts(info):
     """The number of distinct core dimensions, plus 256 times the number of core dimensions of all
     operands. A loop receives as many core sizes and core strides."""
-    if not signature:
-        return 0
-    names = [name.strip().rstrip("?").partition("|")[0]
-             for part in signature.replace("->", ",").replace("(", " ").split(")")
-             for name in part.split(",") if name.strip()]
-    return len(dict.fromkeys(names)) + 256 * len(names)
+    return info.ncore + 256 * sum(info.core_ndim)
 
 
 class Module(_gufunc.Handle):

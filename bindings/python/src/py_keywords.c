@@ -126,24 +126,21 @@ typedef struct {
   int least, most;
 } core_count;
 
-/* Counts the core dimensions of each operand. Returns the number of operands in the signature. */
+/* Counts the core dimensions of each operand. Returns the number of operands, or 0 for an
+ * elementwise ufunc. */
 static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERANDS]) {
   guf_ufunc_info info = {.struct_size = sizeof info};
   if (guf_ufunc_get_info(ufunc->base.handle, &info, NULL) != GUF_OK) return 0;
-  if (strlen(info.signature) + 1 >= sizeof info.signature) return 0; /* it may be cut */
-  int operands = 0;
-  const char *at = strchr(info.signature, '(');
-  for (; at != NULL && operands < GUF_MAX_OPERANDS; at = strchr(at, '(')) {
-    int names = 0, commas = 0, optional = 0;
-    for (++at; *at != 0 && *at != ')'; ++at) {
-      names |= *at != ' ';
-      commas += *at == ',';
-      optional += *at == '?';
+  if (info.signature[0] == 0) return 0;
+  const int operands = info.nin + info.nout;
+  const int32_t *dim = info.core_dims;
+  for (int i = 0; i < operands; ++i) {
+    core_count *const count = &counts[i];
+    count->least = count->most = info.core_ndim[i];
+    for (int k = 0; k < info.core_ndim[i]; ++k) {
+      if (info.core_flags[*dim++] & GUF_CORE_DIM_OPTIONAL) --count->least;
     }
-    core_count *const count = &counts[operands++];
-    count->most = names ? commas + 1 : 0;
-    count->least = count->most - optional;
-    if (operands <= ufunc->nin) continue;
+    if (i < info.nin) continue;
     /* With keepdims= an output may have the core dimensions of the inputs. */
     if (counts[0].most > count->most) count->most = counts[0].most;
     if (counts[0].least < count->least) count->least = counts[0].least;

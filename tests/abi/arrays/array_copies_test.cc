@@ -85,10 +85,10 @@ TEST_F(Copies, TwelveDimensionsThatDoNotMerge) {
   const guf_array plain = wrap(memory.data(), GUF_I32, shape);
   // An order of axes in which no two neighbours can be coalesced.
   const int64_t axes[] = {0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11};
-  guf_array turned = nullptr;
-  expect(guf_array_transpose(plain, 12, axes, &turned, &error_));
-  keep(turned);
-  const std::vector<int32_t> found = values<int32_t>(turned);
+  guf_array transposed = nullptr;
+  expect(guf_array_transpose(plain, 12, axes, &transposed, &error_));
+  keep(transposed);
+  const std::vector<int32_t> found = values<int32_t>(transposed);
   for (size_t i = 0; i < found.size(); ++i) {
     size_t at = 0;
     for (size_t axis = 0; axis < 12; ++axis) {

@@ -198,13 +198,13 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   const guf_operand value = scalar(2);
   starve("fill on a stream",
          [&](guf_array *) { return no_array(guf_array_fill(target_, &value, stream_, nullptr)); });
-  guf_array turned = nullptr;
+  guf_array transposed = nullptr;
   const int64_t back[] = {INT64_MIN, INT64_MIN};
   const int64_t steps[] = {-1, -1};
-  expect(guf_array_slice(target_, 2, back, back, steps, &turned, &error_));
-  keep(turned);
+  expect(guf_array_slice(target_, 2, back, back, steps, &transposed, &error_));
+  keep(transposed);
   starve("assign that overlaps", [&](guf_array *) {
-    return no_array(guf_array_assign(target_, turned, 0, stream_, nullptr));
+    return no_array(guf_array_assign(target_, transposed, 0, stream_, nullptr));
   });
   char text[512];
   starve("print", [&](guf_array *) {

@@ -65,7 +65,7 @@ TEST_P(Graphs, RecordWhatIsQueuedAndRunItWhenLaunched) {
 
 TEST_P(Graphs, RunPlansCopiesAndFills) {
   const guf_array x = floats(there_, {1, 2, 3, 4}), y = filled(there_, 4, 0),
-                  z = filled(there_, 4, 0), turned = view(z, -1, -1);
+                  z = filled(there_, 4, 0), transposed = view(z, -1, -1);
   const guf_ufunc negative = find("negative");
   guf_operand in = operand_of(x), out = operand_of(y);
   guf_call_args args = {};
@@ -82,7 +82,7 @@ TEST_P(Graphs, RunPlansCopiesAndFills) {
   const uint64_t addresses[] = {from.address, to.address};
   begin(stream_);
   EXPECT_EQ(guf_plan_launch(plan, stream_, 2, addresses, 0, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(guf_array_assign(turned, y, GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK);
+  EXPECT_EQ(guf_array_assign(transposed, y, GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK);
   const guf_operand six = scalar_of(6);
   EXPECT_EQ(guf_array_fill(y, &six, stream_, &error_), GUF_OK) << error_.message;
   const guf_graph graph = end(stream_);

@@ -37,7 +37,7 @@ class LargeArrays : public Devices {
         << error_.message;
     return keep(made);
   }
-  guf_array turned(guf_array array) {
+  guf_array transposed(guf_array array) {
     guf_array made = nullptr;
     EXPECT_EQ(guf_array_transpose(array, 0, nullptr, &made, &error_), GUF_OK) << error_.message;
     return keep(made);
@@ -106,9 +106,9 @@ TEST_P(LargeArrays, WithStrides) {
 TEST_P(LargeArrays, InSeveralDimensions) {
   const guf_array x = of_bytes({kColumns, kRows}), y = of_bytes({kRows, kColumns});
   const guf_array sum = of_bytes({kRows, kColumns});
-  write(corner(turned(x), {1, kTail}), numbers(), {1, kTail});
+  write(corner(transposed(x), {1, kTail}), numbers(), {1, kTail});
   write(corner(y, {1, kTail}), numbers(), {1, kTail});
-  add(turned(x), y, sum);
+  add(transposed(x), y, sum);
   EXPECT_EQ(read(corner(sum, {1, kTail}), kTail), doubled());
 }
 
@@ -135,8 +135,8 @@ TEST_P(LargeArrays, Copied) {
 
 TEST_P(LargeArrays, CopiedTurned) {
   const guf_array x = of_bytes({kColumns, kRows}), to = of_bytes({kRows, kColumns});
-  write(corner(turned(x), {1, kTail}), numbers(), {1, kTail});
-  EXPECT_EQ(guf_array_assign(to, turned(x), GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK)
+  write(corner(transposed(x), {1, kTail}), numbers(), {1, kTail});
+  EXPECT_EQ(guf_array_assign(to, transposed(x), GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK)
       << error_.message;
   synchronize(stream_);
   EXPECT_EQ(read(corner(to, {1, kTail}), kTail), numbers());

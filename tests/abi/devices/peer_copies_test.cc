@@ -143,10 +143,10 @@ TEST_P(PeerCopies, KeepWhatTheyUse) {
     guf_array kept = nullptr;
     {
       Gate gate(backend_, order);
-      const guf_array from = floats(first_, count_up(1000)), turned = view(from, -1, -1),
+      const guf_array from = floats(first_, count_up(1000)), transposed = view(from, -1, -1),
                       to = filled(second_, 2000, 0), odd = view(to, 1, 2);
-      assign(odd, turned, order);
-      for (const guf_array array : {from, turned, odd}) let_go(array);
+      assign(odd, transposed, order);
+      for (const guf_array array : {from, transposed, odd}) let_go(array);
       kept = to;
       reuse_memory(of == first_ ? second_ : first_, 1000);
       guf_poll(0, nullptr, nullptr);
@@ -163,10 +163,10 @@ TEST_P(PeerCopies, KeepWhatTheyUse) {
 
 TEST_P(PeerCopies, KeepWhatTheyUseWithoutAStream) {
   for (int round = 0; round < 5; ++round) {
-    const guf_array from = floats(first_, count_up(1000)), turned = view(from, -1, -1),
+    const guf_array from = floats(first_, count_up(1000)), transposed = view(from, -1, -1),
                     to = filled(second_, 2000, 0), odd = view(to, 1, 2);
-    assign(odd, turned, nullptr);
-    for (const guf_array array : {from, turned, odd}) let_go(array);
+    assign(odd, transposed, nullptr);
+    for (const guf_array array : {from, transposed, odd}) let_go(array);
     reuse_memory(first_, 1000);
     reuse_memory(second_, 1000);
     EXPECT_EQ(values(to)[1], 1000.0F);
@@ -176,9 +176,9 @@ TEST_P(PeerCopies, KeepWhatTheyUseWithoutAStream) {
 
 TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
   sim().fault(backend_ == "cuda" ? "cuMemcpyPeerAsync:0:217" : "hipMemcpyPeerAsync:0:217");
-  const guf_array turned = view(x_, -1, -1);
+  const guf_array transposed = view(x_, -1, -1);
   for (const guf_stream order : {guf_stream{}, stream(first_), stream(second_)}) {
-    assign(y_, turned, order);
+    assign(y_, transposed, order);
     if (order != nullptr) synchronize(order);
     EXPECT_EQ(values(y_)[0], 1000.0F);
     EXPECT_EQ(values(y_)[999], 1.0F);
@@ -190,7 +190,7 @@ TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
 // Each driver call of a copy fails once: the copy reports the error, and later copies work.
 TEST_P(PeerCopies, FailWithoutATrace) {
   const bool cuda = backend_ == "cuda";
-  const guf_array turned = view(x_, -1, -1), odd = view(y_, 1, 2), few = view(turned, 0, 2);
+  const guf_array transposed = view(x_, -1, -1), odd = view(y_, 1, 2), few = view(transposed, 0, 2);
   const std::vector<std::string> functions =
       cuda ? std::vector<std::string>{"cuMemcpyPeerAsync", "cuLaunchKernel", "cuEventCreate",
                                       "cuEventRecord", "cuStreamWaitEvent"}
@@ -240,10 +240,10 @@ TEST_P(VendorCopies, GoThroughTheHost) {
   ASSERT_EQ(guf_device_get(nullptr, backend_ == "cuda" ? "roc:0" : "cuda:0", &other, &error_),
             GUF_OK)
       << error_.message;
-  const guf_array x = floats(device(0), {1, 2, 3, 4}), turned = view(x, -1, -1),
+  const guf_array x = floats(device(0), {1, 2, 3, 4}), transposed = view(x, -1, -1),
                   y = filled(other, 4, 0);
   for (const guf_stream order : {guf_stream{}, stream(device(0)), stream(other)}) {
-    ASSERT_EQ(guf_array_assign(y, turned, 0, order, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(guf_array_assign(y, transposed, 0, order, &error_), GUF_OK) << error_.message;
     if (order != nullptr) synchronize(order);
     EXPECT_THAT(values(y), ElementsAre(4, 3, 2, 1));
   }

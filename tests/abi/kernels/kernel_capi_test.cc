@@ -130,9 +130,9 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
   crooked.address += 1;
   crooked.device = swapped.device = device_;
   swapped.flags = GUF_TENSOR_SWAPPED;
-  guf_operand host = {}, loose = {}, turned = {}, real = {};
-  host.kind = loose.kind = turned.kind = GUF_OPERAND_TENSOR;
-  host.tensor = &tensor, loose.tensor = &crooked, turned.tensor = &swapped;
+  guf_operand host = {}, loose = {}, transposed = {}, real = {};
+  host.kind = loose.kind = transposed.kind = GUF_OPERAND_TENSOR;
+  host.tensor = &tensor, loose.tensor = &crooked, transposed.tensor = &swapped;
   real.kind = GUF_OPERAND_WEAK_FLOAT;
   const guf_operand nobody = {};
   struct Row {
@@ -157,7 +157,7 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
       {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: got an array that is not"},
       {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},
       {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: got elements that are not aligned"},
-      {scale, {weak(2), turned}, GUF_E_ARG, "argument 1: got elements in the other byte order"},
+      {scale, {weak(2), transposed}, GUF_E_ARG, "argument 1: got elements in the other byte order"},
   };
   if (!on_cpu()) {
     rows.push_back({scale, {weak(2), host}, GUF_E_DEVICE_MISMATCH, "got memory of the host"});

@@ -41,7 +41,7 @@ end
 
 # If outputs are allocated, inputs become GufArrays. The outputs are then GufArrays with the strides
 # that the library chose.
-lent(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
+wrapped(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
 
 # The keywords for `f(inputs…; keywords(c, words)...)`. Their types are Any, so that calls are
 # compiled for each set of names only. Without other keywords, the device cpu is omitted.
@@ -62,7 +62,7 @@ function called(c::Case, f, inputs, words)
     if isempty(named) && dotted
         return f.(Any[dense_or_wrapped(x) for x in inputs]...)
     elseif placed === nothing || any(isnothing, placed) || !issubset(keys(named), (:out, :device))
-        return f(Any[lent(x, allocating(c)) for x in inputs]...; named...)
+        return f(Any[wrapped(x, allocating(c)) for x in inputs]...; named...)
     end
     given, out = Any[dense(x) for x in inputs], Any[dense(x) for x in placed]
     if dotted && length(out) == 1 && !any(x -> x isa Tensor, vcat(given, out))
@@ -121,7 +121,7 @@ end
 allocating(c::Case) = !haskey(c.spec, "outputs") || any(isnothing, c.spec["outputs"])
 
 mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
-    (words[:where] = lent(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
+    (words[:where] = wrapped(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
 
 # The number of core dimensions of each operand of the call.
 function core_counts(f, specs)
@@ -179,7 +179,7 @@ end
 
 function run_reduce(c::Case, f)
     spec, words = c.spec, common(c)
-    input = lent(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
     n = rank_of(spec["inputs"][1])
     axis = get(spec, "axis", [0])
     words[:dims] = axis == "all" ? Colon() : length(axis) == 1 ? dimension(axis[1], n) :
@@ -197,7 +197,7 @@ end
 
 function run_along(c::Case, f)
     spec, words = c.spec, common(c)
-    input = lent(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
     words[:dims] = dimension(get(spec, "axis", 0), rank_of(spec["inputs"][1]))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
     out = outputs_of(c, reversed_places, zeros(Int, 9))
@@ -216,7 +216,7 @@ end
 
 function run_outer(c::Case, f)
     spec, words = c.spec, common(c)
-    inputs = Any[lent(julia_operand(s, c.memory, natural_places, 0), allocating(c))
+    inputs = Any[wrapped(julia_operand(s, c.memory, natural_places, 0), allocating(c))
                  for s in spec["inputs"]]
     haskey(spec, "order") && (words[:order] = Symbol(spec["order"]))
     haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))

@@ -31,18 +31,18 @@ const FIVE = collecting("collecting_five", 5, sum)
 made(value) = fill(Float64(value), COUNT)
 parts(value) = view(fill(Float64(value), 2, 2COUNT), 1, 1:2:2COUNT)
 # An array of size (1, COUNT).
-turned(value) = PermutedDimsArray(fill(Float64(value), COUNT, 1), (2, 1))
-lent(value) = GufArray(made(value))
+transposed(value) = PermutedDimsArray(fill(Float64(value), COUNT, 1), (2, 1))
+wrapped(value) = GufArray(made(value))
 shared(value) = Gufunc.wrap(made(value))
 tensor(value) = Tensor(made(value))
-const KINDS = (made, parts, lent, shared, tensor)
+const KINDS = (made, parts, wrapped, shared, tensor)
 
 # The call is the last use of the operands, and the view is the only owner of the output.
 @noinline one(kind) = (out = made(0); call!(ONE, view(out, :), kind(1)); out)
 @noinline two(kind, other) = (out = made(0); call!(TWO, out, kind(1), other(2)); out)
 @noinline five(kind, other) =
     (out = made(0); call!(FIVE, (out,), kind(1), other(2), kind(3), other(4), kind(5)); out)
-@noinline wide() = (out = zeros(1, COUNT); call!(TWO, out, turned(1), turned(1)); out)
+@noinline wide() = (out = zeros(1, COUNT); call!(TWO, out, transposed(1), transposed(1)); out)
 @noinline queued(kind, s) = with_stream(() -> two(kind, kind), s)
 @noinline keywords(kind) = (out = made(0); call!(TWO, out, kind(1), kind(2); threads=1); out)
 @noinline allocated(kind) = Array(TWO(kind(1), kind(2)))
@@ -74,7 +74,7 @@ function kept_alive()
     s = Stream()
     for kind in KINDS
         results = [one(kind) => 1, keywords(kind) => 3, allocated(kind) => 3, planned(kind) => 3]
-        push!(results, two(kind, kind) => 3, five(kind, lent) => 15, two(made, kind) => 3)
+        push!(results, two(kind, kind) => 3, five(kind, wrapped) => 15, two(made, kind) => 3)
         push!(results, (synchronize(s); queued(kind, s)) => 3)
         synchronize(s)
         for (i, (values, expected)) in enumerate(results)

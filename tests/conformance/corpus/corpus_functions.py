@@ -36,9 +36,9 @@ def discriminant():
         a, b = column.astype(letter), row.astype(letter)
         yield Call('discriminant', a, b, 1).gives(discriminant_of(a, b, 1, letter))
         yield Call('discriminant', a, 10.5, b).gives(discriminant_of(a, 10.5, b, letter))
-        turned = np.asfortranarray(spread([3, 4], letter, 50))
-        expected = discriminant_of(a.T, turned, 2.5, letter)
-        yield Call('discriminant', a.T, turned, 2.5).gives(expected)
+        transposed = np.asfortranarray(spread([3, 4], letter, 50))
+        expected = discriminant_of(a.T, transposed, 2.5, letter)
+        yield Call('discriminant', a.T, transposed, 2.5).gives(expected)
         back = spread([9], letter, 30)[::-2]
         expected = discriminant_of(1, back, back, letter)
         yield Call('discriminant', 1, back, back).gives(expected)
@@ -120,9 +120,9 @@ def foo():
         out = np.full((*shape, n), 9, letter)
         yield Call('foo', x, np.int64(n), out=[out]).gives(foo_of(x, n, letter))
         yield Call('foo_any', x, 0, out=[out]).gives(foo_of(x, n, letter))
-        turned = np.full((n, *shape), 9, letter)
+        transposed = np.full((n, *shape), 9, letter)
         moved = np.moveaxis(foo_of(x, n, letter), -1, 0)
-        yield Call('foo', x, n, out=[turned], axes=[[], [], [0]]).gives(moved)
+        yield Call('foo', x, n, out=[transposed], axes=[[], [], [0]]).gives(moved)
     x = spread([3], 'd')
     yield Call('foo', x, np.array([3, 4])).fails('GUF_E_VALUE')
     yield Call('foo', x, np.array([3, 4, 3])).fails('GUF_E_VALUE')
@@ -250,9 +250,9 @@ def moving_mean():
             weak = window if isinstance(window, int) else size.astype('b')
             out = np.zeros(expected.shape, letter)
             yield Call('moving_mean', a, weak, out=[out]).gives(expected)
-        turned = six.astype(letter).T
-        expected = moving_mean_of(turned.T, np.array(2), letter).T
-        yield Call('moving_mean', turned, 2, axes=[[0], [], [0]]).gives(expected)
+        transposed = six.astype(letter).T
+        expected = moving_mean_of(transposed.T, np.array(2), letter).T
+        yield Call('moving_mean', transposed, 2, axes=[[0], [], [0]]).gives(expected)
     yield Call('moving_mean', ten, 2.5).fails('GUF_E_NO_LOOP')
     yield Call('moving_mean', np.float64(1), 2).fails('GUF_E_SHAPE')
 

@@ -134,7 +134,7 @@ TEST(Print, ScalarsAreNumPysForWholeTypes) {
 // Rows have the form "print|dtype|values|text" or "element|dtype|value|text".
 TEST(Print, TimesAsNumPy) {
   size_t nrows = 0;
-  for (const std::string &row : golden_rows(GUFUNC_TEST_DATA "/times.txt")) {
+  for (const std::string &row : golden_rows(GUFUNC_TEST_DATA "/datetimes.txt")) {
     const std::vector<std::string> parts = split(row, '|');
     const bool alone = parts[0] == "element";
     if (!alone && parts[0] != "print") continue;

@@ -200,10 +200,10 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   ASSERT_EQ(broadcast_to(*array, 2, shape, &wide, nullptr), GUF_OK);
   EXPECT_TRUE(wide->flags() & GUF_ARRAY_SWAPPED);
   EXPECT_TRUE(wide->flags() & GUF_ARRAY_READ_ONLY);
-  base::Ref<Array> turned;
-  ASSERT_EQ(transpose(*wide, 0, nullptr, &turned, nullptr), GUF_OK);
-  EXPECT_TRUE(turned->flags() & GUF_ARRAY_READ_ONLY);
-  EXPECT_FALSE(turned->flags() & GUF_ARRAY_OWNS_DATA);
+  base::Ref<Array> transposed;
+  ASSERT_EQ(transpose(*wide, 0, nullptr, &transposed, nullptr), GUF_OK);
+  EXPECT_TRUE(transposed->flags() & GUF_ARRAY_READ_ONLY);
+  EXPECT_FALSE(transposed->flags() & GUF_ARRAY_OWNS_DATA);
   base::collect();
 }
 

@@ -84,12 +84,13 @@ std::string answer(const std::vector<std::string> &field) {
           GUF_OK) {
     return std::string("!") + call.error.message;
   }
-  int64_t turned[GUF_MAX_NDIM];
-  for (int32_t k = 0; k < ndim; ++k) turned[loop->turned ? loop->order[nin][k] : k] = strides[k];
+  int64_t permuted[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < ndim; ++k)
+    permuted[loop->permuted ? loop->order[nin][k] : k] = strides[k];
   std::ostringstream text;
   for (int32_t k = 0; k < ndim; ++k) text << (k > 0 ? "," : "") << shape[k];
   text << ':';
-  for (int32_t k = 0; k < ndim; ++k) text << (k > 0 ? "," : "") << turned[k];
+  for (int32_t k = 0; k < ndim; ++k) text << (k > 0 ? "," : "") << permuted[k];
   return text.str();
 }
 

@@ -58,7 +58,7 @@ const Row kRows[] = {
      kNoAxis,
      1,
      "shape (2,3); argument 2, axis 1: expected 3, got 1"},
-    {"WrongExtentOfTurned",
+    {"WrongExtentOfPermuted",
      "(n)->(n)",
      {{3, 2}, {3, 1}},
      0,

@@ -27,7 +27,7 @@ struct Seen {
   const char *first = nullptr, *end = nullptr;  // memory of the output
   size_t meet = 0;                              // number of threads that wait for each other
   bool waited = false;                          // whether to wait for one thread too many
-  bool turned = false, elsewhere = false;
+  bool flipped = false, elsewhere = false;
   uint64_t calls = 0;
   int64_t longest = 0;
   std::set<std::thread::id> threads;
@@ -41,7 +41,7 @@ struct Seen {
     ++self.calls;
     self.longest = std::max(self.longest, dims[0]);
     self.elsewhere |= args[1] < self.first || args[1] >= self.end;
-    self.turned |= steps[1] == 4 && (args[1] < self.first || args[1] >= self.end);
+    self.flipped |= steps[1] == 4 && (args[1] < self.first || args[1] >= self.end);
     self.threads.insert(std::this_thread::get_id());
     self.arrived.notify_all();
     const auto wait_for = [&](std::chrono::milliseconds limit, size_t count) {
@@ -192,7 +192,7 @@ TEST_F(DescribeLaunch, Tiles) {
     Seen seen;
     run(launch, &seen);
     const bool tiles = height == 32;
-    EXPECT_EQ(seen.turned, tiles);
+    EXPECT_EQ(seen.flipped, tiles);
     EXPECT_THAT(
         text_of(launch),
         HasSubstr(tiles ? "walk: tile by tile of dimensions 0 and 1; argument 1 is transposed out\n"
@@ -280,7 +280,7 @@ TEST_F(DescribeLaunch, FewChunks) {
   Seen both;
   both.meet = 2;
   run(tiles, &both);
-  EXPECT_TRUE(both.turned);
+  EXPECT_TRUE(both.flipped);
   EXPECT_EQ(both.threads.size(), 2u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares datetime64 and timedelta64 with NumPy's results (tests/data/make_times.py): spellings,
-// casts, common units, and conversions between units.
+// Compares datetime64 and timedelta64 with NumPy's results (tests/data/make_datetimes.py):
+// spellings, casts, common units, and conversions between units.
 #include "core/dtype/time_dtype.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 std::vector<Row> rows_of(const std::string &kind) {
-  std::ifstream file(GUFUNC_TEST_DATA "/times.txt");
+  std::ifstream file(GUFUNC_TEST_DATA "/datetimes.txt");
   std::vector<Row> rows;
   for (std::string line; std::getline(file, line);) {
     Row row;

@@ -202,18 +202,19 @@ TEST(Matmul, GivesTheSameBitsForEveryLayout) {
   std::vector<float> first;
   for (const KernelImage &image : runnable_images()) {
     const Kernel kernel = find_kernel(image, "matmul", "ff->f");
-    for (const bool turned : {false, true}) {
+    for (const bool transposed : {false, true}) {
       std::vector<float> out(kHeight * kWidth);
       char *args[3] = {reinterpret_cast<char *>(x.data()),
-                       reinterpret_cast<char *>(turned ? y_turned.data() : y.data()),
+                       reinterpret_cast<char *>(transposed ? y_turned.data() : y.data()),
                        reinterpret_cast<char *>(out.data())};
       const int64_t dims[4] = {1, kHeight, kDepth, kWidth};
       const int64_t steps[9] = {
-          0, 0, 0, 4 * kDepth, 4, turned ? 4 : 4 * kWidth, turned ? 4 * kDepth : 4, 4 * kWidth, 4};
+          0,          0, 0, 4 * kDepth, 4, transposed ? 4 : 4 * kWidth, transposed ? 4 * kDepth : 4,
+          4 * kWidth, 4};
       reinterpret_cast<guf_loop_numpy>(kernel.entry)(args, dims, steps, nullptr);
       if (first.empty()) first = out;
       EXPECT_EQ(std::memcmp(first.data(), out.data(), 4 * out.size()), 0)
-          << image.target << " turned " << turned;
+          << image.target << " transposed " << transposed;
     }
   }
 }

@@ -53,9 +53,9 @@ TEST_F(Transfer, ContiguousIsOneCopy) {
 }
 
 TEST_F(Transfer, WithinTheDeviceNothingCrosses) {
-  const int64_t turned[] = {4, 8};
+  const int64_t transposed[] = {4, 8};
   const auto from = far_array(nullptr);
-  const auto to = far_array(turned);
+  const auto to = far_array(transposed);
   ASSERT_EQ(transfer(place_of(*from, far_.device), host(values_), nullptr, nullptr), GUF_OK);
   const int copies = far_.copies;
   ASSERT_EQ(transfer(place_of(*to, far_.device), place_of(*from, far_.device), nullptr, nullptr),

@@ -39,11 +39,11 @@ TEST(AccumulateCall, CopiesInputsThatOverlapOtherwise) {
   shifted.into({GUF_F64, data.data() + 1, {4}, {}, 0});
   ASSERT_EQ(shifted.run(), GUF_OK) << shifted.error.message;
   EXPECT_THAT(data, ElementsAre(1, 1, 3, 6, 10));
-  std::vector<double> turned = {1, 2, 3, 4};
-  Accumulate backwards("add", view(GUF_F64, turned));
-  backwards.into({GUF_F64, turned.data() + 3, {4}, {-8}, 0});
+  std::vector<double> transposed = {1, 2, 3, 4};
+  Accumulate backwards("add", view(GUF_F64, transposed));
+  backwards.into({GUF_F64, transposed.data() + 3, {4}, {-8}, 0});
   ASSERT_EQ(backwards.run(), GUF_OK) << backwards.error.message;
-  EXPECT_THAT(turned, ElementsAre(10, 6, 3, 1));
+  EXPECT_THAT(transposed, ElementsAre(10, 6, 3, 1));
 }
 
 TEST(AccumulateCall, StretchesKeptAxesIntoAWiderOutput) {
@@ -78,9 +78,9 @@ TEST(ReduceatCall, TakesIndicesOfAnyWidthStrideAndOrder) {
   ASSERT_EQ(narrow.run_at({GUF_U8, bytes.data(), {2}, {2}, 0}), GUF_OK) << narrow.error.message;
   EXPECT_THAT(elements_of<double>(narrow.output), ElementsAre(3, 7));
   const std::vector<int32_t> swapped = {static_cast<int32_t>(__builtin_bswap32(3))};
-  Accumulate turned("add", view(GUF_F64, data));
-  ASSERT_EQ(turned.run_at({GUF_I32, swapped.data(), {1}, {}, GUF_TENSOR_SWAPPED}), GUF_OK);
-  EXPECT_THAT(elements_of<double>(turned.output), ElementsAre(4));
+  Accumulate transposed("add", view(GUF_F64, data));
+  ASSERT_EQ(transposed.run_at({GUF_I32, swapped.data(), {1}, {}, GUF_TENSOR_SWAPPED}), GUF_OK);
+  EXPECT_THAT(elements_of<double>(transposed.output), ElementsAre(4));
 }
 
 TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {

@@ -230,6 +230,9 @@ pub const GUF_PARAMETER_READ_ONLY: u32 = 1;
 
 pub const GUF_MODULE_KERNEL_SYNCHRONISES: u32 = 1;
 
+pub const GUF_CORE_DIM_OPTIONAL: u32 = 1;
+pub const GUF_CORE_DIM_BROADCASTABLE: u32 = 2;
+
 pub const GUF_LOOP_ANY_THREAD: u32 = 1;
 
 pub const GUF_MODULE_DATA_ONLY: u32 = 1;
@@ -1038,21 +1041,26 @@ pub struct guf_ufunc_info {
     pub nresults: i32,
     pub merge: [c_char; 128],
     pub finish: [c_char; 128],
+    pub ncore: i32,
+    pub core_ndim: [i32; 32],
+    pub core_dims: [i32; 64],
+    pub core_flags: [u32; 16],
+    pub core_sizes: [i64; 16],
 }
 
 impl guf_ufunc_info {
     /// All bytes zero, but struct_size.
     pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
         // SAFETY: numbers, NULL pointers and arrays of them.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = size_of::<Self>() as u32;
-        made
+        unsafe { core::mem::transmute(words) }
     }
 }
 
 const _: () = {
-    assert!(size_of::<guf_ufunc_info>() == 2076);
-    assert!(align_of::<guf_ufunc_info>() == 4);
+    assert!(size_of::<guf_ufunc_info>() == 2656);
+    assert!(align_of::<guf_ufunc_info>() == 8);
     assert!(offset_of!(guf_ufunc_info, struct_size) == 0);
     assert!(offset_of!(guf_ufunc_info, nin) == 4);
     assert!(offset_of!(guf_ufunc_info, nout) == 8);
@@ -1067,6 +1075,11 @@ const _: () = {
     assert!(offset_of!(guf_ufunc_info, nresults) == 1816);
     assert!(offset_of!(guf_ufunc_info, merge) == 1820);
     assert!(offset_of!(guf_ufunc_info, finish) == 1948);
+    assert!(offset_of!(guf_ufunc_info, ncore) == 2076);
+    assert!(offset_of!(guf_ufunc_info, core_ndim) == 2080);
+    assert!(offset_of!(guf_ufunc_info, core_dims) == 2208);
+    assert!(offset_of!(guf_ufunc_info, core_flags) == 2464);
+    assert!(offset_of!(guf_ufunc_info, core_sizes) == 2528);
 };
 
 /// Description of a ufunc to create. All pointers are borrowed for the duration of the call, except

@@ -33,9 +33,6 @@ pub struct Builder<'a> {
     hook: Option<Hook>,
 }
 
-/// A signature of this many characters may have been cut by `guf_ufunc_get_info`.
-const LONGEST: usize = 1023;
-
 type Hook = Box<dyn Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync>;
 type Loop = Box<dyn Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync>;
 
@@ -229,10 +226,7 @@ impl Ufunc {
         run: impl Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let info = self.info()?;
-        if info.signature.len() >= LONGEST {
-            return Err(Error::new(Status::UNSUPPORTED, "the signature is too long for closures"));
-        }
-        let (mut core, sizes) = crate::loop_args::core_dimensions(&info.signature);
+        let (mut core, sizes) = (info.core, info.core_dims.len());
         core.resize(types.len(), Vec::new());
         let mut writable: Vec<bool> = info.roles.iter().map(|&role| role != Role::In).collect();
         writable.iter_mut().skip(info.nin).for_each(|output| *output = true);

@@ -107,5 +107,5 @@ pub use status::{Error, Result, Status};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use typed::Array;
-pub use ufunc::{FunctionFlags, Identity, Role, Ufunc, UfuncInfo};
+pub use ufunc::{CoreDim, FunctionFlags, Identity, Role, Ufunc, UfuncInfo};
 pub use views::{Order, Slice};

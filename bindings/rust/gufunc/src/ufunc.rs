@@ -62,6 +62,21 @@ pub struct UfuncInfo {
     pub merge: String,
     /// Name of the ufunc that computes the results from an accumulator; `""` if there is none.
     pub finish: String,
+    /// Distinct core dimensions, in order of first use in the signature.
+    pub core_dims: Vec<CoreDim>,
+    /// Core dimensions of each operand, as indices into `core_dims`.
+    pub core: Vec<Vec<usize>>,
+}
+
+/// A core dimension of a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CoreDim {
+    /// `n?`: operands may lack it.
+    pub optional: bool,
+    /// `n|1`: an operand may have extent 1.
+    pub broadcastable: bool,
+    /// Fixed size, if the signature has one.
+    pub size: Option<usize>,
 }
 
 /// The use of an operand.
@@ -129,6 +144,22 @@ impl std::ops::BitOr for FunctionFlags {
     }
 }
 
+fn core_dims_of(info: &sys::guf_ufunc_info) -> Vec<CoreDim> {
+    let dims = info.core_flags.iter().zip(&info.core_sizes).take(info.ncore as usize);
+    dims.map(|(&flags, &size)| CoreDim {
+        optional: flags & sys::GUF_CORE_DIM_OPTIONAL != 0,
+        broadcastable: flags & sys::GUF_CORE_DIM_BROADCASTABLE != 0,
+        size: usize::try_from(size).ok(),
+    })
+    .collect()
+}
+
+fn core_of(info: &sys::guf_ufunc_info, noperands: usize) -> Vec<Vec<usize>> {
+    let mut dims = info.core_dims.iter().map(|&dim| dim as usize);
+    let counts = info.core_ndim.iter().take(noperands);
+    counts.map(|&count| dims.by_ref().take(count as usize).collect()).collect()
+}
+
 impl Ufunc {
     /// Takes ownership of one reference of a C handle.
     ///
@@ -187,6 +218,8 @@ impl Ufunc {
             nresults: info.nresults as usize,
             merge: text_of(&info.merge),
             finish: text_of(&info.finish),
+            core_dims: core_dims_of(&info),
+            core: core_of(&info, noperands),
         })
     }
 

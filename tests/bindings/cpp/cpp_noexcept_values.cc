@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of cpp_forms_test.cc's program that uses failures as values.
+// The part of cpp_noexcept_test.cc's program that uses failures as values.
 #define GUFUNC_NO_EXCEPTIONS
-#include "cpp_forms_values.h"
+#include "cpp_noexcept_values.h"
 
 #include <gufunc/gufunc.hpp>
 

@@ -86,7 +86,7 @@ guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopSh
   return GUF_OK;
 }
 
-void turn(op::CallView &call, int32_t operand, LoopShape *loop) {
+void permute(op::CallView &call, int32_t operand, LoopShape *loop) {
   array::Layout &layout = call.operand[operand].layout;
   int64_t strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) {
@@ -159,7 +159,7 @@ guf_status check_axis(const op::CallView &call, guf_error *error) {
 
 }  // namespace
 
-guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error) {
+guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *error) {
   const guf_call_args &args = *call.args;
   if ((args.flags & GUF_CALL_KEEPDIMS) != 0) GUF_TRY(check_keepdims(call, loop, error));
   if (args.axes != nullptr || args.axis != nullptr) {
@@ -169,7 +169,7 @@ guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error) 
     } else {
       GUF_TRY(count_axes(call, *loop, &outputs, error));
     }
-    loop->turned = true;
+    loop->permuted = true;
     const int32_t common = loop_ndim(call, *loop);
     const int64_t *next = args.axes;
     for (int32_t i = 0; i < call.noperands; ++i) {
@@ -185,7 +185,7 @@ guf_status turn_operands(op::CallView &call, LoopShape *loop, guf_error *error) 
                           static_cast<int>(GUF_MAX_NDIM));
       }
       GUF_TRY(order_axes(i, ndim, axes, loop, error));
-      if (!missing) turn(call, i, loop);
+      if (!missing) permute(call, i, loop);
       if (named && args.axis == nullptr) next += loop->core_ndim[i];
     }
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes times.txt: NumPy 2's results for datetime64 and timedelta64.
+"""Writes datetimes.txt: NumPy 2's results for datetime64 and timedelta64.
 
 parse|spelling|name, or "x" if NumPy rejects it
 cast|from|to|levels: one digit for each of no, equiv, safe, same_kind, unsafe
@@ -117,11 +117,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=64)
     parser.add_argument("--output", type=pathlib.Path,
-                        default=pathlib.Path(__file__).parent / "times.txt")
+                        default=pathlib.Path(__file__).parent / "datetimes.txt")
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     rows = [*parse_rows(), *cast_rows(draw, 900), *convert_rows(draw, 700), *print_rows(draw, 300)]
-    header = f"# Made by make_times.py with NumPy {np.__version__}, seed {arguments.seed}.\n"
+    header = f"# Made by make_datetimes.py with NumPy {np.__version__}, seed {arguments.seed}.\n"
     arguments.output.write_text(header + "\n".join(rows) + "\n")
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // gufunc.hpp with and without exceptions in one program: this file uses one form,
-// cpp_forms_values.cc the other. The test is linked in both orders, because the linker keeps the
+// cpp_noexcept_values.cc the other. The test is linked in both orders, because the linker keeps the
 // first of several functions with one name.
-#include "cpp_forms_values.h"
+#include "cpp_noexcept_values.h"
 
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
