@@ -13,8 +13,8 @@
 
 namespace gufunc::cpu {
 
-// The status of a call whose loop failed. It is no status of the library, which distinguishes it
-// from every failure of the plugin itself. `failure` contains what the loop reported.
+// The internal status of a call whose loop failed. No status of the library has this value, so it
+// differs from every failure of the plugin itself. `failure` contains what the loop reported.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop: guf_loop_numpy, guf_loop_status or guf_loop_error.

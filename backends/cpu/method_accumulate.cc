@@ -116,7 +116,7 @@ class Accumulation {
   // tiles side by side.
   //
   // PERF  Four tiles at a time halve the run time in cache. From memory, their access order takes
-  //       half as long again (f64, 1e6 elements).
+  //       1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;
