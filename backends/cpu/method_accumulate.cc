@@ -34,7 +34,7 @@ class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
 
-  // For `tiles` totals; returns false if there is no memory.
+  // Prepares the scan of `tiles` totals. Returns false if there is no memory.
   bool open(int64_t tiles, MethodScratch &scratch) {
     for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();

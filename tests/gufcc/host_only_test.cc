@@ -105,7 +105,7 @@ TEST_F(Gufcc, AVariableOfAHeaderIsRefusedWhereItIsUsed) {
               HasSubstr("bad.guf.cpp:3:50: error: a kernel cannot have the variable 'calls'"));
 }
 
-// Also if an older gufcc filled the cache.
+// The source is rejected even if an older gufcc has filled the cache.
 TEST_F(Gufcc, HostOnlyCodeIsRefusedAgainFromTheCache) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\nstatic int calls;\n"

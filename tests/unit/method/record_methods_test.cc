@@ -270,7 +270,7 @@ TEST_F(RecordMethods, WhatIsNoRecordIsRefused) {
   EXPECT_THAT(truth.error.message, HasSubstr("to dtype('bool') according to the rule 'unsafe'"));
 }
 
-// As in NumPy, a function without an identity.
+// As in NumPy, functions on structured dtypes have no identity.
 TEST_F(RecordMethods, HaveNoIdentity) {
   const std::vector<Sample> none, data = samples(4);
   Reduce empty(left_, view_of(none));
