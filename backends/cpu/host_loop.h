@@ -33,8 +33,8 @@ struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
   Says says = Says::kNothing;
-  LoopFailure *failure = nullptr;  // of the launch or chunk; keeps the first failure
-  FpStatus *fp_status = nullptr;   // of the launch: the floating-point flags to report
+  LoopFailure *failure = nullptr;  // keeps the first failure of the launch or chunk
+  FpStatus *fp_status = nullptr;   // the floating-point flags of the launch to report
 
   bool may_fail() const { return says != Says::kNothing; }
 

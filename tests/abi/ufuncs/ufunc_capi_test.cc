@@ -259,7 +259,7 @@ TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
   ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_OK);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
   EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
-  EXPECT_EQ(ndestroyed_, 0);  // its context keeps the ufunc
+  EXPECT_EQ(ndestroyed_, 0);  // the context keeps the ufunc
   EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
   EXPECT_EQ(ndestroyed_, 1);
@@ -340,7 +340,7 @@ TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   args.noutputs = 1;
   struct {
     guf_resolution found;
-    uint64_t later;  // from a caller whose struct is longer
+    uint64_t later;  // a caller with a longer struct
   } room;
   std::memset(&room, 0x5A, sizeof room);
   room.found.struct_size = sizeof room;
