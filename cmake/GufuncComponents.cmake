@@ -42,8 +42,8 @@ function(gufunc_apply_tool_options target)
   endif()
 endfunction()
 
-# gufunc_apply_library_rules(<target>): options of all our shared objects (ABI Q14, Q15): no
-# STB_GNU_UNIQUE, no undefined symbols, no re-exported archive, never unmapped.
+# gufunc_apply_library_rules(<target>): sets the options of all shared objects of the project:
+# no STB_GNU_UNIQUE, no undefined symbols, no re-exported archive, never unmapped.
 function(gufunc_apply_library_rules target)
   gufunc_apply_warnings(${target})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

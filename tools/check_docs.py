@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the documents against the tree: snippets, links, environment variables, and that the files
-and the tests which they name are there."""
+"""Checks that the documents match the tree: snippets equal their files, links lead to files,
+environment variables are documented, and all named files and tests exist."""
 
 import itertools
 import re
 
 import source_tree as tree
 
-# <!-- from examples/x.c --> before a fenced block: that file must contain the block, line for line.
+# After <!-- from examples/x.c -->, the file must contain the fenced block line by line.
 SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 VARIABLE = re.compile(r'"((?:GUFUNC|GUFCC)_[A-Z0-9_]+)"')

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every status code is explained, and that some test expects it by name.
 
-It reads and does not run: an expectation is a mention in a test's code that neither comments, nor
-denies (EXPECT_NE, !=), nor is the test's own doing (return, =, case)."""
+The check reads the tests and does not run them. A test expects a code if its source names the code,
+except in comments, in negations (EXPECT_NE, !=), and where the test itself sets or handles the code
+(return, =, case)."""
 
 import re
 

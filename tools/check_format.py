@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that clang-format would change nothing; with --fix, changes it."""
+"""Checks that clang-format would make no changes; --fix makes the changes."""
 
 import subprocess
 

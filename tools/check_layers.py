@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks who includes whom: the layers of docs/architecture.md."""
+"""Checks the include rules of docs/architecture.md."""
 
 import pathlib
 import re

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over the core, the C API layer, the backends and the tools, one folder at a time
-(510 -> 85 s of one core for the first two): names in unnamed namespaces of a folder must differ. A
-folder that passed is not read again until a file of it changes."""
+"""Runs clang-tidy over the core, the C API layer, the backends and the tools. All sources of a
+folder are checked as one file, which takes 85 s instead of 510 s of one core for the core and the
+C API layer. Names in unnamed namespaces of a folder must therefore differ. A folder that passed
+is not checked again until one of its files changes."""
 
 import collections
 import concurrent.futures

@@ -74,7 +74,7 @@ class ClaimPool {
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
   alignas(64) std::atomic<uint32_t> owner_{0};  // generation of the owner's process; 0: free
-  std::atomic<Granted> granted_{};              // by kNobody: not determined yet
+  std::atomic<Granted> granted_{};              // not determined yet if `by` is kNobody
   uint32_t generation_ = 0;  // generation of the process that started the helpers
   uint32_t helpers_ = 0;
 };

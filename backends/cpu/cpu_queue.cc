@@ -97,7 +97,7 @@ class LaunchTask : public Task {
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
     if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
-      return execute_launch(launch_, error);  // which measures the loop if it can divide the launch
+      return execute_launch(launch_, error);  // measures the loop if it can divide the launch
     }
     const Stopwatch stopwatch;
     GUF_CPU_TRY(execute_launch(launch_, error));

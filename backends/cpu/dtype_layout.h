@@ -9,8 +9,8 @@
 
 namespace gufunc::cpu {
 
-inline constexpr uint32_t kMaxElementBytes = 16;  // of all dtypes except structured dtypes
-inline constexpr uint32_t kMaxAlignment = 64;     // of a structured dtype
+inline constexpr uint32_t kMaxElementBytes = 16;  // all dtypes except structured dtypes
+inline constexpr uint32_t kMaxAlignment = 64;     // structured dtypes
 inline constexpr int kDtypes = 15;
 
 // Codes from 0x80 on are datetime types of 8 bytes and structured dtypes, whose code contains the

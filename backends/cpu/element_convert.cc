@@ -3,7 +3,7 @@
 // blocks.
 //
 // PERF  Blocks of 256 elements cost 1.0 to 1.6 times as much as a loop templated on the operand
-//       types; a switch per element costs 4 to 10 times as much (design page KERNELS 3.1).
+//       types; a switch per element costs 4 to 10 times as much.
 #include "backends/cpu/element_convert.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@
 
 namespace gufunc::cpu {
 
-// The status of a call whose loop failed. It is no status of the library, which distinguishes it
-// from every failure of the plugin itself. `failure` contains what the loop reported.
+// The internal status of a call whose loop failed. No status of the library has this value, so it
+// differs from every failure of the plugin itself. `failure` contains what the loop reported.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop: guf_loop_numpy, guf_loop_status or guf_loop_error.
@@ -32,9 +32,9 @@ inline LoopKind loop_kind_of(const guf_method_block &block) {
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
-  LoopKind kind = LoopKind::kNothing;
-  LoopFailure *failure = nullptr;  // of the launch or chunk; keeps the first failure
-  FpStatus *fp_status = nullptr;   // of the launch: the floating-point flags to report
+  Says says = Says::kNothing;
+  LoopFailure *failure = nullptr;  // keeps the first failure of the launch or chunk
+  FpStatus *fp_status = nullptr;   // the floating-point flags of the launch to report
 
   bool may_fail() const { return kind != LoopKind::kNothing; }
 

@@ -34,7 +34,7 @@ class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
 
-  // For `tiles` totals; returns false if there is no memory.
+  // Prepares the scan of `tiles` totals. Returns false if there is no memory.
   bool open(int64_t tiles, MethodScratch &scratch) {
     for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();
@@ -116,7 +116,7 @@ class Accumulation {
   // tiles side by side.
   //
   // PERF  Four tiles at a time halve the run time in cache. From memory, their access order takes
-  //       half as long again (f64, 1e6 elements).
+  //       1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;

@@ -47,7 +47,7 @@ class MixedFold {
   const guf_backend_method &method_;
   const guf_method_block &block_;
   const Fold &fold_;
-  const int64_t size_;  // of X
+  const int64_t size_;  // size of X in bytes
   Source source_;
   Sink sink_;
   ElementConverter to_output_, to_result_;  // for the first element: from input to output to X

@@ -116,7 +116,7 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
 // Cuts the outermost dimensions so that they yield `wanted` pieces of work.
 Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
   Cut cut;
-  uint64_t elements = work;  // of one piece
+  uint64_t elements = work;  // elements of one piece
   for (cut.dim = shape_.ndim - 1;; --cut.dim) {
     const auto size = static_cast<uint64_t>(shape_.size[cut.dim]);
     const uint64_t each = std::max<uint64_t>(elements / (block_.items * size), 1);

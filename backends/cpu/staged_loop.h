@@ -42,7 +42,7 @@ class StagedLoop {
     bool constant;  // the same element for the whole row: converted once
     ElementConverter load, store;
     char *scratch;
-    int64_t item_bytes;                          // of a core item in scratch
+    int64_t item_bytes;                          // size of a core item in scratch memory
     int ndim;                                    // 1 + core dimensions; dimension 0 is the items
     int64_t *size, *memory_step, *scratch_step;  // `ndim` numbers each, in numbers_
   };

@@ -17,8 +17,8 @@ struct Granted {
   GrantedBy by = GrantedBy::kNobody;
 };
 
-// GUFUNC_NUM_THREADS (1..1024) if set, else the smaller of the affinity mask and the cgroup quota.
-// At least 1. Reads files, and is therefore called when the pool starts, not per launch.
+// Returns GUFUNC_NUM_THREADS (1..1024) if it is set, else the smaller of the affinity mask and the
+// cgroup quota, but at least 1. Reads files, so it is called when the pool starts, not per launch.
 Granted granted_threads();
 
 // Returns the number of processors that the cgroup files under `root` grant the process whose

@@ -51,8 +51,8 @@ class BlockRunner {
 
   Launch launch_ = {};
   uint32_t count_ = 0;                                        // items of a block
-  uint32_t capacity_ = 0;                                     // of items_
-  std::unique_ptr<FiberItem[]> items_;                        // by slot
+  uint32_t capacity_ = 0;                                     // number of elements of items_
+  std::unique_ptr<FiberItem[]> items_;                        // indexed by slot
   uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};  // of each sub-group, at an exchange
   uint32_t ready_ = 0, at_sync_ = 0, returned_ = 0;
   uint32_t cursor_ = 0;  // where the search for the next ready item starts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream stores the number of its last capture; this list tells whether that capture is active.
+// A stream stores the number of its last capture; this list shows whether that capture is active.
 #include "backends/gpu/captures.h"
 
 #include "backends/gpu/gpu_stream.h"

@@ -24,7 +24,7 @@ struct CopySide {
 guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &to,
                       CommandSink &commands, guf_error *error);
 
-// Copies elements of `bytes` bytes and any alignment unchanged. No mask.
+// Copies elements of `bytes` bytes and any alignment unchanged. Does not support masks.
 guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error);
 
 // Returns the number of items, at most `limit`, that a part can have if the entry supports `dims`

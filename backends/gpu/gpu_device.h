@@ -26,8 +26,8 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  // Initialises the parts that need the driver: the default stream and the pool. With the context
-  // current.
+  // Initialises the parts that need the driver: the default stream and the pool. The context
+  // must be current.
   guf_status start(guf_error *error);
   // Releases everything, including the context.
   void close();

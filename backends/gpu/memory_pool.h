@@ -30,7 +30,7 @@ struct Block {
 struct StreamCache {
   Block *free[kPoolClasses] = {};
   Block *captured = nullptr;  // freed during a capture of the stream: a graph may use them forever
-  uint64_t bytes = 0;         // of `free`
+  uint64_t bytes = 0;         // total size of the blocks in `free`
   StreamCache *next = nullptr, *previous = nullptr;
   Stream *stream = nullptr;
 };
@@ -38,7 +38,7 @@ struct StreamCache {
 struct PoolStatistics {
   uint64_t live_bytes, peak_bytes;  // handed out
   uint64_t cached_bytes;            // free, not returned to the driver
-  uint64_t limit_bytes;             // of live and cached bytes together
+  uint64_t limit_bytes;             // limit of live and cached bytes together
   uint64_t allocations, driver_allocations;
 };
 

@@ -36,8 +36,8 @@ class MethodJob {
   uint32_t fp_flags() const { return fp_flags_; }
   uint64_t status() const { return status_; }
   guf_error *error() const { return error_; }
-  int64_t value_bytes() const { return value_bytes_; }      // of X
-  int64_t partial_bytes() const { return partial_bytes_; }  // of A
+  int64_t value_bytes() const { return value_bytes_; }      // size of X
+  int64_t partial_bytes() const { return partial_bytes_; }  // size of A
   uint32_t partial_form() const;
   bool is_empty() const;  // some reduced dimension has no elements
 

@@ -162,7 +162,7 @@ class ItemReader {
 
   PtxScanner scanner_;
   PtxToken token_;
-  size_t start_ = 0;  // of the current item
+  size_t start_ = 0;  // start of the current item
 };
 
 uint32_t hash_of(std::string_view name) {

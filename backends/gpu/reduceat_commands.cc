@@ -11,7 +11,7 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // per table
-constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // of the results of one table
+constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for the results of one table
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
 

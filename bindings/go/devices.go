@@ -133,7 +133,7 @@ type DeviceMemory struct {
 	Limit              uint64 // limit of Live and Cached together; math.MaxUint64: none
 	Allocations        uint64 // allocations so far
 	DriverAllocations  uint64 // allocations that needed a call of the driver
-	Free, Total        uint64 // of the whole device, as reported by the driver
+	Free, Total        uint64 // memory of the whole device, as reported by the driver
 }
 
 // Memory returns the memory statistics of the device. It fails with ErrUnsupported if the device's

@@ -14,10 +14,10 @@ namespace gufunc::pipeline {
 
 // The cost of transferring a call's operands, and the amount of its work.
 struct AutoWeight {
-  uint64_t bytes;   // of host operands, transferred in both directions
-  uint64_t steps;   // of the loop: items times the sizes of the core dimensions
+  uint64_t bytes;   // bytes of host operands, transferred in both directions
+  uint64_t steps;   // items of the loop times the sizes of the core dimensions
   uint64_t width;   // size of the widest element of the loop, in bytes
-  uint64_t blocks;  // that the device executes at once
+  uint64_t blocks;  // blocks that the device executes at once
 };
 // Computes the weight of a call on device auto.
 AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,

@@ -46,7 +46,7 @@ class SeparateOutputs {
  private:
   struct Pair {
     int32_t operand;
-    int32_t output;  // its index, after the operands
+    int32_t output;  // index of the output, after the operands
     guf_dtype loop_dtype;
     bool through_copy;       // the loop runs on a copy in the loop's dtype
     op::OperandView source;  // the operand that the caller passed

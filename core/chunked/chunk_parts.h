@@ -27,7 +27,7 @@ struct ChunkPart {
   bool swapped;
   bool load, store;
   PartAccess access;
-  guf_dtype dtype;                // of a packed chunk: the operand's, or the loop's if no wider
+  guf_dtype dtype;                // dtype when packed: the operand's, or the loop's if no wider
   int32_t lead;                   // number of loop dimensions that the operand lacks
   int32_t axis;                   // the axis that is cut; -1 if the operand lacks or broadcasts it
   uint64_t line_bytes;            // bytes of one position along `axis`, packed

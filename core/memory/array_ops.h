@@ -26,7 +26,7 @@ guf_status copy_to_host(array::Array &array, void *destination, uint64_t nbytes,
 
 guf_status synchronize(array::Array &array, uint64_t timeout_ns, guf_error *error);
 
-// As guf_array_print.
+// Writes the array as text, as guf_array_print does.
 // Errors  GUF_E_BUFFER_TOO_SMALL, GUF_E_NO_MEMORY
 guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error);
 

@@ -30,7 +30,7 @@ struct Folding {
   resolve::Choice choice;
   int32_t axis;
   const int64_t *indices;  // reduceat: the indices; set only if they were read
-  int64_t length;          // of the result along `axis`
+  int64_t length;          // extent of the result along `axis`
 };
 
 // Each function reports the errors that methods.h lists for the time before a launch. With

@@ -84,7 +84,6 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
 // reduced dimensions by stride and merges them where possible. A mixed loop, (X, Y) -> X, keeps its
 // order and merges contiguous dimensions. Other loops keep their dimensions; only if there are more
 // than a block holds, the outermost ones are merged.
-// kept.
 void merge_folds(Geometry *geometry);
 
 }  // namespace gufunc::method

@@ -36,7 +36,7 @@ guf_status check_initial_value(const FoldView &view, const Reduction &reduction,
                       name);
   }
   const array::Layout &input = call.operand[kInput].layout;
-  bool no_elements = false;  // of one result, even if there is no result
+  bool no_elements = false;  // one result has no elements, even if there is no result
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
     no_elements |= input.shape[axis] == 0 && reduction.folded.test(static_cast<size_t>(axis));
   }

@@ -176,7 +176,7 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
                       leaf.name.c_str());
   }
   if (plan.elements != 0 || takes_none) return GUF_OK;
-  if (leaf.nin() > op::kLeafFirst) {  // it numbers its elements, like argmax
+  if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, like argmax
     return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
                       leaf.name.c_str());
   }

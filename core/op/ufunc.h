@@ -51,7 +51,7 @@ struct Loop {
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
   base::Ref<base::Object> owner;  // retains the module
-  // By device number. backend::kernel_of sets each entry once; nullptr means not looked up yet.
+  // Indexed by device number. backend::kernel_of sets each entry once; nullptr: not looked up yet.
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
   // The same for the loop's reduction entry points, set by backend::fold_of. An entry that points
   // to the loop itself means that the device has none.

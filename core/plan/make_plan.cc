@@ -222,7 +222,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
     GUF_TRY(lay_out_missing(call, i, &loop, error));
-    call.operand[i].flags = 0;  // it influences the layout of later outputs, as in a call
+    call.operand[i].flags = 0;  // as in a call, it influences the layout of later outputs
     missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {

@@ -53,7 +53,7 @@ class EventWriter {
   struct Track {
     int32_t backend;  // -1: a thread of the process
     int32_t device;
-    uint32_t number;  // of the stream or the thread
+    uint32_t number;  // number of the stream or the thread
   };
   static constexpr uint32_t kTracks = 1024;
   static constexpr uint32_t kFirstNumber = 1U << 24;  // above all thread numbers

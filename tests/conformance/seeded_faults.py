@@ -27,8 +27,8 @@ def random_cases(seed):
 
 
 def first_difference(library, count, seed):
-    """Returns how many cases were needed to find a difference, and the difference; None, None
-    without one."""
+    """Returns how many cases were needed to find a difference, and the difference. Returns
+    (None, None) if there is no difference."""
     for number, case in enumerate(itertools.islice(random_cases(seed), count)):
         text = oracle.difference(case, library)
         if text:

@@ -12,7 +12,7 @@ namespace gufunc::gpu_test {
 
 struct FaultCode {
   int code;
-  guf_status status;  // of the failing call, unless the code is about an argument of the program
+  guf_status status;  // status of the call, unless the code is about an argument of the program
   bool lost;          // the device is unusable for the rest of the process
 };
 

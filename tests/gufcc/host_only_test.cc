@@ -14,9 +14,9 @@ using testing::Not;
 
 struct Refusal {
   const char *name;
-  const char *before;   // at namespace scope, on line 2
-  const char *body;     // of `float f(float x)`, on line 4
-  const char *message;  // expected after the file name
+  const char *before;  // at namespace scope, on line 2
+  const char *body;    // body of `float f(float x)`, on line 4
+  const char *said;    // expected after the file name
 };
 
 class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
@@ -105,7 +105,7 @@ TEST_F(Gufcc, AVariableOfAHeaderIsRefusedWhereItIsUsed) {
               HasSubstr("bad.guf.cpp:3:50: error: a kernel cannot have the variable 'calls'"));
 }
 
-// Also if an older gufcc filled the cache.
+// The source is rejected even if an older gufcc has filled the cache.
 TEST_F(Gufcc, HostOnlyCodeIsRefusedAgainFromTheCache) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\nstatic int calls;\n"

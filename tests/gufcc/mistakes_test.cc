@@ -15,7 +15,7 @@ struct Mistake {
   const char *text;  // after #include <gufunc/kernel.hpp>, from line 2 on
   int line;          // line of the message
   const char *says;
-  bool warns = false;  // it compiles with a warning
+  bool warns = false;  // the source compiles with a warning
 };
 
 const Mistake kMistakes[] = {
@@ -282,7 +282,7 @@ class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {
         write("bad.guf.cpp", "#include <gufunc/kernel.hpp>\n" + std::string(row.text));
     Command command = {file, "-o", path("bad.so").string(), "--targets", targets};
     if (const std::string home = GUFUNC_CUDA_HOME; !home.empty()) {
-      command.insert(command.end(), {"--cuda-home", home});  // whose PTX needs libdevice
+      command.insert(command.end(), {"--cuda-home", home});  // the PTX needs libdevice
     }
     const ProcessResult built = run(command);
     if (built.output.find("no target of '") != std::string::npos) {

@@ -112,7 +112,7 @@ TEST_F(Images, AreThereAndWithinTheBudget) {
 
 // The images of every target must have exactly the entries of the emulation file.
 TEST_F(Images, HaveTheEntriesOfTheEmulationFile) {
-  std::map<std::string, std::map<std::string, int>> seen;  // by target, then by entry
+  std::map<std::string, std::map<std::string, int>> seen;  // indexed by target, then by entry
   for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
     for (const PtxFunction &function : read_ptx(image->bytes)) {
       if (function.is_entry) ++seen[image->target][function.name];

@@ -181,7 +181,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
     operands[2 * i].kind = GUF_OPERAND_TENSOR;
     operands[2 * i].tensor = &tensors[i];
   }
-  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // its value is stored in the plan
+  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // the plan stores its value
   const double two = 2;
   std::memcpy(operands[1].value, &two, sizeof two);
   guf_call_args args = {};

@@ -236,7 +236,7 @@ guf_status kernel_get(void *module, uint32_t index, const char *, void **out_ker
   return GUF_OK;
 }
 
-// A copy of a block that outlives the call, with the scalars of the call.
+// A copy of a block that outlives the call. It includes the scalars, which the call owns.
 struct KeptBlock {
   explicit KeptBlock(const guf_launch_block &from) : block(from) {
     for (int32_t i = 0; i < block.noperands; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "auto" prefers the backend with the highest priority, whoever wrote it.
+// "auto" prefers the backend with the highest priority, no matter who wrote it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>

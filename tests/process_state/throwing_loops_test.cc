@@ -328,7 +328,7 @@ struct Leaving {
 };
 void *call_and_leave(void *argument) {
   auto &self = *static_cast<Leaving *>(argument);
-  struct Frame {  // its destructor must run during the unwind
+  struct Frame {  // the destructor must run during the unwind
     bool *destroyed;
     ~Frame() { *destroyed = true; }
   } const frame{&self.destroyed};

@@ -39,7 +39,7 @@ class Compiler {
 
   // A translation unit to compile.
   struct Unit {
-    std::string stem;  // of the intermediate files
+    std::string stem;  // stem of the intermediate files
     std::string text;
     std::string call_probe;  // detects wrong parameter counts and result types
     std::string probe;       // calls the same functions once, for shorter errors; empty for devices

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kImageAlignment = 256;  // of an image in a frame
+constexpr size_t kImageAlignment = 256;  // alignment of an image in a frame
 
 const char *format_of(const Target &target) {
   if (target.kind == TargetKind::kAmd) return "GUF_IMAGE_HSACO";

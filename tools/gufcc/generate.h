@@ -85,7 +85,7 @@ struct ImageRow {
   size_t frame = 0;                // index of the symbol frame_name(frame), which holds its bytes
   uint64_t size = 0;               // bytes of the frame
   uint64_t inflated_size = 0;      // bytes after decompression; 0: not compressed
-  uint64_t offset = 0, bytes = 0;  // of the image in the decompressed frame
+  uint64_t offset = 0, bytes = 0;  // position of the image in the decompressed frame
 };
 std::string frame_name(size_t frame);
 

@@ -14,7 +14,7 @@ constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mi
                                        "unary_fold"};  // in type names
 
 struct EntryRow {
-  const char *suffix;   // of the symbol, after the loop's stem
+  const char *suffix;   // end of the symbol, after the loop's stem
   EntryClass of;        // class of the method
   const char *method;   // its arguments: block, base addresses, shared memory, as the row requests
   const char *block;    // member type of the class, passed by value
@@ -113,7 +113,7 @@ std::string class_text(EntryClass of, const Function &function, const Loop &loop
 
 // The call inside an entry.
 struct EntryCall {
-  std::string name;      // of the entry
+  std::string name;      // name of the entry
   std::string block;     // type of the block
   std::string function;  // called with (p[, base][, shared])
   std::string threads;

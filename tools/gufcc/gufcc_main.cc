@@ -21,59 +21,61 @@ constexpr int kMaxJobs = 1024;  // one thread per job
 
 void describe_device_tools(CLI::App *app, Options *options) {
   app->add_option("--ptxas", options->ptxas, "NVIDIA's assembler [the CUDA toolkit's]");
-  app->add_option("--cuda-home", options->cuda_home, "A CUDA toolkit: ptxas and libdevice")
+  app->add_option("--cuda-home", options->cuda_home, "CUDA toolkit, for ptxas and libdevice")
       ->envname("CUDA_HOME");
   app->add_option_function<std::string>(
          "--cuda-compiler",
          [options](const std::string &compiler) { options->nvcc = compiler == "nvcc"; },
-         "What makes PTX: clang, or the CUDA toolkit's nvcc, for drivers as new as it "
-         "[clang]")
+         "Compiler that generates PTX: clang, or nvcc, whose PTX needs a driver as new as the CUDA "
+         "toolkit [clang]")
       ->check(CLI::IsMember({"clang", "nvcc"}));
   app->add_option("--rocm-bitcode", options->rocm_bitcode,
-                  "The folder of AMD's device libraries (ocml.bc)");
+                  "Folder of AMD's device libraries (ocml.bc)");
   app->add_option_function<std::string>(
          "--compress", [options](const std::string &codec) { options->compress = codec == "zstd"; },
-         "Of device images: zstd or none [zstd]")
+         "Compression of device images: zstd or none [zstd]")
       ->check(CLI::IsMember({"zstd", "none"}));
-  app->add_option("--emulate", options->emulate,
-                  "Also write the device entries, compiled for this machine, as a shared object "
-                  "for simulated devices");
+  app->add_option(
+      "--emulate", options->emulate,
+      "Also write the device entries, compiled for this machine, to a shared object for "
+      "simulated devices");
   app->add_option("--emulate-asan", options->emulate_asan,
-                  "The same, instrumented with AddressSanitizer (-fsanitize=address); the program "
-                  "that loads it brings the runtime");
+                  "Like --emulate, instrumented with AddressSanitizer (-fsanitize=address); the "
+                  "program that loads the file must contain the runtime");
 }
 
 void describe(CLI::App *app, Options *options) {
   app->add_option("sources", options->sources, "Kernel sources (.guf.cpp)")->required();
-  app->add_option("-o,--output", options->output, "The module to write");
-  app->add_option("--name", options->name, "Name of the module [the output's name]");
+  app->add_option("-o,--output", options->output, "Module file to write");
+  app->add_option("--name", options->name, "Name of the module [the name of the output file]");
   app->add_option("--targets", options->targets,
-                  "What to compile for: host, all, or a list as in x86-64-v2,x86-64-v3")
+                  "Targets to compile for: host, all, or a list such as x86-64-v2,x86-64-v3")
       ->capture_default_str();
   app->add_flag("--object", options->object,
-                "Write an object file to link into a program, not a shared object");
+                "Write an object file to link into a program, instead of a shared object");
   app->add_flag("--list", options->list, "Print the functions of the sources and write nothing");
-  app->add_option("--check", options->checks,
-                  "Only compile, for devices and with g++: a list of nvptx64, amdgcn, opencl, gcc");
+  app->add_option(
+      "--check", options->checks,
+      "Only compile the sources, and write nothing, for a list of: nvptx64, amdgcn, opencl, "
+      "gcc");
   app->add_option_function<std::string>(
          "--fp", [options](const std::string &mode) { options->fast = mode == "fast"; },
-         "strict: every operation rounded; fast: contraction (fma) allowed [strict]")
+         "strict: round every operation; fast: allow contraction (fma) [strict]")
       ->check(CLI::IsMember({"strict", "fast"}));
   app->add_flag("-g", options->debug,
-                "Debugging information in the cpu's code, which may print with printf");
-  app->add_option("-I", options->include_dirs, "A folder for #include")->allow_extra_args(false);
-  app->add_option("-D", options->definitions, "A macro: NAME or NAME=VALUE")
-      ->allow_extra_args(false);
+                "Add debugging information to the cpu's code, and allow it to call printf");
+  app->add_option("-I", options->include_dirs, "Folder for #include")->allow_extra_args(false);
+  app->add_option("-D", options->definitions, "Macro: NAME or NAME=VALUE")->allow_extra_args(false);
   app->add_option("--depfile", options->depfile,
-                  "Write what the module depends on, for make and ninja");
+                  "Write the dependencies of the module to this file, for make and ninja");
   app->add_option("--cache-dir", options->cache_dir,
-                  "Where compiled objects are kept [~/.cache/gufunc/gufcc]")
+                  "Folder for compiled objects [~/.cache/gufunc/gufcc]")
       ->envname("GUFUNC_CACHE_DIR");
-  app->add_flag("--no-cache", options->no_cache, "Compile everything anew");
+  app->add_flag("--no-cache", options->no_cache, "Do not use compiled objects of earlier runs");
   app->add_flag("--keep", options->keep, "Keep intermediate files");
-  app->add_option("-j,--jobs", options->jobs, "Compilations side by side [one per processor]")
+  app->add_option("-j,--jobs", options->jobs, "Number of parallel compilations [one per processor]")
       ->check(CLI::Range(1, kMaxJobs));
-  app->add_option("--compiler", options->compiler, "The kernel compiler [clang++-19]");
+  app->add_option("--compiler", options->compiler, "Kernel compiler [clang++-19]");
   describe_device_tools(app, options);
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
@@ -90,7 +92,7 @@ int run(int argc, char **argv) {
   CLI::App app("Compiles kernels written with <gufunc/kernel.hpp> into a module of libgufunc.",
                "gufcc");
   app.set_version_flag("--version", "gufcc " GUFUNC_VERSION);
-  app.footer("Exit codes: 0 success, 1 a source, a target, a tool or a file failed, 2 usage.");
+  app.footer("Exit codes: 0 success, 1 failure of a source, target, tool or file, 2 usage error.");
   Options options;
   describe(&app, &options);
   try {

@@ -14,7 +14,7 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kKernelKeys[] = "name= doc= fp= threads= shared=";
-constexpr uint32_t kMostThreads = 1024;       // of a block, both vendors
+constexpr uint32_t kMostThreads = 1024;       // threads of a block, for both vendors
 constexpr uint32_t kMostShared = 227 * 1024;  // bytes of a block, any device
 constexpr size_t kMostText = 4096;
 

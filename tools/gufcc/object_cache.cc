@@ -104,7 +104,7 @@ void ObjectCache::store(const std::string &key, const fs::path &object) const {
   if (!read_file(object, &content, &unheard)) return;
   content += seal(key, content);
   const std::string name = object_name(key);    // from here on nothing throws
-  unlinkat(folder_.get(), partial.c_str(), 0);  // of a killed process with the same id
+  unlinkat(folder_.get(), partial.c_str(), 0);  // left by a killed process with the same id
   Descriptor file(openat(folder_.get(), partial.c_str(),
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.is_open()) return;

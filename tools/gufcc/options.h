@@ -11,7 +11,7 @@ namespace gufunc::gufcc {
 struct Options {
   std::vector<std::string> sources;
   std::string output;
-  std::string name;  // of the module; empty: from the output
+  std::string name;  // name of the module; empty: from the output
   std::string targets = "all";
   std::string checks;  // "nvptx64,amdgcn,opencl,gcc": compile for or with these, write nothing
   std::string depfile;

@@ -13,7 +13,7 @@ namespace {
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
     "underflows divides takes_none merge= finish=";
-constexpr size_t kMaxText = 4096;  // of texts in the table
+constexpr size_t kMaxText = 4096;  // length of a text in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
 bool parse_roles(const Place &place, const std::string &value, std::vector<Role> *roles,

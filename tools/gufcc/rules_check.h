@@ -12,7 +12,7 @@ namespace gufunc::gufcc {
 
 // The parts of one source that are compiled with the same flags.
 struct CheckedUnit {
-  std::string stem;  // of the intermediate files
+  std::string stem;  // stem of the intermediate files
   std::string source;
   std::vector<LoopRef> loops;
   std::vector<const RawKernel *> kernels;

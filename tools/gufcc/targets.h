@@ -15,7 +15,7 @@ enum class TargetKind { kHost, kNvidia, kAmd };
 
 struct Target {
   std::string name;    // as in the image table, such as "x86-64-v3"
-  std::string suffix;  // of entry symbols: "v3"
+  std::string suffix;  // suffix of entry symbols: "v3"
   TargetKind kind = TargetKind::kHost;
   Command flags;
   int arch = 0;             // NVIDIA: GUF_ARCH, such as 90; AMD: ISA version, such as 11000

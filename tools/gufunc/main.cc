@@ -31,9 +31,9 @@ using gufunc::cli::shown;
 using gufunc::cli::takes_value;
 
 constexpr const char *kFooter =
-    "Exit codes: 0 success, 2 usage, 3 a file, 4 the call was refused (names, types, shapes, "
+    "Exit codes: 0 success, 2 usage error, 3 file error, 4 rejected call (names, types, shapes, "
     "values),\n"
-    "5 not available here (backend, device, kernel), 6 run time (memory, launch).";
+    "5 unavailable backend, device or kernel, 6 run-time failure (memory, launch).";
 
 // Protects arguments that CLI11 would misread: it takes "-2" for an option and "[1,2]" for two
 // arguments. An argument that is not an option, and everything after "--", gets a prefix byte that
@@ -73,7 +73,8 @@ void add_call_options(CLI::App &app, RunOptions &run) {
                  "True, M8[D]:2020-01-31")
       ->transform(shown);
   app.add_option("--into", run.into,
-                 "Existing .npy file, one per output, to write it into; shape and dtype are kept")
+                 "Existing .npy file that receives an output; its shape and dtype are kept; once "
+                 "per output")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
@@ -82,11 +83,11 @@ void add_call_options(CLI::App &app, RunOptions &run) {
       ->expected(1)
       ->allow_extra_args(false);
   app.add_option("--device", run.device, "cpu, cuda:0, roc:0 or auto");
-  app.add_option("--dtype", run.dtype, "Type of the outputs that the loop must have");
+  app.add_option("--dtype", run.dtype, "Dtype that the outputs of the loop must have");
   app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
   app.add_option("--where", run.where, gufunc::cli::kWhereHelp);
   app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
-  app.add_option("--axis", run.axis, "Axis of the one core dimension");
+  app.add_option("--axis", run.axis, "Axis of the only core dimension");
   app.add_option("--axes", run.axes,
                  "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
   app.add_option("--signature", run.signature, gufunc::cli::kSignatureHelp);
@@ -99,14 +100,15 @@ void add_call_options(CLI::App &app, RunOptions &run) {
 
 void add_run_options(CLI::App &app, RunOptions &run) {
   add_call_options(app, run);
-  app.add_option("-o,--output,--out", run.outputs,
-                 "New file, one per output: .npy, x.npz:a, - for stdout; without any it is printed")
+  app.add_option(
+         "-o,--output,--out", run.outputs,
+         "New file, once per output: .npy, x.npz:a, - for stdout; without -o, results are printed")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   app.add_option_function<std::string>(
       "--chunk", [&run](const std::string &text) { run.chunk = text; },
-      "Compute chunks of so many bytes (64K, 8M, 1G): files may be larger than memory");
+      "Compute in chunks of this size (64K, 8M, 1G), so that files may be larger than memory");
   app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
 }
 
@@ -150,13 +152,13 @@ int run(int argc, char **argv) {
   RunOptions options;
   std::string described;
 
-  CLI::App *const devices =
-      app.add_subcommand("devices", "List backends and devices, and why one is not usable");
+  CLI::App *const devices = app.add_subcommand(
+      "devices", "List backends and devices, with the reason if one is not usable");
   CLI::App *const list = app.add_subcommand("list", "List ufuncs");
   CLI::App *const describe = app.add_subcommand("describe", "Describe a ufunc and its loops");
   CLI::App *const run = app.add_subcommand("run", "Apply a ufunc to arrays");
   CLI::App *const explain = app.add_subcommand(
-      "explain", "What run would do: loop, casts, shapes, plan, and what was refused");
+      "explain", "Describe what run would do: loop, casts, shapes, plan, and rejected loops");
   MethodOptions method;
   const std::vector<CLI::App *> methods = gufunc::cli::add_methods(app, method);
   for (CLI::App *const command : {devices, list, describe, run, explain})

@@ -96,9 +96,10 @@ def gufcc_page(command):
              '.SH NAME', 'gufcc \\- compiles kernel sources into a module of libgufunc',
              '.SH SYNOPSIS', '.B ' + roff(command.usage), '.SH DESCRIPTION',
              roff(command.summary),
-             roff('The module appears when everything has been compiled; a program loads it with '
-                  'guf_module_load, gufunc with --module. A target whose tools this machine lacks '
-                  'is skipped with a warning; where no target is left, gufcc fails.')]
+             roff('The module file is created after everything has been compiled. A program loads '
+                  'it with guf_module_load, and gufunc loads it with --module. A target whose '
+                  'tools are missing on this machine is skipped with a warning. If no target '
+                  'remains, gufcc fails.')]
     for left, right in command.rows['Positionals']:
         lines += ['.TP', '.I ' + roff(left.split(' ')[0]), roff(right)]
     lines += ['.SH OPTIONS']
@@ -115,7 +116,7 @@ def gufcc_page(command):
     status = ' '.join(command.footer.removeprefix('Exit codes: ').split())
     lines += ['.SH EXIT STATUS', roff(status), '.SH ENVIRONMENT']
     for variable, option in environment:
-        lines += ['.TP', f'.B {variable}', f'Used where \\fB{roff(option)}\\fR is not given.']
+        lines += ['.TP', f'.B {variable}', f'Used if \\fB{roff(option)}\\fR is not given.']
     lines += ['.SH SEE ALSO', '.BR gufunc (1)', '']
     return '\n'.join(lines)
 

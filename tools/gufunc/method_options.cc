@@ -14,22 +14,24 @@ void add_list(CLI::App &app, const char *names, std::vector<std::string> &values
 }
 
 void add_every(CLI::App &app, MethodOptions &method) {
-  add_list(app, "-o,--output,--out", method.outputs,
-           "New file, one per result: .npy, x.npz:a, - for stdout; without any it is printed");
+  add_list(
+      app, "-o,--output,--out", method.outputs,
+      "New file, once per result: .npy, x.npz:a, - for stdout; without -o, results are printed");
   app.add_option("--device", method.device, "cpu, cuda:0, roc:0 or auto");
   app.add_option("--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_option("--fp-flags", method.fp_flags, kFpFlagsHelp);
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
   app.add_flag(
       "--explain", method.explain,
-      "Print what the method would do: loop, casts, shapes, order, threads, what was refused");
+      "Describe what the method would do: loop, casts, shapes, order, threads, rejected loops");
   app.add_flag("--time", method.time, "Report device, seconds and bytes per second on stderr");
 }
 
 void add_result(CLI::App &app, MethodOptions &method) {
-  add_list(app, "--into", method.into,
-           "Existing .npy file, one per result, to write it into; its shape and dtype are kept");
-  app.add_option("--dtype", method.dtype, "Type that the loop computes in");
+  add_list(
+      app, "--into", method.into,
+      "Existing .npy file that receives a result; its shape and dtype are kept; once per result");
+  app.add_option("--dtype", method.dtype, "Dtype in which the loop computes");
   app.add_option("--order", method.order, "Layout of a new result: K, A, C or F");
 }
 
@@ -53,11 +55,13 @@ CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, con
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   const char *const input = ".npy file or literal";
   CLI::App *const reduce =
-      add_method(app, method, "reduce", "Fold an array along axes", input, 1, 1);
+      add_method(app, method, "reduce", "Reduce an array along axes", input, 1, 1);
   reduce->add_option("--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
-  reduce->add_flag("--keepdims", method.keepdims, "Keep folded axes with extent 1");
-  reduce->add_option("--initial", method.initial, "First operand: a literal, or none");
-  reduce->add_option("--where", method.where, "Mask of the elements that take part: a bool file");
+  reduce->add_flag("--keepdims", method.keepdims, "Keep reduced axes with extent 1");
+  reduce->add_option("--initial", method.initial,
+                     "Initial value of every result: a literal, a 0-d file, or none");
+  reduce->add_option("--where", method.where,
+                     "Mask that selects the elements to reduce: a bool file");
   add_result(*reduce, method);
 
   CLI::App *const accumulate =
@@ -66,10 +70,10 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   add_result(*accumulate, method);
 
   CLI::App *const reduceat =
-      add_method(app, method, "reduceat", "Fold the stretches of an axis", input, 1, 1);
+      add_method(app, method, "reduceat", "Reduce slices of an axis", input, 1, 1);
   reduceat->add_option("--axis", method.axis, "Axis (default 0)");
   add_list(*reduceat, "--indices", method.indices,
-           "Where stretches begin: a 1-d .npy file, or 0,3,5");
+           "Start of each slice: a 1-d .npy file, or 0,3,5");
   reduceat->get_option("--indices")->required();
   add_result(*reduceat, method);
 
@@ -80,8 +84,9 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   outer->add_option("--where", method.where, kWhereHelp);
   add_result(*outer, method);
 
-  CLI::App *const at = add_method(app, method, "at", "Apply a ufunc at indices, each one counting",
-                                  "The array, and the second operand of a binary ufunc", 1, 2);
+  CLI::App *const at =
+      add_method(app, method, "at", "Apply a ufunc at indices; repeated indices count each time",
+                 "The array, and the second operand of a binary ufunc", 1, 2);
   add_list(*at, "--indices", method.indices,
            "Indices of the next axis: a .npy file, or 0,3,5; once per axis");
   at->add_flag("--inplace", method.inplace, "Write the result over the array's file");

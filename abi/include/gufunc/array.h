@@ -35,7 +35,7 @@ typedef struct guf_tensor {
   guf_dtype dtype;
   int32_t ndim;
   uint32_t flags;         /* guf_tensor_flag */
-  uint64_t address;       /* of element (0, ..., 0) */
+  uint64_t address;       /* address of element (0, ..., 0) */
   const int64_t *shape;   /* ndim extents; NULL when ndim is 0 */
   const int64_t *strides; /* ndim strides; NULL: C-contiguous */
   guf_device device;      /* NULL means host memory */
@@ -59,7 +59,7 @@ enum guf_operand_kind {
  * operands (NEP 50). */
 typedef struct guf_operand {
   int32_t kind;    /* guf_operand_kind */
-  guf_dtype dtype; /* of a SCALAR; ignored for other kinds */
+  guf_dtype dtype; /* dtype of a SCALAR; ignored for other kinds */
   uint32_t flags;  /* 0 */
   uint32_t reserved;
   guf_array array;

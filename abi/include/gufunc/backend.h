@@ -78,8 +78,8 @@ typedef struct guf_launch_block {
   uint64_t address[GUF_MAX_OPERANDS];
   uint64_t mask; /* address of the mask's first byte, or 0 */
   int64_t mask_step[GUF_MAX_LOOP_NDIM];
-  guf_dtype dtype[GUF_MAX_OPERANDS];      /* of the operands in memory */
-  guf_dtype loop_dtype[GUF_MAX_OPERANDS]; /* of the loop */
+  guf_dtype dtype[GUF_MAX_OPERANDS];      /* dtypes of the operands in memory */
+  guf_dtype loop_dtype[GUF_MAX_OPERANDS]; /* dtypes of the loop */
   uint32_t operand_flags[GUF_MAX_OPERANDS];
   int32_t core_ndim[GUF_MAX_OPERANDS];     /* number of core dimensions of each operand */
   uint8_t core_name[GUF_MAX_CORE_STRIDES]; /* for each core stride, the index of its dimension in
@@ -176,7 +176,7 @@ typedef struct guf_method_block {
                                      at */
   const int64_t *operand_indices; /* byte offsets for at */
   int64_t nindices;
-  guf_dtype input_dtype, output_dtype; /* of the operands in memory */
+  guf_dtype input_dtype, output_dtype; /* dtypes of the operands in memory */
   guf_dtype loop_dtype;                /* X */
   uint32_t input_flags, output_flags;  /* guf_launch_operand_flag */
   guf_dtype element_dtype;             /* Y with GUF_METHOD_MIXED, else 0 */
@@ -193,7 +193,7 @@ typedef struct guf_method_block {
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;
-  void *kernel; /* of the loop X, X -> X or X, Y -> X; X -> X for at with a unary function */
+  void *kernel; /* of the loop X, X -> X or X, Y -> X; at with a unary function: X -> X */
   void *fold;
   void *stream;
   void *user;

@@ -56,7 +56,7 @@ typedef struct guf_trace_work {
   uint32_t thread; /* thread that queued it */
   uint32_t chunk;  /* chunk of guf_call_chunked, from 1; 0: none */
   char name[96];   /* "": the name of the call */
-  char kernel[96]; /* of a launch: name of the kernel function; "": it has none */
+  char kernel[96]; /* launches: name of the kernel function; "" if it has none */
 } guf_trace_work;
 
 /** Functions of the host. They may be called from any thread, do not block and do not allocate. */

@@ -176,7 +176,7 @@ enum guf_parameter_flag {
 typedef struct guf_module_parameter {
   int32_t kind; /* guf_parameter_kind */
   guf_dtype dtype;
-  int32_t ndim;   /* of a view: 0..GUF_MAX_LOOP_NDIM; 0 for other kinds */
+  int32_t ndim;   /* views: 0..GUF_MAX_LOOP_NDIM; 0 for other kinds */
   uint32_t flags; /* guf_parameter_flag */
 } guf_module_parameter;
 

@@ -31,8 +31,8 @@ typedef int32_t guf_status;
 
 enum guf_status_code {
   GUF_OK = 0,
-  GUF_NOT_READY = 1, /* from a query: the work is still running */
-  GUF_TIMEOUT = 2,   /* from a wait: the time ran out; the work continues */
+  GUF_NOT_READY = 1, /* returned by queries: the work is still running */
+  GUF_TIMEOUT = 2,   /* returned by waits: the time ran out; the work continues */
 
   /* 1xx: wrong arguments (ValueError) */
   GUF_E_ARG = 100,    /* a pointer, count, enum value or flag that the function does not accept */

@@ -18,7 +18,7 @@ int main(int argc, char **argv) try {
   sums.copy_to_host(result, stream);
   gufunc::Event done(device);
   done.record(stream);
-  done.wait();  // or stream.synchronize()
+  done.wait();  // stream.synchronize() waits as well
   for (const double value : result) std::printf("%g ", value);
   std::printf("\n");
   return 0;

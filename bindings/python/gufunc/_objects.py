@@ -60,7 +60,7 @@ class Device(_gufunc.Handle):
         return self.info.spec
 
     id = property(lambda self: self.info.index, doc="Its number among the backend's devices.")
-    name = property(lambda self: self.info.name, doc="What the vendor calls it.")
+    name = property(lambda self: self.info.name, doc="The vendor's name of the device.")
 
     @property
     def compute_capability(self):

@@ -160,7 +160,7 @@ def _of_function(function):
         try:
             function = function.ctypes
         except (AttributeError, NotImplementedError, TypeError):
-            declared = getattr(function, "_sig", None)  # its types are not ones of ctypes
+            declared = getattr(function, "_sig", None)  # the types are not ctypes types
             if declared is None:
                 return None, None
             names = map(str, (*declared.args, declared.return_type))

@@ -48,8 +48,8 @@ class Ufunc(_gufunc.UfuncBase):
     __name__ = property(lambda self: self.info.name)
     signature = property(lambda self: self.info.signature or None,
                          doc='"(n),(n)->()", or None for an elementwise ufunc.')
-    nargs = property(lambda self: self.nin + self.nout, doc="How many operands.")
-    ntypes = property(lambda self: len(self.types), doc="How many loops `types` lists.")
+    nargs = property(lambda self: self.nin + self.nout, doc="The number of operands.")
+    ntypes = property(lambda self: len(self.types), doc="The number of loops in `types`.")
 
     @property
     def loops(self):

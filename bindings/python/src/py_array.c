@@ -99,15 +99,15 @@ static PyObject *get_on_host(PyObject *self, void *unused) {
 static PyGetSetDef array_getset[] = {
     {"shape", get_shape, NULL, "The extents, a tuple.", NULL},
     {"strides", get_strides, NULL, "The signed distances in bytes, a tuple.", NULL},
-    {"ndim", get_ndim, NULL, "How many dimensions there are.", NULL},
-    {"size", get_number, NULL, "How many elements there are.", (void *)offsetof(gufpy_array, size)},
+    {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
+    {"size", get_number, NULL, "The number of elements.", (void *)offsetof(gufpy_array, size)},
     {"nbytes", get_number, NULL, "size * itemsize.", (void *)offsetof(gufpy_array, nbytes)},
-    {"address", get_number, NULL, "Where element (0, ..., 0) lies.",
+    {"address", get_number, NULL, "The address of element (0, ..., 0).",
      (void *)offsetof(gufpy_array, address)},
     {"_dtype", get_word, NULL, "The dtype's code.", (void *)offsetof(gufpy_array, dtype)},
     {"_flags", get_word, NULL, "guf_array_flag.", (void *)offsetof(gufpy_array, flags)},
     {"_device", get_device, NULL, "The device, or None.", NULL},
-    {"on_host", get_on_host, NULL, "Whether the host may touch the memory.", NULL},
+    {"on_host", get_on_host, NULL, "Whether the host can access the memory.", NULL},
     {0}};
 
 extern PyBufferProcs gufpy_array_buffer;

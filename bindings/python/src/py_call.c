@@ -309,8 +309,8 @@ static PyObject *get_count(PyObject *self, void *place) {
 }
 
 static PyGetSetDef ufunc_getset[] = {
-    {"nin", get_count, NULL, "How many inputs.", (void *)offsetof(gufpy_ufunc, nin)},
-    {"nout", get_count, NULL, "How many outputs.", (void *)offsetof(gufpy_ufunc, nout)},
+    {"nin", get_count, NULL, "The number of inputs.", (void *)offsetof(gufpy_ufunc, nin)},
+    {"nout", get_count, NULL, "The number of outputs.", (void *)offsetof(gufpy_ufunc, nout)},
     {0}};
 
 PyTypeObject gufpy_ufunc_type = {

@@ -343,24 +343,26 @@ PyMethodDef gufpy_ufunc_methods[] = {
     {"reduce", GUFPY_ENTRY(ufunc_reduce),
      "reduce($self, /, array, axis=0, dtype=None, out=None, keepdims=False, initial=...,\n"
      "       where=True, *, stream=None, device=None, order='K', threads=0)\n--\n\n"
-     "Folds elements along axes, as NumPy's reduce: these go, or have extent 1 with keepdims.\n"
-     "None: over all axes. Without `initial` a reduction starts from the identity, where there is\n"
-     "one. AxisError for an axis that the array does not have, ShapeError for a ufunc without a\n"
-     "reduction, or without an identity where there are no elements."},
+     "Reduces elements along axes, as NumPy's reduce does. The reduced axes are removed, or have\n"
+     "extent 1 with keepdims. None reduces all axes. Without `initial` a reduction starts from\n"
+     "the identity, if there is one. AxisError for an axis that the array does not have,\n"
+     "ShapeError for a ufunc without a reduction, or if there is no identity and there are no\n"
+     "elements."},
     {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
      "accumulate($self, /, array, axis=0, dtype=None, out=None, *, stream=None, device=None,\n"
      "           order='K', threads=0)\n--\n\n"
-     "All partial results along an axis, in the array's shape. Errors as reduce's."},
+     "All partial results along an axis, in the array's shape. The errors are those of reduce."},
     {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
      "reduceat($self, /, array, indices, axis=0, dtype=None, out=None, *, stream=None,\n"
      "         device=None, order='K', threads=0)\n--\n\n"
-     "Folds the stretches of an axis that indices begin: it has as many elements as these.\n"
-     "IndexOutOfRange for an index outside the axis, other errors as reduce's."},
+     "Reduces slices of an axis. Each index starts a slice, so the axis of the result has one\n"
+     "element per index. IndexOutOfRange for an index outside the axis; other errors are those\n"
+     "of reduce."},
     {"at", GUFPY_ENTRY(ufunc_at),
      "at($self, /, a, indices, b=None, *, stream=None, device=None, threads=0)\n--\n\n"
-     "a[indices] = op(a[indices], b), every occurrence counted."},
+     "a[indices] = op(a[indices], b), applied once per occurrence of an index."},
     {"outer", GUFPY_ENTRY(gufpy_ufunc_outer),
      "outer($self, A, B, /, **keywords)\n--\n\n"
-     "Applies a binary ufunc to all pairs: the shape of A, then that of B. DTypeError for a\n"
-     "generalized one."},
+     "Applies a binary ufunc to all pairs of elements. The result has the axes of A, then the\n"
+     "axes of B. DTypeError for a generalized ufunc."},
     {0}};

@@ -44,8 +44,8 @@ static struct {
   numpy_set_base_fn set_base;
   PyObject *describe;          /* (NumPy dtype) -> (code, swapped) */
   PyObject *descr_of;          /* (code, swapped) -> NumPy dtype */
-  numpy_known known[NKNOWN];   /* by descr */
-  numpy_known results[NKNOWN]; /* by dtype */
+  numpy_known known[NKNOWN];   /* indexed by descr */
+  numpy_known results[NKNOWN]; /* indexed by dtype */
 } numpy;
 
 /* Gets the functions of gufunc._numpy, which imports NumPy. */

@@ -58,12 +58,12 @@ typedef struct {
 typedef struct {
   gufpy_handle base;
   vectorcallfunc call;
-  uint32_t generation; /* of the entries in `learnt` */
+  uint32_t generation; /* generation of the entries in `learnt` */
   uint32_t next;
   gufpy_learnt learnt[GUFPY_FAST_ENTRIES];
   int32_t nin, nout;
   int32_t ncore;    /* 0: elementwise */
-  int32_t nresults; /* of a reduction with a user-defined accumulator; else 0 */
+  int32_t nresults; /* results of a user-defined accumulator; else 0 */
   int32_t in_place; /* the number of inputs written by a signature without outputs */
   uint32_t written; /* bit i: input i is written */
 } gufpy_ufunc;

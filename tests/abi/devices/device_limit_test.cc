@@ -5,7 +5,7 @@
 namespace device_test {
 namespace {
 
-constexpr int kDevices = 40;     // of each vendor
+constexpr int kDevices = 40;     // devices of each vendor
 constexpr int kMostOpened = 16;  // in addition to the cpu
 
 class DeviceLimit : public Devices {};

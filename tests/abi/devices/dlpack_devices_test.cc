@@ -114,7 +114,7 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
     const guf_array back = take(first);
     EXPECT_EQ(info(back).device, info(host).device);
     EXPECT_THAT(values(back), Each(2.0F));
-    guf_dlpack *const second = give(back);  // of the imported array
+    guf_dlpack *const second = give(back);  // a tensor of the imported array
     EXPECT_EQ(second->tensor.device_type, kinds[kind - 1]);
     second->deleter(second);
     if (kind != GUF_HOST_MANAGED || !cuda_) continue;

@@ -78,7 +78,7 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
     EXPECT_EQ(guf_stream_synchronize(adopted_, UINT64_MAX, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, 1000, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(call("add", {x, y}, {}, adopted_), GUF_E_CAPTURE);
-    // Because its loop can fail.
+    // This call is rejected because its loop can fail.
     EXPECT_EQ(call("power", {whole, whole}, whole, adopted_), GUF_E_CAPTURE);
     guf_array made = nullptr;
     EXPECT_EQ(guf_array_copy(a, GUF_ORDER_C, adopted_, &made, &error_), GUF_E_CAPTURE);

@@ -107,7 +107,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   synchronize(stream_);
   EXPECT_THAT(values(first), Each(3.0F));
   EXPECT_THAT(values(second), Each(5.0F));
-  // Also an update with work of another form.
+  // The new work may have another form.
   begin(stream_);
   add(c, c, first, stream_);
   add(first, c, first, stream_);

@@ -49,7 +49,7 @@ case $what in
     ;;
   run)
     program=$made/bin/$(basename "$1")
-    # One build at a time. An up-to-date program is not rebuilt.
+    # Only one build runs at a time. An up-to-date program is not rebuilt.
     flock "$made/lock" go build -o "$program" "$1"
     shift
     cd "$here"

@@ -52,7 +52,7 @@ struct Context {
   void *handle = nullptr;
   int device = 0;
   bool primary = false;
-  unsigned references = 0;  // of a primary context
+  unsigned references = 0;  // references of a primary context
   bool alive = true;
   int failure = kSuccess;  // sticky: every later call in this context returns it
   std::shared_ptr<Stream> legacy;
@@ -78,7 +78,7 @@ struct Event {
   Context *context = nullptr;
   bool timing = true;
   bool recorded = false;
-  Point point;              // of the last record
+  Point point;              // point of the last record
   uint64_t generation = 0;  // number of records
   uint64_t done_generation = 0;
   double milliseconds = 0;           // time at which the record of done_generation ran

@@ -33,7 +33,7 @@ enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFre
 struct Work {
   WorkKind kind;
   std::function<int()> run;
-  const void *what = nullptr;     // which kernel
+  const void *what = nullptr;     // the kernel
   uint64_t to = 0, to_bytes = 0;  // destination of a copy
 };
 
@@ -52,7 +52,7 @@ struct Stream {
   unsigned flags = 0;
   bool destroyed = false;
   bool has_worker = false;
-  bool running = false;  // its first operation is running
+  bool running = false;  // the first operation of the stream is running
   uint64_t favour = 0;   // adversarial order: the runnable stream with the highest value runs
   std::deque<Operation> queue;
   uint64_t enqueued = 0, completed = 0;

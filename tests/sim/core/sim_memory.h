@@ -57,7 +57,7 @@ class Arena {
   uint64_t base_ = 0, size_ = 0;
   uint64_t known_end_ = 0;  // AddressSanitizer guards the arena up to here
   bool device_check_;
-  std::map<uint64_t, uint64_t> free_;  // by address
+  std::map<uint64_t, uint64_t> free_;  // indexed by address
   std::deque<std::pair<uint64_t, uint64_t>> resting_;
 };
 

@@ -35,8 +35,8 @@ struct Module {
 struct Library {
   std::string digest;
   Image image;
-  std::map<void *, void *> modules;       // by context
-  std::map<std::string, void *> kernels;  // by name
+  std::map<void *, void *> modules;       // indexed by context
+  std::map<std::string, void *> kernels;  // indexed by name
 };
 
 // A kernel of a library. It becomes a function in each context that uses it.

@@ -38,7 +38,7 @@ TEST(StreamFailures, SurviveACallThatIsRefused) {
   failing.args.stream = stream;
   failing.in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
-  Call refused("add");  // its output is larger than any memory
+  Call refused("add");  // the output is larger than any memory
   refused.args.stream = stream;
   const int64_t too_many = int64_t{1} << 50;
   refused.in({GUF_F64, x.data(), {too_many, 1}, {0, 8}, 0})

@@ -26,8 +26,8 @@ using testing::Not;
 struct Seen {
   const char *first = nullptr, *end = nullptr;  // memory of the output
   size_t meet = 0;                              // number of threads that wait for each other
-  bool waited = false;                          // whether to wait for one thread too many
-  bool flipped = false, elsewhere = false;
+  bool waited = false;                          // set after the wait for an additional thread
+  bool turned = false, elsewhere = false;
   uint64_t calls = 0;
   int64_t longest = 0;
   std::set<std::thread::id> threads;

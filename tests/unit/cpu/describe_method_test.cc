@@ -169,7 +169,7 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
                                             "indices\nthreads: up to 3, "));
   stretches.indices = indices.data();
   EXPECT_THAT(text_of(stretches), HasSubstr("walk: stretch after stretch\nthreads: up to 3, "));
-  // One element each, except the last segment: 10
+  // Each segment has one element, except the last one, which has 10.
   std::fill(indices.begin(), indices.end(), 99990);
   EXPECT_THAT(text_of(stretches), HasSubstr("threads: 1, as work of 1009 is too little"));
   EXPECT_EQ(threads_of(stretches, 0, 1), 1u);

@@ -218,7 +218,7 @@ TEST_P(Tiles, WriteWhatItemByItemWrites) {
 // The heap is exhausted, so only stack memory is available.
 TEST_P(Tiles, NeedNoHeap) {
   guf_error error = fresh_error();
-  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // also frees cached scratch memory
+  ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // also frees cached memory
   test_host().alloc_fails = true;
   expect_tiles(GetParam(), 661, 200);
   test_host().alloc_fails = false;

@@ -270,8 +270,8 @@ TEST_F(StructuredMethods, OtherDtypesAreRefused) {
   EXPECT_THAT(truth.error.message, HasSubstr("to dtype('bool') according to the rule 'unsafe'"));
 }
 
-// As in NumPy, a function without an identity.
-TEST_F(StructuredMethods, HaveNoIdentity) {
+// As in NumPy, functions on structured dtypes have no identity.
+TEST_F(RecordMethods, HaveNoIdentity) {
   const std::vector<Sample> none, data = samples(4);
   Reduce empty(left_, view_of(none));
   EXPECT_EQ(empty.run(), GUF_E_VALUE);

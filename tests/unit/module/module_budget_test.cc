@@ -70,8 +70,8 @@ class Budget {
     std::printf("%d refused, %d accepted, the longest took %.3f s\n", refused_, accepted_,
                 longest_);
   }
-  const std::string &message() const { return message_; }  // of the last case
-  double seconds() const { return seconds_; }              // of the last case
+  const std::string &message() const { return message_; }  // message of the last case
+  double seconds() const { return seconds_; }              // run time of the last case
   int refused() const { return refused_; }
   int accepted() const { return accepted_; }
 

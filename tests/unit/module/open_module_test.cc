@@ -193,7 +193,7 @@ const Claim kClaims[] = {
 };
 
 TEST_P(OpenModuleClaims, AreRefusedBeforeAnythingIsMapped) {
-  std::vector<char> bytes = hand("hostile");  // its constructor ends the process
+  std::vector<char> bytes = hand("hostile");  // the constructor of this module ends the process
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
   std::vector<Elf64_Phdr> all(header.e_phnum), loads;
@@ -245,7 +245,7 @@ TEST_F(OpenModule, IsUnmappedWhenNothingKeepsIt) {
 
 TEST_F(OpenModule, AsDataRunsNothing) {
   const std::string path = temporary("hostile.so");
-  replace_file(path, hand("hostile"));  // its constructor ends the process
+  replace_file(path, hand("hostile"));  // the constructor of this module ends the process
   const ModuleRef module = open(path, GUF_MODULE_DATA_ONLY);
   const guf_module_v1 &table = module->table();
   EXPECT_STREQ(table.name, "hand");

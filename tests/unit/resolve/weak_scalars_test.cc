@@ -37,7 +37,7 @@ TEST(WeakScalars, IntsTakeTheArraysType) {
 TEST(WeakScalars, DescribeTheirValue) {
   TypedCall call("add", "f._");
   call.weak_float(1, 0.1);
-  for (int repeat = 0; repeat < 3; ++repeat) {  // by search first, then from the cache
+  for (int repeat = 0; repeat < 3; ++repeat) {  // only the first pass searches
     ASSERT_EQ(call.choose(), GUF_OK);
     EXPECT_EQ(call.loop(), "fff");
     EXPECT_EQ(call.choice().cast_mask, 0U);

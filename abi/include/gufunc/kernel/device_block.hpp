@@ -26,7 +26,7 @@ namespace device {
 
 enum {
   kThreads = 256,      // threads per block of row, nd and the move entries
-  kItemThreads = 128,  // of thread, lanes and block, and the maximum of staged
+  kItemThreads = 128,  // same for thread, lanes and block; maximum for staged
   kOuter = 7,          // outer loop dimensions of row, in addition to the inner one
   kDims = 8,           // loop dimensions of the other entries
   kCoreNames = 8,      // distinct core dimensions

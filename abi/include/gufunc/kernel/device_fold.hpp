@@ -11,7 +11,7 @@
 namespace guf {
 namespace device {
 
-// X, X -> X: leaves and join for functions that may be regrouped; fold, scan and at for all.
+// Loops X, X -> X have fold, scan and at. Functions that may be regrouped have leaves and join too.
 template <class Op, class T, bool MayFail>
 struct fold {
   typedef tree_block tree;
@@ -39,7 +39,7 @@ struct mixed_fold {
   static GUF_DEVICE_ONLY void from_left(const chain &p) { chain_fold<Op, X, Y, MayFail>::fold(p); }
 };
 
-// X -> X: only at.
+// Loops X -> X only have at.
 template <class Op, class T, bool MayFail>
 struct unary_fold {
   typedef at_block targets;

@@ -42,7 +42,7 @@ struct fold_source {
 };
 enum fold_form : u32 {
   kFormOwn = 1u << 16,     // the loop's own type, aligned and in native order
-  kFormPartial = 1u << 17  // of type A
+  kFormPartial = 1u << 17  // partial results of type A
 };
 
 // The output: partial results, or final results of type X.
@@ -111,7 +111,7 @@ struct scan_block {
   u32 items;  // tiles times lanes, of this launch
   divisor by_lanes;
   fold_source from;
-  u64 output;  // of X
+  u64 output;  // results of type X
   i64 output_step;
   lane_dims lanes;
 };

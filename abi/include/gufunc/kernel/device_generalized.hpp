@@ -159,7 +159,7 @@ struct generalized {
       Operand::use == role::out ? 0u : Operand::classes(place[K], p.core_size, p.core_stride[K])),
      ...);
     if constexpr (scalars) {
-      bool zero = false;  // of the last input, which is the divisor
+      bool zero = false;  // whether the last input, the divisor, is 0
       ((zero = Operand::use == role::in ? is_integer_zero(*(const typename Operand::type *)place[K])
                                         : zero),
        ...);

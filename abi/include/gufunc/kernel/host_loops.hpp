@@ -128,7 +128,7 @@ GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
                                                                                in...);
 }
 
-// Promised: the function keeps no variable on the stack, which gufcc checks.
+// With Promised, the function keeps no variable on the stack. gufcc checks this.
 template <class Op, class Ins, class Outs, bool MayFail = false, bool Promised = true>
 struct elementwise;
 

@@ -84,7 +84,7 @@ template <class T>
 GUF_FN T log_any(T x) {
   return log_special(x, log_of_parts(split_exponent(x)));
 }
-// For x positive, normal and finite.
+// The logarithm of x, which must be positive, normal and finite.
 template <class T>
 GUF_FN T log_ordinary(T x) {
   return log_of_parts(split_normal(x, T(0)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Absolute values of complex numbers without overflow, underflow or loss of digits: both parts are
-// scaled near 1 by one power of two, and sqrt(x^2 + y^2) is a sum of two numbers. On host and
-// device.
+// scaled near 1 by one power of two, and sqrt(x^2 + y^2) is a sum of two numbers. Used on
+// host and device.
 #ifndef GUFUNC_KERNEL_MATH_NORM_HPP
 #define GUFUNC_KERNEL_MATH_NORM_HPP
 

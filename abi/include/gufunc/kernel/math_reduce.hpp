@@ -20,7 +20,7 @@ struct angle {
 
 constexpr f64 kHuge = 0x1p25;
 
-// For 0 <= x <= kHuge.
+// Reduces x with 0 <= x <= kHuge.
 GUF_FN angle reduce_small(f64 x) {
   constexpr f64 first = 0x1.921fb54442d18p+0, second = 0x1.1a62633145c07p-54,
                 third = -0x1.f1976b7ed8fbcp-110;
@@ -42,9 +42,9 @@ GUF_FN angle reduce_small(f64 x) {
   return {sum.hi, sum.lo, to_bits(rounded)};
 }
 
-// For x >= 2^25; NaN for an infinity. x = X 2^(16 row - 32) with an integer X in [2^52, 2^68). The
-// table contains 2^(16 row - 32) 2/pi minus a multiple of 4, in [4, 8): the high part of its
-// product with X is a multiple of 4 and is dropped.
+// Reduces x >= 2^25; returns NaN for infinity. x = X 2^(16 row - 32) with an integer X in
+// [2^52, 2^68). The table contains 2^(16 row - 32) 2/pi minus a multiple of 4, in [4, 8): the high
+// part of its product with X is a multiple of 4 and is dropped.
 GUF_FN angle reduce_huge(f64 x) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 20u)) >> 4 & 63u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (((row << 4) - 32u) << 52));

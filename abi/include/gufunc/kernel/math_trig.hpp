@@ -37,7 +37,7 @@ struct half_angle {
   u64 half_turn;
 };
 
-// For |x| <= kHuge.
+// Reduces x with |x| <= kHuge.
 GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
   constexpr f64 over_pi = 0x1.45f306dc9c883p-2, rounder = bits_of<f64>::rounder;
   const f64 rounded = shift == 0.0 ? mad(x, over_pi, rounder) : mad(x, over_pi, shift) + rounder;

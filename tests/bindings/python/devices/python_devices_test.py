@@ -207,7 +207,7 @@ class OnDevice:
             launch(fixed, gufunc.array(b), c[:, ::2])
             np.testing.assert_array_equal(c[:, ::2], a @ b)
             self.assertTrue((c[:, 1::2] == -1).all())
-        pinned = self.gpu.pinned_array((20, 40), np.float32)  # its copies are queued
+        pinned = self.gpu.pinned_array((20, 40), np.float32)  # copies of pinned memory are queued
         kernel[grid, block, stream](there[0], there[1], pinned)
         np.testing.assert_array_equal(pinned.numpy(), a @ b)
         c = np.zeros((20, 40), np.float32)

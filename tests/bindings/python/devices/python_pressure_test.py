@@ -27,7 +27,7 @@ class Pressure(unittest.TestCase):
         self.device.limit_memory(LIMIT)
         self.addCleanup(self.device.limit_memory, None)
         gc.collect()
-        gc.disable()  # it runs only if an allocation fails
+        gc.disable()  # only a failed allocation collects
         self.addCleanup(gc.enable)
 
     def pressed(self, step):
@@ -84,7 +84,7 @@ class Pressure(unittest.TestCase):
         self.assertEqual(len(runs), 2)  # other failures do not collect
         with self.assertRaises(gufunc.NoMemoryError):
             gufunc.add.at(held[0], np.zeros(COUNT, int), 1)
-        self.assertEqual(len(runs), 2)  # nor do calls in place, which could count twice
+        self.assertEqual(len(runs), 2)  # calls in place do not; they could count twice
 
 
 if __name__ == "__main__":

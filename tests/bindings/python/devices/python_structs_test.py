@@ -45,7 +45,7 @@ class Ufuncs(unittest.TestCase):
         self.x = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], PAIR)
 
     def test_scalars_are_operands(self):
-        for _ in range(3):  # also when the result's dtype is known
+        for _ in range(3):  # repeated, because the result's dtype is then known
             both = self.add(self.x[1], self.x[2])
             self.assertIs(type(both), np.void)
             self.assertEqual((both.dtype, both.item()), (PAIR, (5, 4.0)))
