@@ -32,7 +32,7 @@ inline LoopKind loop_kind_of(const guf_method_block &block) {
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
-  Says says = Says::kNothing;
+  LoopKind kind = LoopKind::kNothing;
   LoopFailure *failure = nullptr;  // keeps the first failure of the launch or chunk
   FpStatus *fp_status = nullptr;   // the floating-point flags of the launch to report
 

@@ -83,7 +83,7 @@ class TiledLoop {
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[Tiling::kMostTransposed];
-  void *piece_ = nullptr;  // a block from the shelf
+  void *piece_ = nullptr;  // a block from the cache
   alignas(kTileLine) char stack_[Tiling::kMostTransposed][(kShortRow + kGap) * kTileLine];
 };
 

@@ -280,7 +280,7 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   fill_method_args(name, function);
   if (name == "guf_loop_desc") std::memcpy(struct_buffer_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1")
-    std::memcpy(struct_room_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
+    std::memcpy(struct_buffer_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
   if (name == "guf_reduction_desc") {  // the part functions do not match a reduction
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
     std::memcpy(struct_buffer_, &desc, sizeof desc);

@@ -368,21 +368,21 @@ TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   struct {
     guf_resolution found;
     uint64_t later;  // a caller with a longer struct
-  } room;
-  std::memset(&room, 0x5A, sizeof room);
-  room.found.struct_size = sizeof room;
-  ASSERT_EQ(guf_resolve(ufunc, &args, &room.found, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(room.found.struct_size, sizeof room);
-  EXPECT_EQ(room.found.noperands, 3);
-  EXPECT_EQ(room.found.dtypes[2], guf_dtype{GUF_F32});
-  EXPECT_EQ(room.found.dtypes[3], guf_dtype{0});
-  ASSERT_EQ(room.found.output_ndims[0], 2);
-  EXPECT_EQ(room.found.output_shapes[0][0], 2);
-  EXPECT_EQ(room.found.output_shapes[0][1], 3);
-  EXPECT_EQ(room.found.output_shapes[0][2], 0x5A5A5A5A5A5A5A5A);
-  EXPECT_EQ(room.found.output_ndims[1], 0);
-  EXPECT_EQ(room.found.output_shapes[1][0], 0x5A5A5A5A5A5A5A5A);
-  EXPECT_EQ(room.later, 0U);
+  } buffer;
+  std::memset(&buffer, 0x5A, sizeof buffer);
+  buffer.found.struct_size = sizeof buffer;
+  ASSERT_EQ(guf_resolve(ufunc, &args, &buffer.found, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(buffer.found.struct_size, sizeof buffer);
+  EXPECT_EQ(buffer.found.noperands, 3);
+  EXPECT_EQ(buffer.found.dtypes[2], guf_dtype{GUF_F32});
+  EXPECT_EQ(buffer.found.dtypes[3], guf_dtype{0});
+  ASSERT_EQ(buffer.found.output_ndims[0], 2);
+  EXPECT_EQ(buffer.found.output_shapes[0][0], 2);
+  EXPECT_EQ(buffer.found.output_shapes[0][1], 3);
+  EXPECT_EQ(buffer.found.output_shapes[0][2], 0x5A5A5A5A5A5A5A5A);
+  EXPECT_EQ(buffer.found.output_ndims[1], 0);
+  EXPECT_EQ(buffer.found.output_shapes[1][0], 0x5A5A5A5A5A5A5A5A);
+  EXPECT_EQ(buffer.later, 0U);
 }
 
 TEST_F(UfuncCapi, FindRefuses) {

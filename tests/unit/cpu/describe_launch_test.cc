@@ -27,7 +27,7 @@ struct Seen {
   const char *first = nullptr, *end = nullptr;  // memory of the output
   size_t meet = 0;                              // number of threads that wait for each other
   bool waited = false;                          // set after the wait for an additional thread
-  bool turned = false, elsewhere = false;
+  bool flipped = false, elsewhere = false;
   uint64_t calls = 0;
   int64_t longest = 0;
   std::set<std::thread::id> threads;

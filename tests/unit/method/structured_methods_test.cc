@@ -271,7 +271,7 @@ TEST_F(StructuredMethods, OtherDtypesAreRefused) {
 }
 
 // As in NumPy, functions on structured dtypes have no identity.
-TEST_F(RecordMethods, HaveNoIdentity) {
+TEST_F(StructuredMethods, HaveNoIdentity) {
   const std::vector<Sample> none, data = samples(4);
   Reduce empty(left_, view_of(none));
   EXPECT_EQ(empty.run(), GUF_E_VALUE);
