@@ -250,10 +250,11 @@ def main():
     parser.add_argument('--library', required=True)
     parser.add_argument('--device', default='cuda:0')
     parser.add_argument('--bytes', type=int, nargs='*', default=[4 * MIB, 64 * MIB, 256 * MIB],
-                        help='of each operand')
+                        help='sizes of each operand in bytes')
     parser.add_argument('--rounds', type=int, default=50)
-    parser.add_argument('--seconds', type=float, default=60, help='of three rounds at least')
-    parser.add_argument('--json', help='where the rows are written')
+    parser.add_argument('--seconds', type=float, default=60,
+                        help='time limit; at least three rounds run')
+    parser.add_argument('--json', help='write the results to this file')
     options = parser.parse_args()
     ours = Gufunc(abi.Library(os.path.abspath(options.library)), options.device)
     found, rows = find_peers(options.device)

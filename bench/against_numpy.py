@@ -130,9 +130,11 @@ def main():
     )
     parser.add_argument('--build', required=True, help='build folder of the release preset')
     parser.add_argument('--rounds', type=int, default=40)
-    parser.add_argument('--only', default='', help='workloads whose name matches this regex')
-    parser.add_argument('--json', help='write the figures here')
-    parser.add_argument('--peers', action='store_true', help='Numba, PyTorch and Eigen too')
+    parser.add_argument('--only', default='',
+                        help='run only workloads whose name matches this regex')
+    parser.add_argument('--json', help='write the results to this file')
+    parser.add_argument('--peers', action='store_true',
+                        help='also measure Numba, PyTorch and Eigen')
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
     library = abi.Library(str(build / 'lib' / 'libgufunc.so.0.1'))

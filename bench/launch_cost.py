@@ -43,7 +43,7 @@ def main():
     parser.add_argument('--build', type=pathlib.Path, required=True)
     parser.add_argument('--repetitions', type=int, default=40)
     parser.add_argument('--device', nargs='*', default=['cuda:0', 'roc:0'])
-    parser.add_argument('--silicon', action='store_true', help='the driver that is installed')
+    parser.add_argument('--silicon', action='store_true', help='use the installed driver')
     options = parser.parse_args()
     bad = 0
     for device in options.device:

@@ -91,8 +91,10 @@ def loading(path, plugin):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", type=pathlib.Path)
-    parser.add_argument("--list", type=pathlib.Path, help="names the library's exports")
-    parser.add_argument("--include", type=pathlib.Path, help="the headers that declare them")
+    parser.add_argument("--list", type=pathlib.Path,
+                        help="file with the names of the library's exports")
+    parser.add_argument("--include", type=pathlib.Path,
+                        help="folder of the headers that declare the exports")
     parser.add_argument("--plugin", type=pathlib.Path, action="append", default=[])
     args = parser.parse_args()
 

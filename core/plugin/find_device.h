@@ -11,13 +11,13 @@ namespace gufunc::plugin {
 // Errors  any 9xx <= the cpu plugin cannot be found or opened
 guf_status cpu_device(backend::Device **out, guf_error *error);
 
-// Finds a device by its spec, as guf_device_get does.
+// Finds a device by its spec, as guf_device_get.
 guf_status find_device(const char *spec, backend::Device **out, guf_error *error);
 
 // Chooses the device for "auto" anew at each call. A context stores the result.
 guf_status choose_device(backend::Device **out, guf_error *error);
 
-// Opens a device over a context of the program, as guf_device_adopt does.
+// As guf_device_adopt.
 guf_status adopt_device(const char *spec, uint64_t native, backend::Device **out, guf_error *error);
 
 }  // namespace gufunc::plugin

@@ -76,7 +76,7 @@ guf_status load_backend(const char *path, guf_error *error);
 // that were not reached are unchanged.
 guf_status shut_down(uint64_t timeout_ns, guf_error *error);
 
-// Costs one load. After shut_down, work that needs a device fails with GUF_E_SHUTDOWN.
+// One load. After shut_down, work that needs a device fails with GUF_E_SHUTDOWN.
 bool is_shut_down();
 
 // Makes the next cpu_device() look up the device again, so that it reports the shutdown.

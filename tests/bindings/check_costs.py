@@ -34,7 +34,8 @@ def commands(build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/release')
-    parser.add_argument('languages', nargs='*', metavar='LANGUAGE', help='cpp, python, rust, ...')
+    parser.add_argument('languages', nargs='*', metavar='LANGUAGE',
+                        help='run only these languages: cpp, python, rust, ...')
     options = parser.parse_args()
     build = options.build.resolve()
     known = commands(build)

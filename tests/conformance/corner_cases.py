@@ -47,11 +47,12 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', required=True, help='what numpy_functions.guf.cpp becomes')
-    parser.add_argument('--device', help='where everything runs; by default the cpu')
-    parser.add_argument('--case', type=int, help='this one only')
-    parser.add_argument('--without', type=int, help='all but this one')
-    parser.add_argument('--list', action='store_true', help='only tell the names')
+    parser.add_argument('--module', required=True,
+                        help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--device', help='device of all calls (default cpu)')
+    parser.add_argument('--case', type=int, help='run only this case')
+    parser.add_argument('--without', type=int, help='run all cases except this one')
+    parser.add_argument('--list', action='store_true', help='only print the names')
     options = parser.parse_args()
     assert [number for number, _, _ in CORNERS] == list(range(1, 37))
     if options.list:

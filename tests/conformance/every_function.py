@@ -59,14 +59,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
-    parser.add_argument('--device', help='where everything runs; by default the cpu')
-    parser.add_argument('--rounds', type=int, default=1, help='times that all of it is done')
-    parser.add_argument('--every', type=int, default=1, help='take one case of so many')
-    parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
+    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--device', help='device of all calls (default cpu)')
+    parser.add_argument('--rounds', type=int, default=1, help='number of repetitions of all cases')
+    parser.add_argument('--every', type=int, default=1, help='run only every N-th case')
+    parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this time')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--only', nargs='+', metavar='NAME',
-                        help='these functions and methods, such as sin and add.reduce')
+                        help='run only these functions and methods, such as sin and add.reduce')
     options = parser.parse_args()
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is first used

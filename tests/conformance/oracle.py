@@ -321,14 +321,15 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
-    parser.add_argument('--caller', help='the test library conformance_caller')
-    parser.add_argument('--device', help='where everything runs; by default the cpu')
+    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--caller', help='path of the test library conformance_caller')
+    parser.add_argument('--device', help='device of all calls (default cpu)')
     parser.add_argument('--cases', type=int, default=100_000)
-    parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this long')
-    parser.add_argument('--seed', type=int, default=commit_seed(), help="else the commit's")
+    parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this time')
+    parser.add_argument('--seed', type=int, default=commit_seed(),
+                        help="default: a seed that depends on the commit")
     kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:]), 'big', 'streamed', 'failing']
-    parser.add_argument('--only', choices=kinds, help='by default all')
+    parser.add_argument('--only', choices=kinds, help='run only this kind of cases (default: all)')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
     watched = Watched()

@@ -38,10 +38,11 @@ def first_difference(library, count, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--caller', required=True, help='the test library conformance_caller')
-    parser.add_argument('--cases', type=int, default=3000, help='without a fault')
+    parser.add_argument('--caller', required=True,
+                        help='path of the test library conformance_caller')
+    parser.add_argument('--cases', type=int, default=3000, help='number of cases without a fault')
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--fault', help='only those whose name begins so')
+    parser.add_argument('--fault', help='run only faults whose name starts with this')
     options = parser.parse_args()
     np.seterr(all='ignore')
     number, case, text = first_difference(

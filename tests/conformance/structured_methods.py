@@ -320,7 +320,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--device', help='where everything runs; by default the cpu')
+    parser.add_argument('--device', help='device of all calls (default cpu)')
     parser.add_argument('--cases', type=int, default=1200)
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()

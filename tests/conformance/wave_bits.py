@@ -90,10 +90,10 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='what numpy_functions.guf.cpp becomes')
+    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
     parser.add_argument('--cases', type=int, default=3000)
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--run', action='store_true', help='one of the processes')
+    parser.add_argument('--run', action='store_true', help='run as one of the two processes')
     options = parser.parse_args()
     if options.run:
         return run(options)

@@ -144,7 +144,8 @@ def generate(root):
 def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--check", action="store_true",
+                        help="compare the file instead of writing it")
     arguments = parser.parse_args()
     text, path = generate(here.parents[2]), here / "misuse_table.inc"
     if not arguments.check:
