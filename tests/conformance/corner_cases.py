@@ -48,7 +48,7 @@ def main():
     )
     parser.add_argument('--library', required=True)
     parser.add_argument('--module', required=True,
-                        help='module compiled from lent_functions.guf.cpp')
+                        help='module compiled from numpy_functions.guf.cpp')
     parser.add_argument('--device', help='device of all calls (default cpu)')
     parser.add_argument('--case', type=int, help='run only this case')
     parser.add_argument('--without', type=int, help='run all cases except this one')

@@ -59,7 +59,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--module', help='module compiled from numpy_functions.guf.cpp')
     parser.add_argument('--device', help='device of all calls (default cpu)')
     parser.add_argument('--rounds', type=int, default=1, help='number of repetitions of all cases')
     parser.add_argument('--every', type=int, default=1, help='run only every N-th case')

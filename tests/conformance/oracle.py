@@ -321,7 +321,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--module', help='module compiled from numpy_functions.guf.cpp')
     parser.add_argument('--caller', help='path of the test library conformance_caller')
     parser.add_argument('--device', help='device of all calls (default cpu)')
     parser.add_argument('--cases', type=int, default=100_000)

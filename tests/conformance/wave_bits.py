@@ -90,7 +90,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--library', required=True)
-    parser.add_argument('--module', help='module compiled from lent_functions.guf.cpp')
+    parser.add_argument('--module', help='module compiled from numpy_functions.guf.cpp')
     parser.add_argument('--cases', type=int, default=3000)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--run', action='store_true', help='run as one of the two processes')

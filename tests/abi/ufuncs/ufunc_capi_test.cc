@@ -121,9 +121,9 @@ TEST_F(UfuncCapi, DescribesCoreDimensions) {
               ElementsAre(2, 2, 0, 2, 3, 0));
   EXPECT_THAT(std::vector<int32_t>(info.core_dims, info.core_dims + 10),
               ElementsAre(0, 1, 1, 2, 0, 2, 3, 1, 1, 0));
-  EXPECT_THAT(std::vector<uint32_t>(info.core_flags, info.core_flags + 5),
-              ElementsAre(GUF_CORE_DIM_OPTIONAL, GUF_CORE_DIM_BROADCASTABLE, GUF_CORE_DIM_OPTIONAL,
-                          0, 0));
+  EXPECT_THAT(
+      std::vector<uint32_t>(info.core_flags, info.core_flags + 5),
+      ElementsAre(GUF_CORE_DIM_OPTIONAL, GUF_CORE_DIM_BROADCASTABLE, GUF_CORE_DIM_OPTIONAL, 0, 0));
   EXPECT_THAT(std::vector<int64_t>(info.core_sizes, info.core_sizes + 5),
               ElementsAre(-1, -1, -1, 3, 0));
   expected = desc("plain");
