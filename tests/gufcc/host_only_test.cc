@@ -14,9 +14,9 @@ using testing::Not;
 
 struct Refusal {
   const char *name;
-  const char *before;  // at namespace scope, on line 2
-  const char *body;    // body of `float f(float x)`, on line 4
-  const char *said;    // expected after the file name
+  const char *before;   // at namespace scope, on line 2
+  const char *body;     // body of `float f(float x)`, on line 4
+  const char *message;  // expected after the file name
 };
 
 class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
