@@ -19,6 +19,8 @@ VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")
 VENDOR_IF = re.compile(
     r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|CUDA_VERSION|__NVCC__|__NVPTX__|__HIP\w*"
     r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
+# The headers of the backend SDK are installed beside those of abi/include.
+SDK = pathlib.Path("backends/sdk/include")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 # The tests of the programs include the programs' headers.
@@ -28,7 +30,7 @@ TESTS_OF = {"tests/gufcc": ["tools/gufcc"], "tests/images": ["tools/gufcc"],
 
 def resolve(root, source, kind, name):
     """Returns the path of an include within the tree, or None for an external header."""
-    places = [source.parent, pathlib.Path(), pathlib.Path("abi/include")]
+    places = [source.parent, pathlib.Path(), pathlib.Path("abi/include"), SDK]
     places += [pathlib.Path(tool) for tests, tools in TESTS_OF.items() for tool in tools
                if source.as_posix().startswith(tests + "/")]
     for place in places[0 if kind == '"' else 1:]:
@@ -67,13 +69,17 @@ VENDORS = ("cuda", "roc")
 def refuse_in_backend(source, target):
     if target.parts[:2] == ("abi", "include"):
         return None
-    if target.parts[:2] == source.parts[:2] or target.parts[:2] == ("backends", "kernels"):
+    if target.parts[:2] == source.parts[:2]:
+        return None
+    if source.parts[1] == "sdk":
+        return "the backend SDK sees abi/include and itself"
+    if target.parts[:2] in (("backends", "kernels"), ("backends", "sdk")):
         return None
     if source.parts[1] == "cpu" and target.parts[:2] == ("backends", "emulator"):
         return None
     if source.parts[1] in VENDORS and target.parts[:2] == ("backends", "gpu"):
         return None
-    return "a backend sees gufunc/backend.h, backends/kernels and itself"
+    return "a backend sees gufunc/backend.h, backends/sdk, backends/kernels and itself"
 
 
 # The folders that each top folder may include, besides abi/include.
@@ -81,19 +87,20 @@ VISIBLE = {
     "abi/src": ("abi/src", "core"),
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
     "tools": ("tools",),
-    "tests/unit/cpu": ("tests", "backends/cpu"),
+    "tests/unit/cpu": ("tests", "backends/cpu", "backends/sdk"),
     "tests/unit/emulator": ("tests", "backends/emulator"),
     "tests/sim": ("tests/sim", "backends/emulator"),
-    "tests/unit/gpu": ("tests", "backends/gpu", "backends/cuda", "backends/roc",
+    "tests/unit/gpu": ("tests", "backends/gpu", "backends/sdk", "backends/cuda", "backends/roc",
                        "backends/emulator", "backends/kernels"),
     "tests/unit": ("tests", "core"),
-    "tests/plugins": ("tests", "core"),
+    "tests/plugins": ("tests", "core", "backends/sdk"),
     "tests/fuzz": ("tests", "tools", "core"),
     "tests/gufcc": ("tests", "tools/gufcc", "core/module", "core/backend"),
-    "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend", "backends/gpu"),
+    "tests/images": ("tests", "tools/gufcc", "core/module", "core/backend", "backends/gpu",
+                     "backends/sdk"),
     "tests/tools": ("tests", "tools"),
     "tests": ("tests",),
-    "examples": ("examples",),
+    "examples": ("examples", "backends/sdk"),
     "bench": ("bench",),
     "bindings": ("bindings",),
 }

@@ -6,14 +6,15 @@
 #include "backends/cpu/claim_pool.h"
 
 #include <pthread.h>
+#include <gufunc/backend/fork_watch.hpp>
 #include <gufunc/float_control.hpp>
 
 #include <algorithm>
 #include <chrono>
 
 #include "backends/cpu/alternate_stack.h"
+#include "backends/cpu/cpu_host.h"
 #include "backends/cpu/deadline.h"
-#include "backends/cpu/fork_watch.h"
 #include "backends/cpu/futex.h"
 
 namespace gufunc::cpu {

@@ -4,7 +4,8 @@
 
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/deadline.h"
-#include "backends/cpu/fork_watch.h"
+
+#include <gufunc/backend/fork_watch.hpp>
 
 namespace gufunc::cpu {
 

@@ -3,12 +3,14 @@
 #ifndef GUFUNC_BACKENDS_CPU_CPU_EVENT_H
 #define GUFUNC_BACKENDS_CPU_CPU_EVENT_H
 
+#include <gufunc/backend/failure.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
-#include "backends/cpu/cpu_failure.h"
+#include "backends/cpu/cpu_host.h"
 
 namespace gufunc::cpu {
 

@@ -93,7 +93,7 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
                      const ItemTraversal &items, LoopCost *cost, uint64_t first, uint64_t last,
                      guf_error *error) {
   const Stopwatch stopwatch;
-  GUF_CPU_TRY(run_items(block, loop, items, first, last, error));
+  GUF_BACKEND_TRY(run_items(block, loop, items, first, last, error));
   cost->record((last - first) * item_work(block), stopwatch.ns());
   return GUF_OK;
 }
@@ -107,12 +107,12 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   if (strategy->items.walk == Walk::kTiles) unit = static_cast<uint64_t>(kTileRows * block.size[0]);
   const Stopwatch stopwatch;
   uint64_t done = std::min(unit, block.items);
-  GUF_CPU_TRY(run_items(block, loop, strategy->items, 0, done, error));
+  GUF_BACKEND_TRY(run_items(block, loop, strategy->items, 0, done, error));
   const uint64_t ns = stopwatch.ns();
   if (ns >= kColdNs || block.items - done <= unit) {
     cost->record(done * item_work(block), ns);
   } else {
-    GUF_CPU_TRY(run_timed(block, loop, strategy->items, cost, done, done + unit, error));
+    GUF_BACKEND_TRY(run_timed(block, loop, strategy->items, cost, done, done + unit, error));
     done += unit;
   }
   if (done == block.items) return GUF_OK;

@@ -100,7 +100,7 @@ class LaunchTask : public Task {
       return execute_launch(launch_, error);  // measures the loop if it can divide the launch
     }
     const Stopwatch stopwatch;
-    GUF_CPU_TRY(execute_launch(launch_, error));
+    GUF_BACKEND_TRY(execute_launch(launch_, error));
     LoopCost(launch_.kernel, launch_.user).record(work_of(block), stopwatch.ns());
     return GUF_OK;
   }
@@ -242,7 +242,7 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
 
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   const guf_launch_block &block = *launch->block;
-  GUF_CPU_TRY(check_flags(block, error));
+  GUF_BACKEND_TRY(check_flags(block, error));
   if (launch->stream == nullptr) return execute_launch(*launch, error);
   auto *stream = static_cast<Stream *>(launch->stream);
   LaunchTask task(*launch);

@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_stream.h"
 
 #include <pthread.h>
+#include <gufunc/backend/fork_watch.hpp>
 #include <gufunc/float_control.hpp>
 
 #include <chrono>
@@ -13,7 +14,6 @@
 #include "backends/cpu/alternate_stack.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/deadline.h"
-#include "backends/cpu/fork_watch.h"
 #include "backends/cpu/futex.h"
 #include "backends/cpu/thread_count.h"
 
@@ -76,7 +76,7 @@ class Stream::InlineRun {
 };
 
 guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
-  GUF_CPU_TRY(check_fork(error));
+  GUF_BACKEND_TRY(check_fork(error));
   if (is_traced()) task.traced = make_traced(number_);
   bool ours = place == Place::kInlineWhenIdle && begin_inline();
   if (place == Place::kCaller) {
@@ -227,12 +227,12 @@ void Stream::serve() {
 }
 
 guf_status Stream::query(guf_error *error) {
-  GUF_CPU_TRY(check_fork(error));
+  GUF_BACKEND_TRY(check_fork(error));
   return (state_.load(std::memory_order_acquire) & kRunning) != 0 ? GUF_NOT_READY : GUF_OK;
 }
 
 guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
-  GUF_CPU_TRY(check_fork(error));
+  GUF_BACKEND_TRY(check_fork(error));
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
   if (notice_runner()) {

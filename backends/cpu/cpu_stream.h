@@ -5,13 +5,14 @@
 #define GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend/failure.hpp>
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
-#include "backends/cpu/cpu_failure.h"
+#include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_trace.h"
 
 namespace gufunc::cpu {
@@ -71,7 +72,7 @@ class Stream {
 
   ~Stream() = default;
   template <class T>
-  friend void destroy(T *object);
+  friend void sdk::destroy(T *object);
 
   guf_status check_fork(guf_error *error) const;
   bool begin_inline();

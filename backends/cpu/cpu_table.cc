@@ -2,7 +2,8 @@
 // The cpu backend's table.
 #include "backends/cpu/cpu_table.h"
 
-#include <algorithm>
+#include <gufunc/backend/fork_watch.hpp>
+
 #include <cstring>
 
 #include "backends/cpu/claim_pool.h"
@@ -13,7 +14,6 @@
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/cpu_trace.h"
 #include "backends/cpu/deadline.h"
-#include "backends/cpu/fork_watch.h"
 #include "backends/cpu/tiled_loop.h"
 
 namespace gufunc::cpu {
@@ -69,9 +69,9 @@ guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error)
 
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   const Deadline deadline(timeout_ns);
-  GUF_CPU_TRY(Stream::wait_for_threads(timeout_ns));
+  GUF_BACKEND_TRY(Stream::wait_for_threads(timeout_ns));
   const auto left = deadline.left(std::chrono::hours(1));
-  GUF_CPU_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
+  GUF_BACKEND_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
   TiledLoop::free_scratch();
   free_kernel_workers();
   return GUF_OK;
@@ -94,42 +94,14 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
               version);
 }
 
-guf_backend_api make_table(uint32_t host_minor) {
+guf_backend_api make_table() {
   guf_backend_api api = {};
-  api.struct_size = sizeof(api);
-  api.abi_minor = std::min<uint32_t>(host_minor, GUF_BACKEND_ABI_MINOR);
   api.name = "cpu";
   api.version = GUFUNC_CPU_VERSION;
   api.features = GUF_BACKEND_FP_FLAGS | GUF_BACKEND_METHOD_FP_FLAGS | GUF_BACKEND_METHOD_STRUCTURED;
-  api.probe = probe;
-  api.device_open = device_open;
-  api.device_close = device_close;
-  api.memory_alloc = memory_alloc;
-  api.memory_free = memory_free;
-  api.copy = copy;
-  api.fill = fill;
-  api.stream_open = stream_open;
-  api.stream_close = stream_close;
-  api.stream_query = stream_query;
-  api.stream_synchronize = stream_synchronize;
-  api.stream_wait_event = stream_wait_event;
-  api.event_open = event_open;
-  api.event_close = event_close;
-  api.event_record = event_record;
-  api.event_query = event_query;
-  api.event_synchronize = event_synchronize;
-  api.builtins = builtins;
-  api.image_score = image_score;
-  api.module_load = module_load;
-  api.module_unload = module_unload;
-  api.kernel_get = kernel_get;
-  api.launch = launch;
-  api.convert = convert;
-  api.method = method;
-  api.shutdown = shutdown;
-  api.extension = extension;
-  api.describe_launch = describe_launch;
-  api.describe_method = describe_method;
+#define GUF_REQUIRED_SLOT(slot) api.slot = slot;
+#define GUF_OPTIONAL_SLOT(slot) api.slot = slot;
+#include <gufunc/backend_slots.def>
   return api;
 }
 
@@ -138,10 +110,8 @@ guf_backend_api make_table(uint32_t host_minor) {
 
 guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t host_minor,
                                    guf_backend_api *api, guf_error *) {
-  gufunc::cpu::set_host(host);
-  gufunc::cpu::start_fork_watch();
-  const guf_backend_api table = gufunc::cpu::make_table(host_minor);
-  // An older host gets the prefix that it knows; struct_size is the size of the host's table.
-  std::memcpy(api, &table, std::min<size_t>(api->struct_size, sizeof(table)));
+  gufunc::sdk::set_host(host);
+  gufunc::sdk::start_fork_watch();
+  gufunc::sdk::give_table(gufunc::cpu::make_table(), host_minor, api);
   return GUF_OK;
 }

@@ -64,7 +64,7 @@ void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, Text
 guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error) {
   const guf_launch_block &block = *launch->block;
-  GUF_CPU_TRY(check_flags(block, error));
+  GUF_BACKEND_TRY(check_flags(block, error));
   TextBuffer out(out_text, text_size);
   const LoopCost cost(launch->kernel, launch->user);
   const LaunchStrategy strategy = launch_strategy(block, launch->max_threads, cost);

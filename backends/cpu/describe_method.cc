@@ -71,7 +71,7 @@ void describe_method_threads(const guf_backend_method &method, const MethodTrave
 guf_status describe_method(void *, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error) {
   MethodTraversal traversal;
-  GUF_CPU_TRY(decide_method(*method, &traversal, error));
+  GUF_BACKEND_TRY(decide_method(*method, &traversal, error));
   TextBuffer out(out_text, text_size);
   describe_method_walk(*method, traversal, &out);
   describe_method_threads(*method, traversal, &out);

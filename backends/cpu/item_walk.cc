@@ -83,7 +83,7 @@ class DirectLoop {
         call[i] = row[i];
         row[i] += block_.outer_step[0][i];
       }
-      GUF_CPU_TRY(loop_(call, dims_, block_.step));
+      GUF_BACKEND_TRY(loop_(call, dims_, block_.step));
     }
     return GUF_OK;
   }
@@ -117,7 +117,7 @@ guf_status run_masked_row(Loop &loop, const guf_launch_block &block, char *const
     const int64_t end = find_mask(mask, step, begin, count, false);
     char *run[GUF_MAX_OPERANDS];
     for (int i = 0; i < block.noperands; ++i) run[i] = args[i] + begin * block.step[i];
-    GUF_CPU_TRY(loop.run_row(run, end - begin));
+    GUF_BACKEND_TRY(loop.run_row(run, end - begin));
     begin = find_mask(mask, step, end, count, true);
   }
   return GUF_OK;
@@ -138,10 +138,10 @@ guf_status run_range(Loop &loop, const guf_launch_block &block, uint64_t first, 
       args = part;
     }
     if (walk.mask() != nullptr) {
-      GUF_CPU_TRY(
+      GUF_BACKEND_TRY(
           run_masked_row(loop, block, args, walk.mask() + begin * block.mask_step[0], count));
     } else {
-      GUF_CPU_TRY(loop.run_row(args, count));
+      GUF_BACKEND_TRY(loop.run_row(args, count));
     }
     first += static_cast<uint64_t>(count);
     offset = 0;
@@ -162,7 +162,7 @@ guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first,
   RowWalk walk(block, first / row_items);
   for (auto left = static_cast<int64_t>((last - first) / row_items); left > 0;) {
     const int64_t rows = std::min(walk.rows_left(), left);
-    GUF_CPU_TRY(loop.run_rows(walk.row(), rows));
+    GUF_BACKEND_TRY(loop.run_rows(walk.row(), rows));
     walk.skip(rows);
     left -= rows;
   }
@@ -194,7 +194,7 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
   switch (traversal.walk) {
     case Walk::kStaged: {
       StagedLoop staged;
-      GUF_CPU_TRY(staged.open(block, loop, error));
+      GUF_BACKEND_TRY(staged.open(block, loop, error));
       return run_range(staged, block, first, last);
     }
     case Walk::kTiles: {

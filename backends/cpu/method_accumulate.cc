@@ -62,10 +62,10 @@ class TotalScan {
     if (level.count == 0) {
       move_elements(level.local, size, totals, step, lanes_, static_cast<uint32_t>(size), 0);
     } else {
-      GUF_CPU_TRY(apply(fold_, level.local, size, totals, step, level.local, size, lanes_));
+      GUF_BACKEND_TRY(apply(fold_, level.local, size, totals, step, level.local, size, lanes_));
     }
     if (level.has_offset) {
-      GUF_CPU_TRY(apply(fold_, level.offset, size, level.local, size, out, size, lanes_));
+      GUF_BACKEND_TRY(apply(fold_, level.offset, size, level.local, size, out, size, lanes_));
     } else {
       std::memcpy(out, level.local, static_cast<size_t>(lanes_ * size));
     }
@@ -148,7 +148,7 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
       return GUF_OK;
     }
     for (uint64_t i = 0; i < whole.count(); ++i) {
-      GUF_CPU_TRY(share_unit(whole, whole.unit(i), threads));
+      GUF_BACKEND_TRY(share_unit(whole, whole.unit(i), threads));
     }
     return GUF_OK;
   }
@@ -166,7 +166,7 @@ guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint6
   MethodScratch scratch;
   for (uint64_t i = first; i < last; ++i) {
     const MethodScratch::Scope scope(scratch);
-    GUF_CPU_TRY(run_unit(units, units.unit(i), scratch));
+    GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
   }
   return GUF_OK;
 }
@@ -188,15 +188,15 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
     Results out = output.from(i);
     if (staged != nullptr) out = {staged, count * size_, size_};
     const bool goes_on = !fold_.tree() && i != 0;
-    GUF_CPU_TRY(scan_part(units, unit, i, count, out, goes_on ? last : nullptr, scratch));
+    GUF_BACKEND_TRY(scan_part(units, unit, i, count, out, goes_on ? last : nullptr, scratch));
     for (int64_t t = 0; t < count; t += kScanTile) {
       const Results tile = out.from(t);
       const int64_t size = std::min(kScanTile, count - t);
       move_elements(last, size_, tile.row(size - 1), out.lane_step, lanes,
                     static_cast<uint32_t>(size_), 0);
       if (!fold_.tree()) continue;
-      if (i + t != 0) GUF_CPU_TRY(add_offset(tile, lanes, size, totals.offset()));
-      if (i + t + size < n) GUF_CPU_TRY(totals.push(last, size_));
+      if (i + t != 0) GUF_BACKEND_TRY(add_offset(tile, lanes, size, totals.offset()));
+      if (i + t + size < n) GUF_BACKEND_TRY(totals.push(last, size_));
     }
     for (int64_t k = 0; staged != nullptr && k < lanes; ++k) {
       sink_.put_values(out.base + k * out.lane_step, size_, output.row(i) + k * output.lane_step,
@@ -224,7 +224,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     for (auto i = static_cast<int64_t>(first) * part; first < last; ++first, i += part) {
       const MethodScratch::Scope scope(own);
       const int64_t count = std::min(part, n - i);
-      GUF_CPU_TRY(scan_part(units, unit, i, count, output.from(i), nullptr, own));
+      GUF_BACKEND_TRY(scan_part(units, unit, i, count, output.from(i), nullptr, own));
       for (int64_t t = i; t < i + count; t += kScanTile) {
         move_elements(all + t / kScanTile * bytes, size_,
                       output.row(std::min(t + kScanTile, n) - 1), output.lane_step, lanes,
@@ -233,15 +233,16 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     }
     return GUF_OK;
   };
-  GUF_CPU_TRY(share(parts, work, threads, scan_parts));
+  GUF_BACKEND_TRY(share(parts, work, threads, scan_parts));
   for (int64_t t = 0; t + 1 < tiles; ++t) {  // the total of a tile becomes the offset of the next
-    GUF_CPU_TRY(totals.push(all + t * bytes, size_));
+    GUF_BACKEND_TRY(totals.push(all + t * bytes, size_));
     std::memcpy(all + t * bytes, totals.offset(), static_cast<size_t>(bytes));
   }
   const auto add_offsets = [&](uint64_t first, uint64_t last) -> guf_status {
     for (auto t = static_cast<int64_t>(first); t < static_cast<int64_t>(last); ++t) {
       const int64_t i = (t + 1) * kScanTile;
-      GUF_CPU_TRY(add_offset(output.from(i), lanes, std::min(kScanTile, n - i), all + t * bytes));
+      GUF_BACKEND_TRY(
+          add_offset(output.from(i), lanes, std::min(kScanTile, n - i), all + t * bytes));
     }
     return GUF_OK;
   };
@@ -260,7 +261,7 @@ guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit,
   const int64_t tiles = n / kScanTile, done = tiles * kScanTile;
   const ScanRows rows = {
       in.base, kScanTile * in.step, in.step, out.base, kScanTile * out.step, out.step, nullptr, 0};
-  GUF_CPU_TRY(fold_.scan(rows, tiles, kScanTile));
+  GUF_BACKEND_TRY(fold_.scan(rows, tiles, kScanTile));
   in.base += done * in.step;
   return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
 }
@@ -274,14 +275,15 @@ guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_
         n);
   }
   if (before != nullptr) {
-    GUF_CPU_TRY(apply(fold_, before, size_, in.base, in.lane_step, out.base, out.lane_step, lanes));
+    GUF_BACKEND_TRY(
+        apply(fold_, before, size_, in.base, in.lane_step, out.base, out.lane_step, lanes));
   } else if (in.base != out.base) {
     move_elements(out.base, out.lane_step, in.base, in.lane_step, lanes,
                   static_cast<uint32_t>(size_), 0);
   }
   for (int64_t i = 1; i < n; ++i) {
-    GUF_CPU_TRY(apply(fold_, out.row(i - 1), out.lane_step, in.base + i * in.step, in.lane_step,
-                      out.row(i), out.lane_step, lanes));
+    GUF_BACKEND_TRY(apply(fold_, out.row(i - 1), out.lane_step, in.base + i * in.step, in.lane_step,
+                          out.row(i), out.lane_step, lanes));
   }
   return GUF_OK;
 }
@@ -291,12 +293,12 @@ guf_status Accumulation::add_offset(const Results &out, int64_t lanes, int64_t n
   if (lanes < n) {
     for (int64_t k = 0; k < lanes; ++k) {
       char *const row = out.base + k * out.lane_step;
-      GUF_CPU_TRY(apply(fold_, offset + k * size_, 0, row, out.step, row, out.step, n));
+      GUF_BACKEND_TRY(apply(fold_, offset + k * size_, 0, row, out.step, row, out.step, n));
     }
     return GUF_OK;
   }
   for (int64_t i = 0; i < n; ++i) {
-    GUF_CPU_TRY(
+    GUF_BACKEND_TRY(
         apply(fold_, offset, size_, out.row(i), out.lane_step, out.row(i), out.lane_step, lanes));
   }
   return GUF_OK;

@@ -131,7 +131,7 @@ class Runs {
       while (count < left && !seen_.add(block_.indices[i + count])) ++count;
       const bool too_short = plain && count < kShortRun;
       if (too_short) count = left;  // the next run is probably too short as well
-      GUF_CPU_TRY(too_short ? run_each(i, count) : run_together(i, count));
+      GUF_BACKEND_TRY(too_short ? run_each(i, count) : run_together(i, count));
       i += count;
     }
     return GUF_OK;
@@ -168,7 +168,7 @@ class Runs {
       if (block_.input != 0) {
         args[1] = reinterpret_cast<char *>(block_.input) + block_.operand_indices[i];
       }
-      GUF_CPU_TRY(fold_.loop()(args, &one, steps));
+      GUF_BACKEND_TRY(fold_.loop()(args, &one, steps));
     }
     return GUF_OK;
   }
@@ -190,7 +190,7 @@ class Runs {
       operand_.row(operands_, size, raw_, in_bytes, count);
       args[1] = operands_;
     }
-    GUF_CPU_TRY(fold_.loop()(args, &count, steps));
+    GUF_BACKEND_TRY(fold_.loop()(args, &count, steps));
     store_.row(raw_, out_size, values_, size, count);
     scatter(out_bytes, raw_, count, array, indices);
     return GUF_OK;
@@ -247,7 +247,7 @@ guf_status run_items_of_each(const guf_backend_method &method, const Fold &fold)
     if (block.input != 0) {
       launch.address[1] = block.input + static_cast<uint64_t>(block.operand_indices[i]);
     }
-    GUF_CPU_TRY(run_items(launch, fold.loop(), traversal, 0, block.items, nullptr));
+    GUF_BACKEND_TRY(run_items(launch, fold.loop(), traversal, 0, block.items, nullptr));
   }
   return GUF_OK;
 }

@@ -120,7 +120,7 @@ guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_
 
 guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
                        int64_t count) const {
-  GUF_CPU_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
+  GUF_BACKEND_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
   if (__builtin_expect(loop_.fp_status != nullptr, 0) && partial_bytes_ != value_bytes_) {
     loop_.fp_status->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
   }
@@ -155,7 +155,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   const MethodScratch::Scope scope(scratch);
   char *const both = scratch.take(count * size);
   if (both == nullptr) return GUF_E_NO_MEMORY;
-  GUF_CPU_TRY(join(a.value, a_units * size, b.value, b_units * size, both, size, count));
+  GUF_BACKEND_TRY(join(a.value, a_units * size, b.value, b_units * size, both, size, count));
   switch (size) {
     case 1:
       select_words<uint8_t>(a, a_units, b, b_units, out, count, both);
@@ -182,7 +182,7 @@ guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_un
   for (int64_t i = 0; i < count; ++i) {
     const Lanes left = at(a, i * a_units), right = at(b, i * b_units), to = at(out, i);
     if (*left.present != 0 && *right.present != 0) {
-      GUF_CPU_TRY(join(left.value, 0, right.value, 0, to.value, 0, 1));
+      GUF_BACKEND_TRY(join(left.value, 0, right.value, 0, to.value, 0, 1));
     } else {
       const Lanes &only = *left.present != 0 ? left : right;
       std::memmove(to.value, only.value, static_cast<size_t>(partial_bytes_));
@@ -197,7 +197,7 @@ guf_status Fold::leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
   if (tree_) return tree_leaf(elements, lanes, n, out, scratch);
   copy(elements, out, lanes);
   for (int64_t i = 1; i < n; ++i) {
-    GUF_CPU_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
+    GUF_BACKEND_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
   }
   return GUF_OK;
 }
@@ -208,7 +208,7 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
   if (n >= kLeafParts) {
     const int64_t all = kLeafParts * lanes;
     for (i = kLeafParts; i + kLeafParts <= n; i += kLeafParts) {
-      GUF_CPU_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
+      GUF_BACKEND_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
     }
     // (0+1) (2+3) (4+5) (6+7), then pairs of these, then the two halves. The results overwrite
     // elements that are no longer needed.
@@ -216,13 +216,13 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
       for (int64_t k = 0; k < parts; k += 2) {
         const Lanes left = at(elements, k * apart * lanes);
         const Lanes right = at(elements, (k + 1) * apart * lanes);
-        GUF_CPU_TRY(combine(left, 1, right, 1, left, lanes, scratch));
+        GUF_BACKEND_TRY(combine(left, 1, right, 1, left, lanes, scratch));
       }
     }
   }
   copy(elements, out, lanes);
   for (; i < n; ++i) {
-    GUF_CPU_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
+    GUF_BACKEND_TRY(combine(out, 1, at(elements, i * lanes), 1, out, lanes, scratch));
   }
   return GUF_OK;
 }
@@ -238,8 +238,8 @@ bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
 guf_status TreeJoiner::push() {
   ++depth_;
   for (uint64_t carry = count_++; (carry & 1u) != 0; carry >>= 1) {
-    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2), lanes_,
-                              scratch_));
+    GUF_BACKEND_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
+                                  lanes_, scratch_));
     --depth_;
   }
   return GUF_OK;
@@ -247,8 +247,8 @@ guf_status TreeJoiner::push() {
 
 guf_status TreeJoiner::finish(Lanes out) {
   for (; depth_ > 1; --depth_) {
-    GUF_CPU_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2), lanes_,
-                              scratch_));
+    GUF_BACKEND_TRY(fold_.combine(level(depth_ - 2), 1, level(depth_ - 1), 1, level(depth_ - 2),
+                                  lanes_, scratch_));
   }
   fold_.copy(level(0), out, lanes_);
   return GUF_OK;

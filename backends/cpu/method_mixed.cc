@@ -84,7 +84,7 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
     MethodScratch scratch;
     for (uint64_t i = first; i < last; ++i) {
       const MethodScratch::Scope scope(scratch);
-      GUF_CPU_TRY(run_unit(units, units.unit(i), scratch));
+      GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
     }
     return GUF_OK;
   });
@@ -101,7 +101,7 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
   const char *const mask = reinterpret_cast<const char *>(block_.mask) + unit.mask;
   char *const all = scratch.take(unit.lanes * size_);
   if (all == nullptr) return GUF_E_NO_MEMORY;
-  GUF_CPU_TRY(begin(units, from, unit.lanes, all, scratch));
+  GUF_BACKEND_TRY(begin(units, from, unit.lanes, all, scratch));
   for (uint64_t row = 0; row < rows_; ++row) {
     int64_t by = 0, mask_by = 0;
     uint64_t rest = row;
@@ -113,7 +113,7 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
       mask_by += index * block_.fold_mask_step[d];
     }
     const Stretch stretch{from + by, mask + mask_by, row_size(), row == 0 && !has_initial()};
-    GUF_CPU_TRY(fold_row(units, unit.lanes, stretch, all, scratch));
+    GUF_BACKEND_TRY(fold_row(units, unit.lanes, stretch, all, scratch));
   }
   sink_.put_values(all, size_, to, units.output_step(), unit.lanes);
   return GUF_OK;
@@ -147,8 +147,8 @@ guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stre
         source_.fetch({row.base + i * step, units.input_step(), step}, lanes, count, scratch);
     if (tile.base == nullptr) return GUF_E_NO_MEMORY;
     for (int64_t k = 0; k < count; ++k, ++i) {
-      GUF_CPU_TRY(apply(tile.base + k * tile.step, tile.lane_step, row.mask + i * mask_step,
-                        units.mask_step(), lanes, all));
+      GUF_BACKEND_TRY(apply(tile.base + k * tile.step, tile.lane_step, row.mask + i * mask_step,
+                            units.mask_step(), lanes, all));
     }
   }
   return GUF_OK;
@@ -167,7 +167,7 @@ guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask
     }
     if (count != 0) {
       char *args[3] = {all + k * size_, const_cast<char *>(elements) + k * step, all + k * size_};
-      GUF_CPU_TRY(fold_.loop()(args, &count, steps));
+      GUF_BACKEND_TRY(fold_.loop()(args, &count, steps));
     }
     k += count + (masked() ? 1 : 0);
   }

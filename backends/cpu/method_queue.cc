@@ -95,7 +95,7 @@ Task *MethodTask::copy_of(const Task &task) {
 
 guf_status method(void *, const guf_backend_method *method, guf_error *error) {
   const guf_method_block &block = *method->block;
-  GUF_CPU_TRY(check_flags(block, error));
+  GUF_BACKEND_TRY(check_flags(block, error));
   if (method->stream == nullptr) return execute_method(*method, error);
   auto *const stream = static_cast<Stream *>(method->stream);
   MethodTask task(*method);

@@ -107,8 +107,9 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
       sink_.fill(fold_.initial(), to, units.output_step(), unit.lanes);
       continue;
     }
-    GUF_CPU_TRY(folder.run(shape_.ndim - 1, run_of(units, unit), results, start()));
-    GUF_CPU_TRY(sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+    GUF_BACKEND_TRY(folder.run(shape_.ndim - 1, run_of(units, unit), results, start()));
+    GUF_BACKEND_TRY(
+        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
   }
   return GUF_OK;
 }
@@ -163,9 +164,9 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
     if (!joiner.open(items, cut.pieces, masked())) return GUF_E_NO_MEMORY;
     for (int64_t p = 0; p < cut.pieces; ++p) {
       fold_.copy(fold_.at(all, (a * cut.pieces + p) * items), joiner.next(), items);
-      GUF_CPU_TRY(joiner.push());
+      GUF_BACKEND_TRY(joiner.push());
     }
-    GUF_CPU_TRY(joiner.finish(fold_.at(joined, a * items)));
+    GUF_BACKEND_TRY(joiner.finish(fold_.at(joined, a * items)));
   }
   return GUF_OK;
 }
@@ -196,10 +197,11 @@ guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joine
       lanes.count = std::min(folder.most_lanes(), unit.lanes - k);
       lanes.step = size;
       lanes.mask_step = 1;
-      GUF_CPU_TRY(folder.run(above.ndim - 1, lanes, fold_.at(results, k)));
+      GUF_BACKEND_TRY(folder.run(above.ndim - 1, lanes, fold_.at(results, k)));
     }
     char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
-    GUF_CPU_TRY(sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
+    GUF_BACKEND_TRY(
+        sink_.put(fold_, results, root(), to, units.output_step(), unit.lanes, scratch));
   }
   return GUF_OK;
 }
@@ -213,11 +215,11 @@ guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t t
   if (all.value == nullptr || joined.value == nullptr) return GUF_E_NO_MEMORY;
   const uint64_t pieces = cut.above * static_cast<uint64_t>(cut.pieces) * units.count();
   const auto run_pieces = [&](uint64_t first, uint64_t last) -> guf_status {
-    for (uint64_t i = first; i < last; ++i) GUF_CPU_TRY(run_piece(units, cut, i, all));
+    for (uint64_t i = first; i < last; ++i) GUF_BACKEND_TRY(run_piece(units, cut, i, all));
     return GUF_OK;
   };
-  GUF_CPU_TRY(share(pieces, work, threads, run_pieces));
-  GUF_CPU_TRY(join_pieces(cut, all, joined));
+  GUF_BACKEND_TRY(share(pieces, work, threads, run_pieces));
+  GUF_BACKEND_TRY(join_pieces(cut, all, joined));
   return finish(units, cut, joined);
 }
 

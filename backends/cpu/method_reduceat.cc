@@ -77,11 +77,11 @@ guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t 
       const int64_t length = stretch(block, k);
       lanes.count = equal_stretches(k, std::min({last, begin + kTogether, k + most}));
       lanes.step = length * shape.step[0];
-      GUF_CPU_TRY(folder->run_range(0, lanes, length, fold.at(results, k - begin)));
+      GUF_BACKEND_TRY(folder->run_range(0, lanes, length, fold.at(results, k - begin)));
       k += lanes.count;
     }
-    GUF_CPU_TRY(sink.put(fold, results, nullptr, to + begin * block.fold_output_step,
-                         block.fold_output_step, k - begin, scratch));
+    GUF_BACKEND_TRY(sink.put(fold, results, nullptr, to + begin * block.fold_output_step,
+                             block.fold_output_step, k - begin, scratch));
   }
   return GUF_OK;
 }
@@ -98,17 +98,18 @@ guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) 
     auto k = static_cast<int64_t>(i % indices);
     const auto stop = static_cast<int64_t>(k + static_cast<int64_t>(end - i));
     if (unit.lanes == 1) {
-      GUF_CPU_TRY(run_item(&folder, unit, k, stop, results, scratch));
+      GUF_BACKEND_TRY(run_item(&folder, unit, k, stop, results, scratch));
       continue;
     }
     for (; k < stop; ++k) {
       LaneRun lanes = at(unit.input, k);
       lanes.count = unit.lanes;
       lanes.step = units.input_step();
-      GUF_CPU_TRY(folder.run_range(0, lanes, stretch(block, k), results));
+      GUF_BACKEND_TRY(folder.run_range(0, lanes, stretch(block, k), results));
       char *const to =
           reinterpret_cast<char *>(block.output) + unit.output + k * block.fold_output_step;
-      GUF_CPU_TRY(sink.put(fold, results, nullptr, to, units.output_step(), unit.lanes, scratch));
+      GUF_BACKEND_TRY(
+          sink.put(fold, results, nullptr, to, units.output_step(), unit.lanes, scratch));
     }
   }
   return GUF_OK;

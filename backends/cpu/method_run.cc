@@ -48,7 +48,7 @@ guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_
     return run(method, fold, nullptr, error);
   }
   const Stopwatch stopwatch;
-  GUF_CPU_TRY(run(method, fold, nullptr, error));
+  GUF_BACKEND_TRY(run(method, fold, nullptr, error));
   const uint32_t threads = method_threads(method, weigh(method, work));
   cost.record(work, stopwatch.ns() * threads);
   return GUF_OK;
@@ -113,7 +113,7 @@ guf_status check_flags(const guf_method_block &block, guf_error *error) {
 }
 
 guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error) {
-  GUF_CPU_TRY(check_flags(*method.block, error));
+  GUF_BACKEND_TRY(check_flags(*method.block, error));
   guf_launch_block step = {};
   const guf_fp_status none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;

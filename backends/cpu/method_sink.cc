@@ -21,14 +21,14 @@ guf_status Sink::put(const Fold &fold, Lanes results, const char *initial, char 
   if (initial != nullptr) {
     char *const first = scratch.take(size);
     if (first == nullptr) return GUF_E_NO_MEMORY;
-    GUF_CPU_TRY(fold.load(initial, 0, first, 0, 1));
+    GUF_BACKEND_TRY(fold.load(initial, 0, first, 0, 1));
     if (results.present == nullptr) {
-      GUF_CPU_TRY(fold.join(first, 0, results.value, size, results.value, size, count));
+      GUF_BACKEND_TRY(fold.join(first, 0, results.value, size, results.value, size, count));
     }
     for (int64_t i = 0; results.present != nullptr && i < count; ++i) {
       char *const value = results.value + i * size;
       if (results.present[i] != 0) {
-        GUF_CPU_TRY(fold.join(first, 0, value, size, value, size, 1));
+        GUF_BACKEND_TRY(fold.join(first, 0, value, size, value, size, 1));
       } else {
         std::memcpy(value, first, static_cast<size_t>(size));
       }
@@ -39,7 +39,7 @@ guf_status Sink::put(const Fold &fold, Lanes results, const char *initial, char 
   if (size != value_size) {
     values = scratch.take(count * value_size);
     if (values == nullptr) return GUF_E_NO_MEMORY;
-    GUF_CPU_TRY(fold.store(results.value, size, values, value_size, count));
+    GUF_BACKEND_TRY(fold.store(results.value, size, values, value_size, count));
   }
   put_values(values, value_size, to, to_step, count);
   return GUF_OK;

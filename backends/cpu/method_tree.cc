@@ -63,9 +63,9 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   TreeJoiner joiner(fold_, scratch_);
   if (!joiner.open(lanes.count, leaves_of(n), masked_)) return GUF_E_NO_MEMORY;
   for (int64_t i = 0; i < n; i += kLeaf) {
-    GUF_CPU_TRY(
+    GUF_BACKEND_TRY(
         leaf_of(last, lanes.moved(i * step, i * mask_step), std::min(kLeaf, n - i), joiner.next()));
-    GUF_CPU_TRY(joiner.push());
+    GUF_BACKEND_TRY(joiner.push());
   }
   return joiner.finish(out);
 }
@@ -83,7 +83,8 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
     LaneRun row = lanes;
     row.count = 1;
     for (int64_t k = 0; k < lanes.count; ++k) {
-      GUF_CPU_TRY(long_row(row.moved(k * lanes.step, k * lanes.mask_step), n, fold_.at(out, k)));
+      GUF_BACKEND_TRY(
+          long_row(row.moved(k * lanes.step, k * lanes.mask_step), n, fold_.at(out, k)));
     }
     return GUF_OK;
   }
@@ -99,11 +100,11 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
     const int64_t count = std::min(group, lanes.count - first);
     const char *const base = lanes.base + first * lanes.step;
     for (int64_t i = 0; i < nleaves; ++i) {
-      GUF_CPU_TRY(leaves({base + i * kLeaf * step, lanes.step, step}, count,
-                         i < full ? kLeaf : rest, one.value + i * count * size, size));
+      GUF_BACKEND_TRY(leaves({base + i * kLeaf * step, lanes.step, step}, count,
+                             i < full ? kLeaf : rest, one.value + i * count * size, size));
     }
     Lanes values = one, scratch = other;
-    GUF_CPU_TRY(pairs(&values, &scratch, count, nleaves));
+    GUF_BACKEND_TRY(pairs(&values, &scratch, count, nleaves));
     fold_.copy(values, fold_.at(out, first), count);
   }
   return GUF_OK;
@@ -134,21 +135,21 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
       run.count = full;
       run.step = across ? step : kLeaf * step;
       run.mask_step = across ? mask_step : kLeaf * mask_step;
-      GUF_CPU_TRY(leaf_by(run, across ? full * step : step, across ? full * mask_step : mask_step,
-                          kLeaf, one));
+      GUF_BACKEND_TRY(leaf_by(run, across ? full * step : step,
+                              across ? full * mask_step : mask_step, kLeaf, one));
     }
     if (rest != 0) {
       run = row.moved((i + full * kLeaf) * step, (i + full * kLeaf) * mask_step);
-      GUF_CPU_TRY(leaf_by(run, step, mask_step, rest, fold_.at(one, full)));
+      GUF_BACKEND_TRY(leaf_by(run, step, mask_step, rest, fold_.at(one, full)));
     }
     Lanes values = one, scratch = other;
-    GUF_CPU_TRY(pairs(&values, &scratch, 1, full + (rest != 0 ? 1 : 0)));
+    GUF_BACKEND_TRY(pairs(&values, &scratch, 1, full + (rest != 0 ? 1 : 0)));
     if (!masked_ && fold_.is_settled(values.value)) {
       fold_.copy(values, out, 1);
       return GUF_OK;
     }
     fold_.copy(values, joiner.next(), 1);
-    GUF_CPU_TRY(joiner.push());
+    GUF_BACKEND_TRY(joiner.push());
   }
   return joiner.finish(out);
 }
@@ -158,12 +159,12 @@ guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64
   for (; count > 1; count = (count + 1) / 2) {
     const int64_t half = count / 2;
     if (lanes == 1) {
-      GUF_CPU_TRY(fold_.combine(*values, 2, fold_.at(*values, 1), 2, *scratch, half, scratch_));
+      GUF_BACKEND_TRY(fold_.combine(*values, 2, fold_.at(*values, 1), 2, *scratch, half, scratch_));
     } else {
       for (int64_t k = 0; k < half; ++k) {
-        GUF_CPU_TRY(fold_.combine(fold_.at(*values, 2 * k * lanes), 1,
-                                  fold_.at(*values, (2 * k + 1) * lanes), 1,
-                                  fold_.at(*scratch, k * lanes), lanes, scratch_));
+        GUF_BACKEND_TRY(fold_.combine(fold_.at(*values, 2 * k * lanes), 1,
+                                      fold_.at(*values, (2 * k + 1) * lanes), 1,
+                                      fold_.at(*scratch, k * lanes), lanes, scratch_));
       }
     }
     if (count % 2 != 0) {
@@ -179,7 +180,7 @@ guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
-  GUF_CPU_TRY(elements_of(dim, lanes, n, elements));
+  GUF_BACKEND_TRY(elements_of(dim, lanes, n, elements));
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
 }
 
@@ -206,7 +207,7 @@ guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, i
   }
   const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
-  GUF_CPU_TRY(read_elements(lanes, step, mask_step, n, elements));
+  GUF_BACKEND_TRY(read_elements(lanes, step, mask_step, n, elements));
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
 }
 
@@ -227,7 +228,7 @@ guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *s
     const Tile tile = source_->fetch({row.base + i * step, 0, step}, 1, count, scratch_);
     if (tile.base == nullptr) return GUF_E_NO_MEMORY;
     const char *const before = i == 0 ? start : out.value;
-    GUF_CPU_TRY(fold_.scan({tile.base, 0, tile.step, out.value, 0, 0, before, 0}, 1, count));
+    GUF_BACKEND_TRY(fold_.scan({tile.base, 0, tile.step, out.value, 0, 0, before, 0}, 1, count));
   }
   return GUF_OK;
 }
@@ -239,8 +240,8 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
   move_elements(out.value, size, first, start == nullptr ? lanes.step : 0, lanes.count,
                 static_cast<uint32_t>(size), 0);
   for (int64_t i = start == nullptr ? 1 : 0; i < n; ++i) {
-    GUF_CPU_TRY(fold_.join(out.value, size, lanes.base + i * step, lanes.step, out.value, size,
-                           lanes.count));
+    GUF_BACKEND_TRY(fold_.join(out.value, size, lanes.base + i * step, lanes.step, out.value, size,
+                               lanes.count));
   }
   return GUF_OK;
 }
@@ -258,7 +259,7 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
     for (int64_t k = 0; k < lanes.count; k += most) {
       LaneRun some = lanes.moved(k * lanes.step, k * lanes.mask_step);
       some.count = std::min(most, lanes.count - k);
-      GUF_CPU_TRY(left_fold(dim, some, n, fold_.at(out, k), start));
+      GUF_BACKEND_TRY(left_fold(dim, some, n, fold_.at(out, k), start));
     }
     return GUF_OK;
   }
@@ -270,13 +271,13 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
   }
   for (int64_t i = 0; i < n; i += kLeaf) {
     const int64_t count = std::min(kLeaf, n - i);
-    GUF_CPU_TRY(elements_of(dim, lanes.moved(i * shape_.step[dim], i * shape_.mask_step[dim]),
-                            count, elements));
+    GUF_BACKEND_TRY(elements_of(dim, lanes.moved(i * shape_.step[dim], i * shape_.mask_step[dim]),
+                                count, elements));
     const bool first = i == 0 && start == nullptr;
     if (first) fold_.copy(elements, out, lanes.count);
     for (int64_t k = first ? 1 : 0; k < count; ++k) {
-      GUF_CPU_TRY(fold_.combine(out, 1, fold_.at(elements, k * lanes.count), 1, out, lanes.count,
-                                scratch_));
+      GUF_BACKEND_TRY(fold_.combine(out, 1, fold_.at(elements, k * lanes.count), 1, out,
+                                    lanes.count, scratch_));
     }
   }
   return GUF_OK;
@@ -289,7 +290,7 @@ guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out)
   const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];
   if (lanes.count > 1) {
     for (int64_t i = 0; i < n; ++i) {
-      GUF_CPU_TRY(
+      GUF_BACKEND_TRY(
           run(dim - 1, lanes.moved(i * step, i * mask_step), fold_.at(out, i * lanes.count)));
     }
     return GUF_OK;
@@ -299,7 +300,7 @@ guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out)
     run_of.count = std::min(most_lanes(), n - i);
     run_of.step = step;
     run_of.mask_step = mask_step;
-    GUF_CPU_TRY(run(dim - 1, run_of, fold_.at(out, i)));
+    GUF_BACKEND_TRY(run(dim - 1, run_of, fold_.at(out, i)));
   }
   return GUF_OK;
 }
@@ -327,7 +328,7 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
       move_elements(to, to_step, from, from_step, by_lane ? n : count, static_cast<uint32_t>(size),
                     0);
     } else {
-      GUF_CPU_TRY(fold_.load(from, from_step, to, to_step, by_lane ? n : count));
+      GUF_BACKEND_TRY(fold_.load(from, from_step, to, to_step, by_lane ? n : count));
     }
   }
   return GUF_OK;

@@ -104,7 +104,7 @@ guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
     }
     call[output_] = capacity_;
     int64_t dims = items;
-    GUF_CPU_TRY(loop_(call, &dims, block_.step));
+    GUF_BACKEND_TRY(loop_(call, &dims, block_.step));
     store_around_caches(args[output_] + done * item_bytes_, capacity_, items * item_bytes_, ahead);
   }
   return GUF_OK;

@@ -43,7 +43,7 @@ guf_status StagedLoop::open(const guf_launch_block &block, const HostLoop &loop,
   std::copy_n(block.size, 1 + block.ncore, dims_);
   std::copy_n(block.step, block.noperands + block.ncorestrides, step_);
   for (int i = 0; i < block.noperands; ++i) {
-    if (is_staged(block, i)) GUF_CPU_TRY(add_operand(i, error));
+    if (is_staged(block, i)) GUF_BACKEND_TRY(add_operand(i, error));
   }
   return place_scratch(error);
 }
@@ -140,7 +140,7 @@ guf_status StagedLoop::run_row(char *const *args, int64_t count) {
     std::copy_n(place, nargs, call);
     for (int i = 0; i < noperands_; ++i) call[operand_[i].number] = operand_[i].scratch;
     dims_[0] = n;
-    GUF_CPU_TRY(loop_(call, dims_, step_));
+    GUF_BACKEND_TRY(loop_(call, dims_, step_));
     for (int i = 0; i < noperands_; ++i) {
       if (operand_[i].out) store(operand_[i], place[operand_[i].number], n);
     }

@@ -106,7 +106,7 @@ guf_status TiledLoop::run_rows(char *const *args, int64_t rows) {
       for (int i = 0; i < block_.noperands; ++i) {
         corner[i] = args[i] + c * along_step_[i] + r * across_step_[i];
       }
-      GUF_CPU_TRY(
+      GUF_BACKEND_TRY(
           run_tile(corner, std::min(along_, most_along - c), std::min(across_, most_across - r)));
     }
   }

@@ -39,7 +39,7 @@ class Finder {
 guf_status open_library(Api *out_api, guf_error *error) {
   static constexpr const char *kNames[] = {"libcuda.so.1"};
   gpu::VendorLibrary library;
-  GUF_GPU_TRY(library.open(kNames, 1, error));
+  GUF_BACKEND_TRY(library.open(kNames, 1, error));
   const Finder finder(library);
   const char *missing = nullptr;
 #define GUF_CUDA_FIND(member, name, version, suffix, needed, parameters)                 \

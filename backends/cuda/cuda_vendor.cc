@@ -23,7 +23,7 @@ guf_status fail_without(const char *function, Result code, guf_error *error) {
 
 guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Api api;
-  GUF_GPU_TRY(open_library(&api, error));
+  GUF_BACKEND_TRY(open_library(&api, error));
   *out_driver = new (driver_buffer) CudaDriver(api);
   *out_ndevices = 0;
   const Result begun = api.init(0);

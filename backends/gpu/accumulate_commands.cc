@@ -67,8 +67,8 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
       const uint64_t items = std::min(some, tiles - first) * range.dims.lanes;
       block.first_tile = first;
       block.items = static_cast<uint32_t>(items);
-      GUF_GPU_TRY(job.run(Entry::kScan, (items + dev::kScanThreads - 1) / dev::kScanThreads,
-                          dev::kScanThreads, staged ? shared : 0, &block, sizeof(block)));
+      GUF_BACKEND_TRY(job.run(Entry::kScan, (items + dev::kScanThreads - 1) / dev::kScanThreads,
+                              dev::kScanThreads, staged ? shared : 0, &block, sizeof(block)));
     }
   }
   return GUF_OK;
@@ -81,8 +81,8 @@ guf_status run_scan(MethodJob &job, const Scan &scan) {
   const uint64_t count = (size + kTileElements - 1) / kTileElements - 1;
   const uint64_t lanes = scan.lanes.total();
   uint64_t totals = 0, none = 0;
-  GUF_GPU_TRY(job.scratch(count * lanes, job.value_bytes(), false, &totals, &none));
-  GUF_GPU_TRY(launch_scan(job, scan, kTileElements, totals, 0));
+  GUF_BACKEND_TRY(job.scratch(count * lanes, job.value_bytes(), false, &totals, &none));
+  GUF_BACKEND_TRY(launch_scan(job, scan, kTileElements, totals, 0));
   Scan above = scan;
   above.lanes.make_dense(job.value_bytes());
   for (int i = 0; i < above.lanes.count(); ++i) above.lanes[i].output = above.lanes[i].input;
@@ -90,7 +90,7 @@ guf_status run_scan(MethodJob &job, const Scan &scan) {
   above.size = static_cast<int64_t>(count);
   above.step = above.output_step = static_cast<int64_t>(lanes) * job.value_bytes();
   above.output = totals;
-  GUF_GPU_TRY(run_scan(job, above));
+  GUF_BACKEND_TRY(run_scan(job, above));
   return launch_scan(job, scan, kTileElements, 0, totals);
 }
 
@@ -99,7 +99,7 @@ guf_status run_scan(MethodJob &job, const Scan &scan) {
 guf_status queue_accumulate(MethodJob &job) {
   const guf_method_block &block = job.block;
   if (block.fold_size[0] == 0) return GUF_OK;
-  GUF_GPU_TRY(job.open_output(block.fold_size[0]));
+  GUF_BACKEND_TRY(job.open_output(block.fold_size[0]));
   // Adds the axis first, so that its index is known when it is removed.
   LaneList all;
   all.add({block.fold_size[0], block.fold_input_step[0], 0, job.slot_step(), 0});
@@ -107,7 +107,7 @@ guf_status queue_accumulate(MethodJob &job) {
     all.add({block.kept_size[d], block.kept_input_step[d], 0, job.output_step(d), -1});
   }
   Scan scan = {};
-  GUF_GPU_TRY(job.open_source(&all, &scan.from));
+  GUF_BACKEND_TRY(job.open_source(&all, &scan.from));
   scan.size = block.fold_size[0];
   if (scan.size != 1) {
     const Lane axis = all.take(0);
@@ -117,7 +117,7 @@ guf_status queue_accumulate(MethodJob &job) {
   all.arrange();
   scan.lanes = all;
   scan.output = job.output();
-  GUF_GPU_TRY(run_scan(job, scan));
+  GUF_BACKEND_TRY(run_scan(job, scan));
   return job.close_output();
 }
 

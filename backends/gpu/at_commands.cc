@@ -59,8 +59,8 @@ guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out)
 
 // Each operation loads from and stores to the dtype of the array.
 guf_status Scatter::choose_ways() {
-  GUF_GPU_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
-  GUF_GPU_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
+  GUF_BACKEND_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
+  GUF_BACKEND_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
   return binary() ? choose_way(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
 }
 
@@ -114,15 +114,15 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
       const uint64_t items = std::min(some, targets - first) * range.dims.lanes;
       block.targets = target_table + first * sizeof(dev::at_target);
       block.items = static_cast<uint32_t>(items);
-      GUF_GPU_TRY(job_.run(Entry::kAt, (items + dev::kFoldThreads - 1) / dev::kFoldThreads,
-                           dev::kFoldThreads, 0, &block, sizeof(block)));
+      GUF_BACKEND_TRY(job_.run(Entry::kAt, (items + dev::kFoldThreads - 1) / dev::kFoldThreads,
+                               dev::kFoldThreads, 0, &block, sizeof(block)));
     }
   }
   return GUF_OK;
 }
 
 guf_status Scatter::run() {
-  GUF_GPU_TRY(choose_ways());
+  GUF_BACKEND_TRY(choose_ways());
   const int64_t most = std::min(block_.nindices, kMostTogether);
   const auto capacity = static_cast<uint64_t>(most);
   if (!operations_.open(capacity) || !targets_.open(capacity) || !operands_.open(capacity)) {
@@ -131,14 +131,14 @@ guf_status Scatter::run() {
   for (int64_t first = 0; first < block_.nindices; first += most) {
     const int64_t count = std::min(most, block_.nindices - first);
     uint64_t targets = 0, target_table = 0, operand_table = 0;
-    GUF_GPU_TRY(group(first, count, &targets));
-    GUF_GPU_TRY(job_.commands.upload(targets_.data(), targets * sizeof(dev::at_target),
-                                     &target_table, job_.error()));
+    GUF_BACKEND_TRY(group(first, count, &targets));
+    GUF_BACKEND_TRY(job_.commands.upload(targets_.data(), targets * sizeof(dev::at_target),
+                                         &target_table, job_.error()));
     if (binary()) {
-      GUF_GPU_TRY(job_.commands.upload(operands_.data(), static_cast<uint64_t>(count) * 8,
-                                       &operand_table, job_.error()));
+      GUF_BACKEND_TRY(job_.commands.upload(operands_.data(), static_cast<uint64_t>(count) * 8,
+                                           &operand_table, job_.error()));
     }
-    GUF_GPU_TRY(launch(targets, target_table, operand_table));
+    GUF_BACKEND_TRY(launch(targets, target_table, operand_table));
   }
   return GUF_OK;
 }

@@ -64,7 +64,7 @@ guf_status queue_scalar(LaunchShape *shape, const CopySide &from, const CopySide
   const bool packed =
       shape->ndim == 0 || (shape->ndim == 1 && shape->step[0][1] == static_cast<int64_t>(size));
   if (packed) return queue_fill(shape->address[1], bytes, size, shape->items, commands, error);
-  GUF_GPU_TRY(commands.upload(bytes, sizeof bytes, &shape->address[0], error));
+  GUF_BACKEND_TRY(commands.upload(bytes, sizeof bytes, &shape->address[0], error));
   return queue_copy(shape, size, commands, error);
 }
 
@@ -85,7 +85,7 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
     const uint32_t bytes = element_bytes(from.dtype);
     if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) {
       const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
-      GUF_GPU_TRY(commands.upload(host, bytes, &shape->address[0], error));
+      GUF_BACKEND_TRY(commands.upload(host, bytes, &shape->address[0], error));
     }
     return queue_copy(shape, bytes, commands, error);
   }

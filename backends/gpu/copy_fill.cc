@@ -27,7 +27,7 @@ guf_status queue_words_of_pattern(uint64_t dst, const unsigned char *pattern,
     block.bytes = start + here - dst;
     std::memcpy(block.pattern, word, sizeof word);
     const uint32_t blocks = static_cast<uint32_t>((here + kBlockBytes - 1) / kBlockBytes);
-    GUF_GPU_TRY(
+    GUF_BACKEND_TRY(
         commands.run({Entry::kFill, blocks, dev::kThreads, 0, &block, sizeof block}, error));
     dst = start + here;
   }
@@ -49,7 +49,7 @@ guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes,
   shape.mask = 0;
   shape.items = count;
   shape.address[1] = dst;
-  GUF_GPU_TRY(commands.upload(pattern, pattern_bytes, &shape.address[0], error));
+  GUF_BACKEND_TRY(commands.upload(pattern, pattern_bytes, &shape.address[0], error));
   const int64_t step[2] = {0, pattern_bytes};
   add_dimension(&shape, static_cast<int64_t>(count), step, 0);
   return queue_copy(&shape, pattern_bytes, commands, error);

@@ -11,7 +11,7 @@
 namespace gufunc::gpu {
 
 guf_status CopyKernels::function(Entry entry, Native *out, guf_error *error) {
-  if (!ready_.load(std::memory_order_acquire)) GUF_GPU_TRY(load(error));
+  if (!ready_.load(std::memory_order_acquire)) GUF_BACKEND_TRY(load(error));
   *out = functions_[static_cast<int>(entry) - kFirst];
   if (*out != nullptr) return GUF_OK;
   return fail(error, GUF_E_NO_IMAGE, "the plugin's image has no '%s'", entry_name(entry));
@@ -21,9 +21,9 @@ guf_status CopyKernels::load(guf_error *error) {
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
   if (ready_.load(std::memory_order_acquire)) return GUF_OK;
-  if (module_ == nullptr) GUF_GPU_TRY(load_best(error));
+  if (module_ == nullptr) GUF_BACKEND_TRY(load_best(error));
   for (int i = 0; i < kCount; ++i) {
-    GUF_GPU_TRY(
+    GUF_BACKEND_TRY(
         module_->function(entry_name(static_cast<Entry>(kFirst + i)), &functions_[i], error));
   }
   ready_.store(true, std::memory_order_release);

@@ -28,12 +28,12 @@ guf_status memory_statistics(void *device, int32_t kind, guf_gpu_memory *out_mem
                              guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   MemoryPool *pool = nullptr;
-  GUF_GPU_TRY(find_pool(owner, kind, &pool, error));
+  GUF_BACKEND_TRY(find_pool(owner, kind, &pool, error));
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   guf_gpu_memory memory = {};
   memory.struct_size = out_memory->struct_size;
-  GUF_GPU_TRY(
+  GUF_BACKEND_TRY(
       owner.check(owner.driver().memory_info(&memory.device_free_bytes, &memory.device_total_bytes),
                   "asking for the device's memory", error));
   const PoolStatistics counted = pool->statistics();
@@ -50,9 +50,9 @@ guf_status memory_statistics(void *device, int32_t kind, guf_gpu_memory *out_mem
 guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   MemoryPool *pool = nullptr;
-  GUF_GPU_TRY(find_pool(owner, kind, &pool, error));
+  GUF_BACKEND_TRY(find_pool(owner, kind, &pool, error));
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   owner.collect_streams();
   return pool->trim(keep_bytes, error);
 }
@@ -60,7 +60,7 @@ guf_status memory_trim(void *device, int32_t kind, uint64_t keep_bytes, guf_erro
 guf_status memory_limit(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error) {
   if (forked()) return fail_forked(error);
   MemoryPool *pool = nullptr;
-  GUF_GPU_TRY(find_pool(*static_cast<Device *>(device), kind, &pool, error));
+  GUF_BACKEND_TRY(find_pool(*static_cast<Device *>(device), kind, &pool, error));
   pool->set_limit(limit_bytes);
   return GUF_OK;
 }
@@ -68,7 +68,7 @@ guf_status memory_limit(void *device, int32_t kind, uint64_t limit_bytes, guf_er
 guf_status host_register(void *device, uint64_t address, uint64_t size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const RelaxedCapture relaxed(owner.driver());
   const Code code = owner.driver().host_register(address, size);
   return as_host_memory(owner.check(code, "registering host memory", error), error);
@@ -116,18 +116,18 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
   auto &other = *static_cast<Device *>(peer);
   if (&owner == &other) return GUF_OK;
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Driver &driver = owner.driver();
   int32_t can = 0;
-  GUF_GPU_TRY(owner.check(driver.peer_access(owner.context(), other.context(), &can),
-                          "asking whether devices are peers", error));
+  GUF_BACKEND_TRY(owner.check(driver.peer_access(owner.context(), other.context(), &can),
+                              "asking whether devices are peers", error));
   if (can == 0) {
     return fail(error, GUF_E_UNSUPPORTED, "device %d cannot address the memory of device %d",
                 owner.context().index, other.context().index);
   }
   const Code code = driver.peer_enable(other.context());
   if (driver.error_info(code).kind != ErrorKind::kEnabled) {
-    GUF_GPU_TRY(owner.check(code, "enabling peer access", error));
+    GUF_BACKEND_TRY(owner.check(code, "enabling peer access", error));
   }
   if (other.driver_pool() == nullptr) return GUF_OK;
   return owner.check(driver.pool_share(other.driver_pool(), owner.context()),
@@ -139,7 +139,7 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
   auto &owner = *static_cast<Device *>(device);
   if (size == 0) return GUF_OK;
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   TraceSpan span(order, GUF_TRACE_COPY);
   span.set_copy(size, GUF_COPY_DEVICE_TO_DEVICE);
@@ -153,7 +153,7 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
 guf_status memory_device(void *device, uint64_t address, int32_t *out_index, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   *out_index = owner.driver().memory_device(address);
   return GUF_OK;
 }
@@ -169,11 +169,11 @@ guf_status event_elapsed(void *from, void *to, double *out_milliseconds, guf_err
     return fail(error, GUF_E_ARG, "events: got one that was never recorded");
   }
   ScopedContext scope(device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   float milliseconds = 0;
   const Code code = device.driver().event_elapsed(first.native(), last.native(), &milliseconds);
   if (device.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  GUF_GPU_TRY(device.check(code, "asking for the time between events", error));
+  GUF_BACKEND_TRY(device.check(code, "asking for the time between events", error));
   *out_milliseconds = static_cast<double>(milliseconds);
   return GUF_OK;
 }
@@ -202,12 +202,12 @@ guf_status check_version(const char *name, uint32_t found, uint32_t newest, guf_
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
   *out_table = nullptr;
   if (name != nullptr && std::strcmp(name, "gufunc.trace") == 0) {
-    GUF_GPU_TRY(check_version(name, version, GUF_TRACE_EXTENSION_VERSION, error));
+    GUF_BACKEND_TRY(check_version(name, version, GUF_TRACE_EXTENSION_VERSION, error));
     *out_table = &trace_table();
     return GUF_OK;
   }
   if (name != nullptr && std::strcmp(name, "gufunc.kernels") == 0) {
-    GUF_GPU_TRY(check_version(name, version, GUF_KERNELS_EXTENSION_VERSION, error));
+    GUF_BACKEND_TRY(check_version(name, version, GUF_KERNELS_EXTENSION_VERSION, error));
     *out_table = &kKernelsExtension;
     return GUF_OK;
   }
@@ -216,7 +216,7 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
                 "extension: expected 'gufunc.gpu', 'gufunc.kernels' or 'gufunc.trace', got '%.60s'",
                 name == nullptr ? "" : name);
   }
-  GUF_GPU_TRY(check_version(name, version, GUF_GPU_EXTENSION_VERSION, error));
+  GUF_BACKEND_TRY(check_version(name, version, GUF_GPU_EXTENSION_VERSION, error));
   *out_table = &kExtension;
   return GUF_OK;
 }

@@ -38,15 +38,15 @@ guf_status Device::start(guf_error *error) {
   if (no_cache != nullptr && no_cache[0] == '1') {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->cache_nothing();
   }
-  GUF_GPU_TRY(make_stream(&default_stream_, error));
-  GUF_GPU_TRY(make_stream(&idle_stream_, error));
+  GUF_BACKEND_TRY(make_stream(&default_stream_, error));
+  GUF_BACKEND_TRY(make_stream(&idle_stream_, error));
   tracer_.start();
   return GUF_OK;
 }
 
 guf_status Device::make_stream(Stream **out, guf_error *error) {
   Native native = nullptr;
-  GUF_GPU_TRY(check(driver_.stream_open(&native), "making a stream", error));
+  GUF_BACKEND_TRY(check(driver_.stream_open(&native), "making a stream", error));
   return open_stream(native, true, out, error);
 }
 

@@ -121,8 +121,8 @@ class ScopedContext {
   guf_status begin(guf_error *error) {
     if (forked()) return fail_forked(error);
     if (__builtin_expect(device_.lost(), 0)) return device_.fail_lost(error);
-    GUF_GPU_TRY(device_.check(device_.driver().enter(device_.context(), &before_),
-                              "making the device's context current", error));
+    GUF_BACKEND_TRY(device_.check(device_.driver().enter(device_.context(), &before_),
+                                  "making the device's context current", error));
     entered_ = true;
     return GUF_OK;
   }

@@ -20,8 +20,8 @@ Event::~Event() {
 }
 
 guf_status Event::record(Stream &stream, guf_error *error) {
-  GUF_GPU_TRY(device_.check(device_.driver().event_record(native_, stream.native()),
-                            "recording an event", error));
+  GUF_BACKEND_TRY(device_.check(device_.driver().event_record(native_, stream.native()),
+                                "recording an event", error));
   capture_.store(device_.captures().of(stream), std::memory_order_relaxed);
   ask(stream);
   recorded_.store(true, std::memory_order_release);
@@ -89,7 +89,7 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (!recorded()) return GUF_OK;
   WaitClock clock(timeout_ns);
   if (clock.never()) {
-    GUF_GPU_TRY(
+    GUF_BACKEND_TRY(
         device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));
     return answer(error);
   }

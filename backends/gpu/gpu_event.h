@@ -3,10 +3,12 @@
 #ifndef GUFUNC_BACKENDS_GPU_GPU_EVENT_H
 #define GUFUNC_BACKENDS_GPU_GPU_EVENT_H
 
+#include <gufunc/backend/failure.hpp>
+
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/gpu_failure.h"
+#include "backends/gpu/gpu_host.h"
 #include "backends/gpu/gpu_stream.h"
 
 namespace gufunc::gpu {

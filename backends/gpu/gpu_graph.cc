@@ -44,8 +44,8 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
   if (graph.last_run == nullptr) {
-    GUF_GPU_TRY(device.check(driver.event_open(EventKind::kOrder, &graph.last_run),
-                             "making an event", error));
+    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &graph.last_run),
+                                 "making an event", error));
   }
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
 }
@@ -89,13 +89,13 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   Words &words = *graph.words;
   const std::lock_guard lock(words.mutex);
   if (words.looked == nullptr) {
-    GUF_GPU_TRY(device.check(driver.event_open(EventKind::kOrder, &words.looked), "making an event",
-                             error));
+    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &words.looked),
+                                 "making an event", error));
   } else {
-    GUF_GPU_TRY(device.check(driver.stream_wait(order.native(), words.looked),
-                             "waiting for a graph's last run", error));
+    GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.looked),
+                                 "waiting for a graph's last run", error));
   }
-  GUF_GPU_TRY(launch_work(graph, order, error));
+  GUF_BACKEND_TRY(launch_work(graph, order, error));
   const guf_status looks =
       device.status_ring().look_at(words.first, order, order.next_launch(), error);
   const Code recorded = driver.event_record(words.looked, order.native());
@@ -119,7 +119,7 @@ void share_words(Graph &kept, const Graph &model) {
 // next use of the memory waits for it.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_looked_at(graph, order, error);
-  GUF_GPU_TRY(launch_work(graph, order, error));
+  GUF_BACKEND_TRY(launch_work(graph, order, error));
   return mark_run(graph, order.native(), error);
 }
 
@@ -131,10 +131,10 @@ guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *er
     return fail(error, GUF_E_UNSUPPORTED, "capture mode: expected 0..2, got %d", mode);
   }
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const Code code = owner.driver().capture_begin(owner.stream_of(stream).native(),
                                                  static_cast<CaptureMode>(mode));
-  GUF_GPU_TRY(owner.check(code, "beginning a capture", error));
+  GUF_BACKEND_TRY(owner.check(code, "beginning a capture", error));
   const guf_status status = owner.captures().open(owner.stream_of(stream), error);
   if (status != GUF_OK) owner.drop_capture(owner.stream_of(stream));
   return status;
@@ -177,7 +177,7 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
 guf_status graph_instantiate(void *graph, guf_error *error) {
   auto &made = *static_cast<Graph *>(graph);
   ScopedContext scope(made.device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const std::lock_guard lock(made.mutex);
   return make_executable(made, error);
 }
@@ -192,17 +192,18 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
   }
   Device &device = kept.device;
   ScopedContext scope(device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const std::scoped_lock lock(kept.mutex, model.mutex);
   bool updated = false;
   if (kept.executable != nullptr) {
-    GUF_GPU_TRY(device.check(device.driver().graph_update(kept.executable, model.graph, &updated),
-                             "updating a graph", error));
+    GUF_BACKEND_TRY(
+        device.check(device.driver().graph_update(kept.executable, model.graph, &updated),
+                     "updating a graph", error));
   }
   if (!updated) {
     Native fresh = nullptr;
-    GUF_GPU_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
-                             "instantiating a graph", error));
+    GUF_BACKEND_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
+                                 "instantiating a graph", error));
     if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
     kept.executable = fresh;
   }
@@ -214,9 +215,9 @@ guf_status graph_launch(void *graph, void *stream, guf_error *error) {
   auto &queued = *static_cast<Graph *>(graph);
   Device &device = queued.device;
   ScopedContext scope(device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const std::lock_guard lock(queued.mutex);
-  GUF_GPU_TRY(make_executable(queued, error));
+  GUF_BACKEND_TRY(make_executable(queued, error));
   Stream &order = device.stream_of(stream);
   const TraceSpan span(order, GUF_TRACE_GRAPH);
   return run_work(queued, order, error);

@@ -79,7 +79,7 @@ guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error 
   std::snprintf(target_, sizeof(target_), "%s", target_of(image));
   bool whole = true;
   if (image.format == GUF_IMAGE_PTX && mode == LoadMode::kByKernel) {
-    GUF_GPU_TRY(open_text(image, &whole, error));
+    GUF_BACKEND_TRY(open_text(image, &whole, error));
   }
   return whole ? load_native(image.data, &native_, error) : GUF_OK;
 }
@@ -183,7 +183,7 @@ guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error)
 }
 
 guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
-  if (text_ != nullptr) GUF_GPU_TRY(load_excerpt(stem, &kernel->module, error));
+  if (text_ != nullptr) GUF_BACKEND_TRY(load_excerpt(stem, &kernel->module, error));
   const guf_status status =
       resolve_in(kernel->module == nullptr ? native_ : kernel->module, stem, kernel, error);
   if (status != GUF_OK && kernel->module != nullptr) {
@@ -194,21 +194,21 @@ guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
 
 guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, guf_error *error) {
   if (is_raw(stem)) {
-    GUF_GPU_TRY(find_function(native, stem, &kernel->raw, error));
+    GUF_BACKEND_TRY(find_function(native, stem, &kernel->raw, error));
     return kernel->raw != nullptr ? GUF_OK : no_code(stem, error);
   }
   bool any = false;
   char names[kLoopEntries][kLongestName];
   names_of(stem, names);
   for (int entry = 0; entry < kLoopEntries; ++entry) {
-    GUF_GPU_TRY(find_function(native, names[entry], &kernel->functions[entry], error));
+    GUF_BACKEND_TRY(find_function(native, names[entry], &kernel->functions[entry], error));
     any |= kernel->functions[entry] != nullptr;
     const bool limited = device_.traits().unit_local_bytes != 0;
     if (kernel->functions[entry] == nullptr || !limited) continue;
     if (!is_generalized(static_cast<Entry>(entry))) continue;
     FunctionFacts facts = {};
     const Code code = device_.driver().function_facts(kernel->functions[entry], &facts);
-    GUF_GPU_TRY(device_.check(code, "asking for a kernel's memory", error));
+    GUF_BACKEND_TRY(device_.check(code, "asking for a kernel's memory", error));
     kernel->local_bytes[entry] = facts.local_bytes;
   }
   return any ? GUF_OK : no_code(stem, error);

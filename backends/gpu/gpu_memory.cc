@@ -78,7 +78,7 @@ guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const uns
         "filling memory", error);
   }
   Request request(stream, nullptr, StatusWish());
-  GUF_GPU_TRY(queue_fill(dst, pattern, size, count, request, error));
+  GUF_BACKEND_TRY(queue_fill(dst, pattern, size, count, request, error));
   return request.finish(error);
 }
 
@@ -88,9 +88,9 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
                         uint64_t *out_address, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   Backing backing = Backing::kDevice;
-  GUF_GPU_TRY(backing_of(kind, &backing, error));
+  GUF_BACKEND_TRY(backing_of(kind, &backing, error));
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   if (backing == Backing::kManaged && !owner.facts().managed) {
     return fail(error, GUF_E_UNSUPPORTED, "memory kind: device %d has no managed memory",
                 owner.context().index);
@@ -102,7 +102,7 @@ guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t ki
                        guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   Backing backing = Backing::kDevice;
-  GUF_GPU_TRY(backing_of(kind, &backing, error));
+  GUF_BACKEND_TRY(backing_of(kind, &backing, error));
   if (address == 0) return GUF_OK;
   ScopedContext scope(owner);
   if (!scope.begin_closing()) return fail_forked(error);
@@ -120,7 +120,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
                               : kind == GUF_COPY_DEVICE_TO_HOST ? Direction::kToHost
                                                                 : Direction::kWithin;
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
   // Without a stream the call waits, so the driver can access the host's memory directly.
@@ -128,7 +128,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
       !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);
   }
-  GUF_GPU_TRY(copy_as_it_lies(order, dst, src, size, kind, direction, error));
+  GUF_BACKEND_TRY(copy_as_it_lies(order, dst, src, size, kind, direction, error));
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
   const guf_status status = order.synchronize(UINT64_MAX, error);
@@ -145,7 +145,7 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
   }
   if (count == 0) return GUF_OK;
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   return fill_in_order(owner, owner.stream_of(stream), dst,
                        static_cast<const unsigned char *>(pattern), pattern_size, count, error);
 }

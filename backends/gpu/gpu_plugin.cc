@@ -102,7 +102,7 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   DeviceFacts facts = {};
   Code code = the_driver->device_facts(index, &facts);
   if (code != kDone) return refuse_open(code, "asking for device", index, error);
-  GUF_GPU_TRY(check_target(facts, index, error));
+  GUF_BACKEND_TRY(check_target(facts, index, error));
   Context context = {};
   code = the_driver->context_open(index, native, &context);
   if (code != kDone) {
@@ -168,7 +168,7 @@ guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, gu
     const guf_status opened = vendor().open(&driver, &count, error);
     the_driver = driver;
     if (driver != nullptr) write_driver(out_driver, driver_size);
-    GUF_GPU_TRY(opened);
+    GUF_BACKEND_TRY(opened);
     note_driver_process();
     ndevices = count;
   }
@@ -181,7 +181,7 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
                        guf_backend_device_info *out_info, guf_error *error) {
   if (forked()) return fail_forked(error);
   const std::lock_guard lock(opening);
-  GUF_GPU_TRY(check_index(index, error));
+  GUF_BACKEND_TRY(check_index(index, error));
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
@@ -206,7 +206,7 @@ void device_close(void *device) {
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);
-  GUF_GPU_TRY(for_each_device([&](Device &device) -> guf_status {
+  GUF_BACKEND_TRY(for_each_device([&](Device &device) -> guf_status {
     ScopedContext scope(device);
     if (scope.begin(nullptr) != GUF_OK) return GUF_OK;
     const RelaxedCapture relaxed(device.driver());

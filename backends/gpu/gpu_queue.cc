@@ -31,9 +31,9 @@ guf_status module_load(void *device, const guf_module_image *image, void **out_m
                        guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Module *module = nullptr;
-  GUF_GPU_TRY(Module::load(owner, *image, LoadMode::kByKernel, &module, error));
+  GUF_BACKEND_TRY(Module::load(owner, *image, LoadMode::kByKernel, &module, error));
   *out_module = module;
   return GUF_OK;
 }
@@ -50,10 +50,10 @@ guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kerne
   auto &owner = *static_cast<Module *>(module);
   if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: expected a stem, got NULL");
   ScopedContext scope(owner.device());
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Kernel *kernel = nullptr;
-  GUF_GPU_TRY(owner.kernel(name, &kernel, error));
-  if (kernel->raw == nullptr) GUF_GPU_TRY(reserve_words(owner.device(), error));
+  GUF_BACKEND_TRY(owner.kernel(name, &kernel, error));
+  if (kernel->raw == nullptr) GUF_BACKEND_TRY(reserve_words(owner.device(), error));
   *out_kernel = kernel;
   return GUF_OK;
 }
@@ -61,31 +61,31 @@ guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kerne
 guf_status launch(void *device, const guf_backend_launch *launch, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
   Request request(stream, static_cast<const Kernel *>(launch->kernel),
                   {launch->fp_status, launch->failure, stream.next_launch()});
-  GUF_GPU_TRY(queue_launch(*launch, request, error));
+  GUF_BACKEND_TRY(queue_launch(*launch, request, error));
   return request.finish(error);
 }
 
 guf_status convert(void *device, void *stream, const guf_launch_block *block, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Request request(owner.stream_of(stream), nullptr, StatusWish());
-  GUF_GPU_TRY(queue_convert(*block, request, error));
+  GUF_BACKEND_TRY(queue_convert(*block, request, error));
   return request.finish(error);
 }
 
 guf_status method(void *device, const guf_backend_method *method, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(method->stream);
   Request request(stream, static_cast<const Kernel *>(method->kernel),
                   {method->fp_status, method->failure, stream.next_launch()});
-  GUF_GPU_TRY(queue_method(*method, request, error));
+  GUF_BACKEND_TRY(queue_method(*method, request, error));
   return request.finish(error);
 }
 

@@ -13,10 +13,10 @@ guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *
                          guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   FunctionFacts facts = {};
   const RelaxedCapture relaxed(owner.driver());
-  GUF_GPU_TRY(
+  GUF_BACKEND_TRY(
       owner.check(owner.driver().function_facts(static_cast<const Kernel *>(kernel)->raw, &facts),
                   "asking for a kernel's resources", error));
   out_limits->max_threads = facts.max_threads;
@@ -41,7 +41,7 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
                 launch->name, most, launch->shared_bytes);
   }
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Stream &stream = owner.stream_of(launch->stream);
   stream.next_launch();
   const LaunchGrid shape{launch->grid[0], launch->block[0], launch->shared_bytes, launch->grid[1],

@@ -51,7 +51,7 @@ guf_status Stream::query(guf_error *error) {
 }
 
 guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
-  GUF_GPU_TRY(wait(timeout_ns, error));
+  GUF_BACKEND_TRY(wait(timeout_ns, error));
   return report(error);
 }
 
@@ -65,7 +65,7 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   if (idle != GUF_NOT_READY) return idle;
   // Other threads may continue to queue work: waits only for what is queued now.
   Fence *fence = nullptr;
-  GUF_GPU_TRY(device_.fences().take(native_, &fence, error));
+  GUF_BACKEND_TRY(device_.fences().take(native_, &fence, error));
   guf_status status = GUF_NOT_READY;
   while ((status = device_.fences().poll(*fence, error)) == GUF_NOT_READY) {
     if (clock.passed()) {

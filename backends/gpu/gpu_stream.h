@@ -3,9 +3,11 @@
 #ifndef GUFUNC_BACKENDS_GPU_GPU_STREAM_H
 #define GUFUNC_BACKENDS_GPU_GPU_STREAM_H
 
+#include <gufunc/backend/failure.hpp>
+
 #include <atomic>
 
-#include "backends/gpu/gpu_failure.h"
+#include "backends/gpu/gpu_host.h"
 #include "backends/gpu/memory_pool.h"
 
 namespace gufunc::gpu {
@@ -58,7 +60,7 @@ class Stream {
   friend class Event;
   ~Stream() = default;
   template <class T>
-  friend void destroy(T *object);
+  friend void sdk::destroy(T *object);
 
   guf_status wait(uint64_t timeout_ns, guf_error *error);
 

@@ -27,7 +27,7 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
         "native stream: expected one of device %d, got one of a destroyed context: %s (%d)",
         device.context().index, info.name, code);
   }
-  GUF_GPU_TRY(device.check(code, "asking whose the stream is", error));
+  GUF_BACKEND_TRY(device.check(code, "asking whose the stream is", error));
   if (belongs) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH,
               "native stream: expected one of %s:%d, got one of another device",
@@ -38,15 +38,15 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
 // invalidate that capture.
 guf_status check_capture(Stream &stream, guf_error *error) {
   bool captured = false;
-  if (!stream.owned()) GUF_GPU_TRY(stream.capturing(&captured, error));
+  if (!stream.owned()) GUF_BACKEND_TRY(stream.capturing(&captured, error));
   return captured ? fail(error, GUF_E_CAPTURE, "the stream is captured: nobody can wait for it")
                   : guf_status{GUF_OK};
 }
 
 guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
   ScopedContext scope(stream.device());
-  GUF_GPU_TRY(scope.begin(error));
-  GUF_GPU_TRY(check_capture(stream, error));
+  GUF_BACKEND_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   const guf_status status = stream.synchronize(timeout_ns, error);
   stream.device().tracer().collect();
@@ -55,8 +55,8 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
 
 guf_status ask_stream(Stream &stream, guf_error *error) {
   ScopedContext scope(stream.device());
-  GUF_GPU_TRY(scope.begin(error));
-  GUF_GPU_TRY(check_capture(stream, error));
+  GUF_BACKEND_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(check_capture(stream, error));
   const RelaxedCapture relaxed(stream.device().driver());
   return stream.query(error);
 }
@@ -75,16 +75,16 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
     return GUF_OK;
   }
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   owner.collect_streams();
   auto adopted = reinterpret_cast<Native>(native);
   Stream *stream = nullptr;
   if (native != 0) {
-    GUF_GPU_TRY(check_native(owner, adopted, error));
+    GUF_BACKEND_TRY(check_native(owner, adopted, error));
   } else {
-    GUF_GPU_TRY(owner.check(owner.driver().stream_open(&adopted), "making a stream", error));
+    GUF_BACKEND_TRY(owner.check(owner.driver().stream_open(&adopted), "making a stream", error));
   }
-  GUF_GPU_TRY(owner.open_stream(adopted, native == 0, &stream, error));
+  GUF_BACKEND_TRY(owner.open_stream(adopted, native == 0, &stream, error));
   *out_stream = stream;
   return GUF_OK;
 }
@@ -117,11 +117,11 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   auto &awaited = *static_cast<Event *>(event);
   Device &device = stream == nullptr ? awaited.device() : static_cast<Stream *>(stream)->device();
   ScopedContext scope(device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   if (!awaited.recorded()) return GUF_OK;
   Stream &waiting = device.stream_of(stream);
-  GUF_GPU_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
-                           "making the stream wait for an event", error));
+  GUF_BACKEND_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
+                               "making the stream wait for an event", error));
   const uint64_t capture = awaited.capture();
   if (__builtin_expect(capture != 0, 0) && &awaited.device() == &device) {
     device.captures().join(waiting, capture);
@@ -132,9 +132,9 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
 guf_status event_open(void *device, void **out_event, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   Native native = nullptr;
-  GUF_GPU_TRY(
+  GUF_BACKEND_TRY(
       owner.check(owner.driver().event_open(EventKind::kTimed, &native), "making an event", error));
   auto *event = create<Event>(owner, native);
   if (event == nullptr) {
@@ -161,17 +161,17 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
   auto &recorded = *static_cast<Event *>(event);
   Device &device = recorded.device();
   if (stream != nullptr) {
-    GUF_GPU_TRY(check_same(device, static_cast<Stream *>(stream)->device(), error));
+    GUF_BACKEND_TRY(check_same(device, static_cast<Stream *>(stream)->device(), error));
   }
   ScopedContext scope(device);
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   return recorded.record(device.stream_of(stream), error);
 }
 
 guf_status event_query(void *event, guf_error *error) {
   auto &requested = *static_cast<Event *>(event);
   ScopedContext scope(requested.device());
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const RelaxedCapture relaxed(requested.device().driver());
   return requested.query(error);
 }
@@ -179,7 +179,7 @@ guf_status event_query(void *event, guf_error *error) {
 guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
   auto &awaited = *static_cast<Event *>(event);
   ScopedContext scope(awaited.device());
-  GUF_GPU_TRY(scope.begin(error));
+  GUF_BACKEND_TRY(scope.begin(error));
   const RelaxedCapture relaxed(awaited.device().driver());
   const guf_status status = awaited.synchronize(timeout_ns, error);
   awaited.device().tracer().collect();

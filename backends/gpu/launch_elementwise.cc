@@ -52,7 +52,7 @@ guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, Loop
     out->bytes[i] = element_bytes(block.loop_dtype[i]);
     const uint32_t flags = block.operand_flags[i];
     if (__builtin_expect((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0, 0)) {
-      GUF_GPU_TRY(place_immediate(block, i, false, &shape->address[i], commands, error));
+      GUF_BACKEND_TRY(place_immediate(block, i, false, &shape->address[i], commands, error));
       if (out->bytes[i] <= 8) out->immediates |= 1U << i;
     } else {
       odd = odd || block.dtype[i] != block.loop_dtype[i] || (flags & kStored) != 0;
@@ -76,7 +76,7 @@ guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &
   LaunchShape shape;
   LoopOperands operands;
   take_shape(block, &shape);
-  GUF_GPU_TRY(take_operands(block, &shape, &operands, commands, error));
+  GUF_BACKEND_TRY(take_operands(block, &shape, &operands, commands, error));
   const bool plain = !operands.forms && shape.mask == 0 && status.fp_flags == 0;
   if (plain && row_can(shape) && commands.has(Entry::kRow) &&
       (row_should(shape) || !commands.has(Entry::kNd))) {

@@ -167,7 +167,7 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
   take_shape(block, &shape);
   for (int i = 0; i < block.noperands; ++i) {
     if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;
-    GUF_GPU_TRY(place_immediate(block, i, true, &shape.address[i], commands, error));
+    GUF_BACKEND_TRY(place_immediate(block, i, true, &shape.address[i], commands, error));
   }
   take_core(block, &core);
   dev::staged_row rows[kMaxOperands];

@@ -77,13 +77,13 @@ guf_status place_immediate(const guf_launch_block &block, int operand, bool in_m
 
 guf_status queue_launch(const guf_backend_launch &launch, CommandSink &commands, guf_error *error) {
   const guf_launch_block &block = *launch.block;
-  GUF_GPU_TRY(check_launch(block, error));
+  GUF_BACKEND_TRY(check_launch(block, error));
   if (block.items == 0) return GUF_OK;
   StagedOperands staged;
-  GUF_GPU_TRY(find_staged(block, commands, &staged, error));
+  GUF_BACKEND_TRY(find_staged(block, commands, &staged, error));
   LaunchStatus status = {0, requested_fp_flags(block, launch.fp_status)};
   if (status.fp_flags != 0 || (block.flags & GUF_LAUNCH_STATUS) != 0) {
-    GUF_GPU_TRY(commands.status_word(&status.address, error));
+    GUF_BACKEND_TRY(commands.status_word(&status.address, error));
   }
   if (__builtin_expect((staged.needed | staged.optional) != 0, 0)) {
     return queue_staged(block, staged, status, commands, error);

@@ -146,12 +146,12 @@ guf_status queue_staged(const guf_launch_block &block, const StagedOperands &sta
     if (allocated != GUF_OK && needed) return allocated;
     if (allocated != GUF_OK) continue;
     inner = tried;
-    GUF_GPU_TRY(stage_in(block, &inner, &ways[nways++], commands, error));
+    GUF_BACKEND_TRY(stage_in(block, &inner, &ways[nways++], commands, error));
   }
-  GUF_GPU_TRY((block.flags & GUF_LAUNCH_GENERALIZED) != 0
-                  ? queue_generalized(inner, status, commands, error)
-                  : queue_elementwise(inner, status, commands, error));
-  for (int k = 0; k < nways; ++k) GUF_GPU_TRY(stage_out(block, ways[k], commands, error));
+  GUF_BACKEND_TRY((block.flags & GUF_LAUNCH_GENERALIZED) != 0
+                      ? queue_generalized(inner, status, commands, error)
+                      : queue_elementwise(inner, status, commands, error));
+  for (int k = 0; k < nways; ++k) GUF_BACKEND_TRY(stage_out(block, ways[k], commands, error));
   return GUF_OK;
 }
 

@@ -51,7 +51,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
                 static_cast<unsigned long long>(bytes));
   }
   bool captured = false;
-  GUF_GPU_TRY(stream.capturing(&captured, error));
+  GUF_BACKEND_TRY(stream.capturing(&captured, error));
   if (captured) {
     return fail(error, GUF_E_CAPTURE, "the stream is captured: no memory can be allocated for it");
   }
@@ -66,7 +66,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
     wait_for_fences(lock);
     if (number >= 0) *out = find(number, stream);
   }
-  if (*out == nullptr) GUF_GPU_TRY(fetch(rounded, stream, lock, out, error));
+  if (*out == nullptr) GUF_BACKEND_TRY(fetch(rounded, stream, lock, out, error));
   count(rounded);
   return GUF_OK;
 }
@@ -226,7 +226,7 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
 guf_status MemoryPool::allocate(uint64_t bytes, Stream *stream, uint64_t *out_address,
                                 guf_error *error) {
   Block *block = nullptr;
-  GUF_GPU_TRY(take(bytes, stream != nullptr ? *stream : device_.idle_stream(), &block, error));
+  GUF_BACKEND_TRY(take(bytes, stream != nullptr ? *stream : device_.idle_stream(), &block, error));
   *out_address = block->address;
   const std::lock_guard lock(mutex_);
   handed_out_.add(block);

@@ -16,7 +16,7 @@ static_assert(GUF_MAX_LOOP_NDIM + GUF_MAX_LOOP_NDIM - 1 <= dev::kLaneDims);
 
 guf_status queue_method(const guf_backend_method &method, CommandSink &commands, guf_error *error) {
   MethodJob job(method, commands, error);
-  GUF_GPU_TRY(job.open());
+  GUF_BACKEND_TRY(job.open());
   if (job.block.items == 0) return GUF_OK;
   switch (job.block.method) {
     case GUF_METHOD_REDUCE:

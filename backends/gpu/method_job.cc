@@ -86,13 +86,13 @@ guf_status MethodJob::open() {
   if (block.method < GUF_METHOD_REDUCE || block.method > GUF_METHOD_AT) {
     return fail(error_, GUF_E_UNSUPPORTED, "method %d is not known to this plugin", block.method);
   }
-  GUF_GPU_TRY(check_loop());
+  GUF_BACKEND_TRY(check_loop());
   value_bytes_ = element_bytes(block.loop_dtype);
   const bool half = block.loop_dtype == GUF_F16 || block.loop_dtype == GUF_BF16;
   partial_bytes_ = half && tree() ? 4 : value_bytes_;
   fp_flags_ = requested_fp_flags(call);
   if (fp_flags_ != 0 || has(GUF_METHOD_STATUS)) {
-    GUF_GPU_TRY(commands.status_word(&status_, error_));
+    GUF_BACKEND_TRY(commands.status_word(&status_, error_));
   }
   return GUF_OK;
 }
@@ -132,7 +132,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
     lane.input = below;
     below *= lane.size;
   }
-  GUF_GPU_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
+  GUF_BACKEND_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
   out->form = dev::kFormOwn;
   return convert_array(*this, {block.input, block.input_dtype, block.input_flags},
                        {out->address, requested, 0}, dims, lanes->count());
@@ -168,7 +168,7 @@ guf_status MethodJob::close_output() {
 guf_status MethodJob::scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
                               uint64_t *out_present) {
   *out_present = 0;
-  GUF_GPU_TRY(commands.scratch(count * static_cast<uint64_t>(bytes), out_values, error_));
+  GUF_BACKEND_TRY(commands.scratch(count * static_cast<uint64_t>(bytes), out_values, error_));
   return tracked ? commands.scratch(count, out_present, error_) : GUF_OK;
 }
 
@@ -194,7 +194,7 @@ guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
       const Strided from_i = {from.address + static_cast<uint64_t>(i * last.from), from.dtype,
                               from.flags};
       const Strided to_i = {to.address + static_cast<uint64_t>(i * last.to), to.dtype, to.flags};
-      GUF_GPU_TRY(convert_array(job, from_i, to_i, dims, ndim - 1));
+      GUF_BACKEND_TRY(convert_array(job, from_i, to_i, dims, ndim - 1));
     }
     return GUF_OK;
   }

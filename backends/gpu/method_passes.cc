@@ -105,8 +105,8 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
       block.first_slot = first;
       block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
       block.pieces = divisor_of(static_cast<uint32_t>(count));
-      GUF_GPU_TRY(job.run(entry, groups * count, dev::kFoldThreads, shared_bytes_of(job), &block,
-                          sizeof(block)));
+      GUF_BACKEND_TRY(job.run(entry, groups * count, dev::kFoldThreads, shared_bytes_of(job),
+                              &block, sizeof(block)));
     }
   }
   return GUF_OK;
@@ -122,9 +122,9 @@ guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from
     if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, to);
     PassTarget partial;
     partial.element = job.partial_bytes();
-    GUF_GPU_TRY(job.scratch(pieces * lanes.total(), partial.element, source.mask != 0,
-                            &partial.sink.output, &partial.sink.present));
-    GUF_GPU_TRY(launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, partial));
+    GUF_BACKEND_TRY(job.scratch(pieces * lanes.total(), partial.element, source.mask != 0,
+                                &partial.sink.output, &partial.sink.present));
+    GUF_BACKEND_TRY(launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, partial));
     source = {partial.sink.output, partial.sink.present, job.partial_form()};
     count = pieces;
   }
@@ -138,9 +138,9 @@ guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource 
   if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, to);
   PassTarget partial;
   partial.element = job.partial_bytes();
-  GUF_GPU_TRY(job.scratch(pieces * lanes.total(), partial.element, from.mask != 0,
-                          &partial.sink.output, &partial.sink.present));
-  GUF_GPU_TRY(launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, partial));
+  GUF_BACKEND_TRY(job.scratch(pieces * lanes.total(), partial.element, from.mask != 0,
+                              &partial.sink.output, &partial.sink.present));
+  GUF_BACKEND_TRY(launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, partial));
   const FoldSource made = {partial.sink.output, partial.sink.present, job.partial_form()};
   return join_up(job, lanes, made, pieces, to);
 }
@@ -175,8 +175,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
       block.first_slot = first;
       block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
       block.items = static_cast<uint32_t>(items);
-      GUF_GPU_TRY(job.run(Entry::kFold, ceil_quotient(items, dev::kFoldThreads), dev::kFoldThreads,
-                          0, &block, sizeof(block)));
+      GUF_BACKEND_TRY(job.run(Entry::kFold, ceil_quotient(items, dev::kFoldThreads),
+                              dev::kFoldThreads, 0, &block, sizeof(block)));
     }
   }
   return GUF_OK;

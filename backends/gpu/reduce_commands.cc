@@ -73,7 +73,7 @@ guf_status fold_dims(MethodJob &job) {
   LaneList lanes;
   const int folds = dims_of(job, &lanes);
   FoldSource from;
-  GUF_GPU_TRY(job.open_source(&lanes, &from));
+  GUF_BACKEND_TRY(job.open_source(&lanes, &from));
   lanes.arrange();
   for (int d = 0; d < folds; ++d) {
     const FoldAxis axis = take_axis(&lanes, d);
@@ -84,11 +84,11 @@ guf_status fold_dims(MethodJob &job) {
       job.set_initial(&to.sink);
     } else {
       to.element = element;
-      GUF_GPU_TRY(
+      GUF_BACKEND_TRY(
           job.scratch(lanes.total(), element, job.masked(), &to.sink.output, &to.sink.present));
     }
-    GUF_GPU_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
-                        : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
+    GUF_BACKEND_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
+                            : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
     lanes.make_dense(element);
     from = {to.sink.output, to.sink.present,
             by_tree ? job.partial_form() : uint32_t{dev::kFormOwn}};
@@ -99,8 +99,8 @@ guf_status fold_dims(MethodJob &job) {
 }  // namespace
 
 guf_status queue_reduce(MethodJob &job) {
-  GUF_GPU_TRY(job.open_output(1));
-  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
+  GUF_BACKEND_TRY(job.open_output(1));
+  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
   return job.close_output();
 }
 
@@ -118,10 +118,10 @@ guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_s
     below *= lanes[i].size;
   }
   uint64_t none = 0, cast = 0;
-  GUF_GPU_TRY(job.scratch(lanes.total(), between, false, &cast, &none));
-  GUF_GPU_TRY(job.scratch(lanes.total(), value, false, out_start, &none));
-  GUF_GPU_TRY(convert_array(job, {block.input, block.input_dtype, block.input_flags},
-                            {cast, block.output_dtype, 0}, first, lanes.count()));
+  GUF_BACKEND_TRY(job.scratch(lanes.total(), between, false, &cast, &none));
+  GUF_BACKEND_TRY(job.scratch(lanes.total(), value, false, out_start, &none));
+  GUF_BACKEND_TRY(convert_array(job, {block.input, block.input_dtype, block.input_flags},
+                                {cast, block.output_dtype, 0}, first, lanes.count()));
   return convert_array(job, {cast, block.output_dtype, 0}, {*out_start, block.loop_dtype, 0},
                        second, lanes.count());
 }
@@ -134,12 +134,12 @@ guf_status fold_mixed(MethodJob &job) {
                job.output_step(d), -1});
   }
   LeftFold fold = {};
-  if (!job.has(GUF_METHOD_INITIAL)) GUF_GPU_TRY(first_elements(job, lanes, &fold.start));
+  if (!job.has(GUF_METHOD_INITIAL)) GUF_BACKEND_TRY(first_elements(job, lanes, &fold.start));
   all = lanes;
   for (int d = 0; d < block.nfold; ++d) {
     all.add({block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0, d});
   }
-  GUF_GPU_TRY(job.open_source(&all, &fold.from));
+  GUF_BACKEND_TRY(job.open_source(&all, &fold.from));
   // Keeps the order of the lanes, because the start values are stored in this order.
   for (int i = 0; i < lanes.count(); ++i) lanes[i].input = all[i].input;
   fold.axis = {1, 0, 0};
@@ -157,8 +157,8 @@ guf_status fold_mixed(MethodJob &job) {
 }  // namespace
 
 guf_status queue_mixed_reduce(MethodJob &job) {
-  GUF_GPU_TRY(job.open_output(1));
-  GUF_GPU_TRY(job.is_empty() ? fill_initial(job) : fold_mixed(job));
+  GUF_BACKEND_TRY(job.open_output(1));
+  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_mixed(job));
   return job.close_output();
 }
 

@@ -79,7 +79,7 @@ guf_status StretchFold::upload(const Piece *pieces, uint64_t count, PieceTable *
 guf_status StretchFold::flush(int kind, uint64_t count) {
   if (count == 0) return GUF_OK;
   PieceTable table;
-  GUF_GPU_TRY(upload(table_.data(), count, &table));
+  GUF_BACKEND_TRY(upload(table_.data(), count, &table));
   if (job_.tree()) {
     return launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, teams_[kind], table, target());
   }
@@ -94,7 +94,7 @@ guf_status StretchFold::run_class(int kind) {
     if (class_of(piece.count) != kind) continue;
     table_[count++] = piece;
     if (count < most_pieces_) continue;
-    GUF_GPU_TRY(flush(kind, count));
+    GUF_BACKEND_TRY(flush(kind, count));
     count = 0;
   }
   return flush(kind, count);
@@ -111,7 +111,7 @@ guf_status StretchFold::run_long() {
     if (class_of(length(k)) != kLong) continue;
     const uint64_t own = (length(k) + span - 1) / span;
     if (pieces != 0 && pieces + own > most) {
-      GUF_GPU_TRY(fold_long(first, k, pieces));
+      GUF_BACKEND_TRY(fold_long(first, k, pieces));
       first = k;
       pieces = 0;
     }
@@ -135,12 +135,12 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
     }
   }
   PieceTable device;
-  GUF_GPU_TRY(upload(table.data(), count, &device));
+  GUF_BACKEND_TRY(upload(table.data(), count, &device));
   PassTarget partial;
   partial.element = job_.partial_bytes();
-  GUF_GPU_TRY(job_.scratch(count * lanes_.total(), partial.element, false, &partial.sink.output,
-                           &partial.sink.present));
-  GUF_GPU_TRY(
+  GUF_BACKEND_TRY(job_.scratch(count * lanes_.total(), partial.element, false, &partial.sink.output,
+                               &partial.sink.present));
+  GUF_BACKEND_TRY(
       launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, teams_[kLong], device, partial));
   return join_long(stretches, count, partial);
 }
@@ -156,7 +156,7 @@ guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarge
     const FoldSource from = {made.sink.output, 0, job_.partial_form()};
     PieceTable device;
     if (longest <= span) {
-      GUF_GPU_TRY(upload(stretches_.data(), stretches, &device));
+      GUF_BACKEND_TRY(upload(stretches_.data(), stretches, &device));
       return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, target());
     }
     HostArray<Piece> table;
@@ -169,12 +169,12 @@ guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarge
         table[count] = {old.first + i, std::min(span, old.count - i), count};
       }
     }
-    GUF_GPU_TRY(upload(table.data(), count, &device));
+    GUF_BACKEND_TRY(upload(table.data(), count, &device));
     PassTarget next;
     next.element = job_.partial_bytes();
-    GUF_GPU_TRY(job_.scratch(count * lanes_.total(), next.element, false, &next.sink.output,
-                             &next.sink.present));
-    GUF_GPU_TRY(launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, next));
+    GUF_BACKEND_TRY(job_.scratch(count * lanes_.total(), next.element, false, &next.sink.output,
+                                 &next.sink.present));
+    GUF_BACKEND_TRY(launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, next));
     made = next;
     pieces = count;
   }
@@ -186,7 +186,7 @@ guf_status StretchFold::run() {
   for (int d = 0; d < block_.nkept; ++d) {
     all.add({block_.kept_size[d], block_.kept_input_step[d], 0, job_.output_step(d), -1});
   }
-  GUF_GPU_TRY(job_.open_source(&all, &from_));
+  GUF_BACKEND_TRY(job_.open_source(&all, &from_));
   axis_ = {block_.fold_size[0], 0, 0};
   if (axis_.size != 1) axis_.step = all.take(0).input;
   all.arrange();
@@ -198,7 +198,7 @@ guf_status StretchFold::run() {
   if (!table_.open(most_pieces_) || !stretches_.open(static_cast<uint64_t>(members_[kLong]) + 1)) {
     return fail_memory(job_.error(), "stretches of reduceat");
   }
-  for (int kind = kTiny; kind < kLong; ++kind) GUF_GPU_TRY(run_class(kind));
+  for (int kind = kTiny; kind < kLong; ++kind) GUF_BACKEND_TRY(run_class(kind));
   return run_long();
 }
 
@@ -206,8 +206,8 @@ guf_status StretchFold::run() {
 
 guf_status queue_reduceat(MethodJob &job) {
   if (job.block.nindices == 0) return GUF_OK;
-  GUF_GPU_TRY(job.open_output(job.block.nindices));
-  GUF_GPU_TRY(StretchFold(job).run());
+  GUF_BACKEND_TRY(job.open_output(job.block.nindices));
+  GUF_BACKEND_TRY(StretchFold(job).run());
   return job.close_output();
 }
 

@@ -51,7 +51,7 @@ uint32_t Request::local_bytes(Entry entry) const {
 guf_status Request::run(const Command &command, guf_error *error) {
   Native function = nullptr;
   if (is_copy(command.entry)) {
-    GUF_GPU_TRY(device_.copy_kernels().function(command.entry, &function, error));
+    GUF_BACKEND_TRY(device_.copy_kernels().function(command.entry, &function, error));
   } else {
     function = kernel_ == nullptr ? nullptr : kernel_->function(command.entry);
     if (function == nullptr) {
@@ -70,7 +70,7 @@ guf_status Request::run(const Command &command, guf_error *error) {
 
 guf_status Request::scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) {
   Block *block = nullptr;
-  GUF_GPU_TRY(device_.pool(Backing::kDevice).take(bytes, stream_, &block, error));
+  GUF_BACKEND_TRY(device_.pool(Backing::kDevice).take(bytes, stream_, &block, error));
   block->next = scratch_;
   scratch_ = block;
   *out_address = block->address;
@@ -81,8 +81,8 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
                            guf_error *error) {
   MemoryPool &pinned = device_.pool(Backing::kPinned);
   Block *staging = nullptr;
-  GUF_GPU_TRY(scratch(bytes, out_address, error));
-  GUF_GPU_TRY(pinned.take(bytes, stream_, &staging, error));
+  GUF_BACKEND_TRY(scratch(bytes, out_address, error));
+  GUF_BACKEND_TRY(pinned.take(bytes, stream_, &staging, error));
   std::memcpy(reinterpret_cast<void *>(staging->address), source, bytes);
   TraceSpan span(stream_, GUF_TRACE_COPY);
   span.set_copy(bytes, GUF_COPY_HOST_TO_DEVICE);
@@ -96,7 +96,7 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
 
 guf_status Request::status_word(uint64_t *out_address, guf_error *error) {
   if (status_ == nullptr) {
-    GUF_GPU_TRY(device_.status_ring().take(stream_, wish_, &status_, error));
+    GUF_BACKEND_TRY(device_.status_ring().take(stream_, wish_, &status_, error));
   }
   *out_address = status_->device_address;
   return GUF_OK;

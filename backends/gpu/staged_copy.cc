@@ -77,7 +77,7 @@ guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direc
   Device &device = stream.device();
   MemoryPool &pinned = device.pool(Backing::kPinned);
   Block *staging = nullptr;
-  GUF_GPU_TRY(pinned.take(std::min(bytes, kPartBytes), stream, &staging, error));
+  GUF_BACKEND_TRY(pinned.take(std::min(bytes, kPartBytes), stream, &staging, error));
   StagedCopy *const copy = begin();
   if (copy == nullptr) {
     pinned.give(staging, stream);
@@ -110,21 +110,21 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
   for (uint64_t done = 0; done < bytes; done += kPartBytes) {
     const uint64_t part = std::min(bytes - done, kPartBytes);
     if (to_device) {
-      GUF_GPU_TRY(pass_part());
+      GUF_BACKEND_TRY(pass_part());
       TraceSpan span(stream, GUF_TRACE_COPY);
       span.set_copy(part, GUF_COPY_HOST_TO_DEVICE);
-      GUF_GPU_TRY(device.check(
+      GUF_BACKEND_TRY(device.check(
           driver.copy(device_address + done, staging, part, Direction::kToDevice, stream.native()),
           "copying to the device", error));
     } else {
       {
         TraceSpan span(stream, GUF_TRACE_COPY);
         span.set_copy(part, GUF_COPY_DEVICE_TO_HOST);
-        GUF_GPU_TRY(device.check(
+        GUF_BACKEND_TRY(device.check(
             driver.copy(staging, device_address + done, part, Direction::kToHost, stream.native()),
             "copying from the device", error));
       }
-      GUF_GPU_TRY(pass_part());
+      GUF_BACKEND_TRY(pass_part());
     }
   }
   return GUF_OK;

@@ -55,7 +55,7 @@ void StatusRing::put(StatusSlot *slot) {
 }
 
 guf_status StatusRing::take_any(StatusSlot **out, guf_error *error) {
-  while ((*out = take_free()) == nullptr) GUF_GPU_TRY(grow(error));
+  while ((*out = take_free()) == nullptr) GUF_BACKEND_TRY(grow(error));
   return GUF_OK;
 }
 
@@ -70,7 +70,7 @@ guf_status StatusRing::reserve(guf_error *error) {
 guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot **out,
                             guf_error *error) {
   bool captured = false;
-  GUF_GPU_TRY(stream.capturing(&captured, error));
+  GUF_BACKEND_TRY(stream.capturing(&captured, error));
   const uint64_t capture = captured ? device_.captures().of(stream) : 0;
   if (captured && wish.fp_status != nullptr &&
       (wish.fp_status->report | wish.fp_status->fail) != 0) {
@@ -84,7 +84,7 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
                 "cannot be part of such a graph");
   }
   StatusSlot *slot = nullptr;
-  GUF_GPU_TRY(take_any(&slot, error));
+  GUF_BACKEND_TRY(take_any(&slot, error));
   slot->capture = capture;
   const guf_status status =
       device_.check(device_.driver().set(slot->device_address, 0, 4, 1, stream.native()),
@@ -155,9 +155,9 @@ guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t
                                guf_error *error) {
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
-    GUF_GPU_TRY(take_any(&slot, error));
+    GUF_BACKEND_TRY(take_any(&slot, error));
     const StatusWish wish = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
-    GUF_GPU_TRY(queue_look(slot, words->device_address, stream, wish, error));
+    GUF_BACKEND_TRY(queue_look(slot, words->device_address, stream, wish, error));
   }
   return GUF_OK;
 }
@@ -186,9 +186,9 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   slot->launch = wish.launch;
   Driver &driver = device_.driver();
   // Until this is queued, the slot cannot be reused: kernels may still write to its word.
-  GUF_GPU_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
-                                        sizeof(uint32_t), Direction::kToHost, stream.native()),
-                            "copying a status word", error));
+  GUF_BACKEND_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
+                                            sizeof(uint32_t), Direction::kToHost, stream.native()),
+                                "copying a status word", error));
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);

@@ -85,7 +85,7 @@ guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, gu
 }
 
 guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error *error) {
-  GUF_GPU_TRY(find_loaded(names, count, error));
+  GUF_BACKEND_TRY(find_loaded(names, count, error));
   if (handle_ != nullptr) return GUF_OK;
   char reason[400] = "", others[80] = "";
   bool telling = false;         // the reason concerns an existing file

@@ -13,7 +13,7 @@ guf_status open_hip(Hip *out_hip, guf_error *error) {
   static constexpr const char *kSonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                              "libamdhip64.so.5"};
   gpu::VendorLibrary runtime;
-  GUF_GPU_TRY(runtime.open(kSonames, std::size(kSonames), error));
+  GUF_BACKEND_TRY(runtime.open(kSonames, std::size(kSonames), error));
   const char *absent = nullptr;
   const auto find = [&](const char *function, bool needed) {
     void *const address = runtime.symbol(function);

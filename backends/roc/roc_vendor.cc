@@ -19,7 +19,7 @@ int runtime_version = 0;  // written once, when the runtime is opened, before an
 
 guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Hip hip;
-  GUF_GPU_TRY(open_hip(&hip, error));
+  GUF_BACKEND_TRY(open_hip(&hip, error));
   *out_driver = new (driver_bytes) HipDriver(hip);
   *out_ndevices = 0;
   int found = 0;

@@ -21,39 +21,13 @@ struct Slot {
   size_t offset;
 };
 
-#define GUF_SLOT(name) {#name, offsetof(guf_backend_api, name)}
-// Required since minor 0. Slots of later minor versions are never required.
+// Slots of later minor versions are never required.
 constexpr Slot kRequired[] = {
-    GUF_SLOT(name),
-    GUF_SLOT(version),
-    GUF_SLOT(probe),
-    GUF_SLOT(device_open),
-    GUF_SLOT(device_close),
-    GUF_SLOT(memory_alloc),
-    GUF_SLOT(memory_free),
-    GUF_SLOT(copy),
-    GUF_SLOT(fill),
-    GUF_SLOT(stream_open),
-    GUF_SLOT(stream_close),
-    GUF_SLOT(stream_query),
-    GUF_SLOT(stream_synchronize),
-    GUF_SLOT(stream_wait_event),
-    GUF_SLOT(event_open),
-    GUF_SLOT(event_close),
-    GUF_SLOT(event_record),
-    GUF_SLOT(event_query),
-    GUF_SLOT(event_synchronize),
-    GUF_SLOT(builtins),
-    GUF_SLOT(image_score),
-    GUF_SLOT(module_load),
-    GUF_SLOT(module_unload),
-    GUF_SLOT(kernel_get),
-    GUF_SLOT(launch),
-    GUF_SLOT(convert),
-    GUF_SLOT(method),
-    GUF_SLOT(shutdown),
+#define GUF_REQUIRED_SLOT(slot) {#slot, offsetof(guf_backend_api, slot)},
+#define GUF_OPTIONAL_SLOT(slot)
+    GUF_REQUIRED_SLOT(name) GUF_REQUIRED_SLOT(version)
+#include <gufunc/backend_slots.def>
 };
-#undef GUF_SLOT
 
 guf_status no_extension(const char *name, uint32_t, const void **, guf_error *error) {
   return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,

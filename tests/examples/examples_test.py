@@ -268,6 +268,10 @@ class Examples(unittest.TestCase):
             (SOURCE / 'cpp' / 'discriminant.out').read_text(),
         )
         self.assertEqual(self.program('stencil'), (SOURCE / 'cpp' / 'stencil.out').read_text())
+        self.assertEqual(
+            self.program('use_backend', BUILD / 'backends/libgufunc_backend_minimal.so'),
+            (SOURCE / 'backend' / 'use_backend.out').read_text(),
+        )
 
     def test_programs_on_devices(self):
         for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):

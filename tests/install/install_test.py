@@ -95,7 +95,8 @@ def by_find_package(args, prefix, folder):
     build = folder / "consumer"
     flags = f"-fsanitize={args.sanitize}" if args.sanitize else ""
     run(args.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", build,
-        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}",
+        f"-DEXAMPLES={ROOT / 'examples'}")
     run(args.cmake, "--build", build)
     expect("find_package", output(build / "consumer"), SUM)
     nowhere = folder / "no plugins"
@@ -107,8 +108,13 @@ def by_find_package(args, prefix, folder):
     expect("the module with it", output(build / "consumer_static", build / "twice.so", env=alone),
            TWICE_THE_SUM)
     expect("gufunc_add_module", output(build / "consumer", build / "twice.so"), TWICE_THE_SUM)
-    run(sys.executable, ROOT / "tools/check_symbols.py", "--plugin",
-        build / "lib/gufunc/1/libgufunc_backend_stranger.so")
+    plugins = build / "lib/gufunc/1"
+    for name in ("stranger", "minimal"):
+        run(sys.executable, ROOT / "tools/check_symbols.py", "--plugin",
+            plugins / f"libgufunc_backend_{name}.so")
+    expect("a backend on the SDK",
+           output(build / "use_backend", plugins / "libgufunc_backend_minimal.so"),
+           (ROOT / "examples/backend/use_backend.out").read_text())
 
 
 def by_pkg_config(args, prefix, folder):

@@ -46,6 +46,9 @@ LAYERS = [
     Fault("backends/cpu/seeded.cc", '#include "core/base/error.h"\n',
           "a backend sees gufunc/backend.h"),
     Fault("backends/cpu/seeded.cc", '#include "backends/cuda/seeded.h"\n', "a backend sees"),
+    Fault("backends/sdk/include/gufunc/backend/seeded.hpp", '#include "backends/cuda/seeded.h"\n',
+          "the backend SDK sees"),
+    Fault("core/base/seeded.cc", "#include <gufunc/backend/host.hpp>\n", "core sees only itself"),
     Fault("examples/seeded.cc", '#include "core/base/error.h"\n', "examples sees examples"),
     Fault("tests/conformance/seeded.cc", '#include "core/base/error.h"\n', "tests sees tests"),
     Fault("tests/unit/base/seeded.cc", '#include "abi/src/seeded.h"\n',
@@ -58,6 +61,7 @@ LAYERS = [
 LAYERS_SCENERY = [
     "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
     "core/call/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
+    "backends/sdk/include/gufunc/backend/host.hpp",
 ]
 
 HEADERS = [

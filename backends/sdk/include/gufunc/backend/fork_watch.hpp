@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// For plugins: distinguishes a forked child from its parent without a system call and without an
+// atfork handler. A page with MADV_WIPEONFORK contains a word that is 0 in a child until the child
+// stores its number there.
+#ifndef GUFUNC_BACKEND_FORK_WATCH_HPP
+#define GUFUNC_BACKEND_FORK_WATCH_HPP
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace gufunc::sdk {
+namespace detail {
+
+using ForkWord = std::atomic<uint32_t>;
+
+// Used if the kernel is too old to wipe pages; forks are then not detected.
+inline constinit ForkWord unwatched{1};
+inline constinit std::atomic<ForkWord *> watched{&unwatched};
+// In ordinary memory, so that a child inherits its parent's number and uses the next one.
+inline constinit ForkWord last_generation{1};
+
+[[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
+  const uint32_t next = last_generation.load(std::memory_order_relaxed) + 1;
+  uint32_t wiped = 0;
+  if (!word->compare_exchange_strong(wiped, next, std::memory_order_acq_rel)) return wiped;
+  last_generation.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+}  // namespace detail
+
+// Maps the page that fork wipes. Called when the plugin is opened; later calls do nothing.
+inline void start_fork_watch() {
+  if (detail::watched.load(std::memory_order_acquire) != &detail::unwatched) return;
+  const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void *const page =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, size, MADV_WIPEONFORK) != 0) {
+    munmap(page, size);
+    return;
+  }
+  auto *const word = new (page) detail::ForkWord(1);
+  detail::ForkWord *none = &detail::unwatched;
+  if (!detail::watched.compare_exchange_strong(none, word, std::memory_order_acq_rel))
+    munmap(page, size);
+}
+
+// Returns a number that differs between a process and the child that it forks; never 0. One load,
+// about 1 ns. Objects that own threads or driver handles store the number when they are created; in
+// a child the stored number differs from the current one.
+inline uint32_t process_generation() {
+  detail::ForkWord *const word = detail::watched.load(std::memory_order_acquire);
+  const uint32_t generation = word->load(std::memory_order_acquire);
+  return __builtin_expect(generation != 0, 1) ? generation : detail::number_child(word);
+}
+
+}  // namespace gufunc::sdk
+
+#endif  // GUFUNC_BACKEND_FORK_WATCH_HPP
