@@ -228,13 +228,20 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 %typemap(argout) guf_module_parameter *out_parameter {
   $result = gufpy_append($result, Py_BuildValue("iIiI", $1->kind, $1->dtype, $1->ndim, $1->flags));
 }
-%typemap(out) int32_t roles[ANY] {
+%define GUFPY_NUMBERS(type, name)
+%typemap(out) type name[ANY] {
   $result = PyTuple_New($1_dim0);
   for (int i = 0; $result != NULL && i < $1_dim0; ++i) {
-    PyTuple_SET_ITEM($result, i, PyLong_FromLong($1[i]));
+    PyTuple_SET_ITEM($result, i, PyLong_FromLongLong($1[i]));
   }
 }
-%immutable guf_ufunc_info::roles;
+%immutable guf_ufunc_info::name;
+%enddef
+GUFPY_NUMBERS(int32_t, roles)
+GUFPY_NUMBERS(int32_t, core_ndim)
+GUFPY_NUMBERS(int32_t, core_dims)
+GUFPY_NUMBERS(uint32_t, core_flags)
+GUFPY_NUMBERS(int64_t, core_sizes)
 
 /* Counted arrays: sequences or None. The count is a separate argument. */
 %typemap(in) const int64_t * (int64_t numbers[GUF_MAX_NDIM] = {0}) {
@@ -312,7 +319,7 @@ GUFPY_RECORD(guf_kernel_device_info, out_info)
 %ignore guf_chunk_options;
 %ignore guf_array_wrap; %ignore guf_array_get_info; %ignore guf_array_fill; %ignore guf_array_print;
 %ignore guf_ufunc_create; %ignore guf_ufunc_add_loop; %ignore guf_module_register;
-%ignore guf_call; %ignore guf_resolve; %ignore guf_explain; %ignore guf_plan_create;
+%ignore guf_apply; %ignore guf_call; %ignore guf_resolve; %ignore guf_explain; %ignore guf_plan_create;
 %ignore guf_plan_explain; %ignore guf_reduce; %ignore guf_accumulate; %ignore guf_reduceat;
 %ignore guf_outer; %ignore guf_at; %ignore guf_resolve_reduce; %ignore guf_resolve_accumulate;
 %ignore guf_resolve_reduceat; %ignore guf_resolve_outer; %ignore guf_resolve_at;

@@ -70,10 +70,10 @@ std::string excerpt_of(const std::string &text, std::string_view entry) {
       sizeof(guf_host_api),
       GUF_BACKEND_ABI_MINOR,
       nullptr,
-      nullptr,
+      [](void *, int32_t, const char *) {},
       [](void *, size_t size, size_t) { return std::malloc(size); },
       [](void *, void *memory) { std::free(memory); },
-      nullptr};
+      [](void *, const char *) -> const char * { return nullptr; }};
   gpu::set_host(&kHost);
   gpu::PtxText ptx;
   gpu::HostArray<char> out;

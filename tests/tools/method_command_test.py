@@ -191,7 +191,7 @@ class MethodCommand(command_fixture.CommandTest):
             ):
                 self.assertIn(part, text)
             text = self.ok('explain', 'add', big, '1', '--threads=2')
-            self.assertIn('threads: up to 2, as the call asks', text)
+            self.assertIn('threads: up to 2, as the call requests', text)
             self.assertIn('kernel image x86-64-v2', self.ok('reduce', 'add', big, '--explain'))
             os.environ['GUFUNC_NUM_THREADS'] = '1'
             self.assertIn('threads: 1, by GUFUNC_NUM_THREADS', self.ok('explain', 'add', big, '1'))

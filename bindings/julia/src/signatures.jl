@@ -11,9 +11,9 @@ end
 # The core dimensions of each operand. Empty for an elementwise ufunc.
 function core_dimensions(info::guf_ufunc_info)
     info.ncore == 0 && isempty(text(info.signature)) && return Vector{CoreDimension}[]
-    ends = cumsum(info.core_ndim[1:info.nin+info.nout])
-    return map(ends, info.core_ndim) do last, count
-        return [core_dimension(info, info.core_dims[k]) for k in last-count+1:last]
+    counts = collect(info.core_ndim[1:info.nin+info.nout])
+    return map(cumsum(counts), counts) do last, count
+        return CoreDimension[core_dimension(info, info.core_dims[k]) for k in last-count+1:last]
     end
 end
 

@@ -289,7 +289,7 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
   expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
   refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no structured dtypes: got dlpack_record");
-  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no times: got datetime64[25s]");
+  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no datetimes: got datetime64[25s]");
   double buffer[8] = {};
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
                  "other byte order: got swapped float64");

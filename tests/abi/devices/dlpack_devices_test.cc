@@ -255,7 +255,7 @@ TEST_P(DlpackDevices, ChildrenDeleteNothing) {
 TEST_P(DlpackDevices, WhatLiesElsewhereIsRefused) {
   std::vector<float> host(kSize);
   Foreign &on_host = make_foreign(reinterpret_cast<uint64_t>(host.data()), type_, 0);
-  refuse(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "is of no device");
+  refuse(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "of no device");
   Foreign &absent = make_foreign(address_, type_, 99);
   refuse(absent, nullptr, GUF_E_NO_DEVICE, "");
   guf_device cpu = nullptr;
@@ -273,7 +273,7 @@ TEST_P(DlpackDevices, WhatLiesElsewhereIsRefused) {
   guf_graph_release(graph, nullptr);
   NEEDS_TWO_DEVICES();
   Foreign &of_other = make_foreign(info(filled(device(1), kSize, 1)).address, type_, 0);
-  refuse(of_other, nullptr, GUF_E_DEVICE_MISMATCH, "is of device 1");
+  refuse(of_other, nullptr, GUF_E_DEVICE_MISMATCH, "of device 1");
   EXPECT_EQ(guf_array_to_dlpack(memory_, stream(device(1)), 0, &managed, &error_),
             GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(managed, nullptr);

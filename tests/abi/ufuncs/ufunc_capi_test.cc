@@ -109,23 +109,23 @@ TEST_F(UfuncCapi, CreatesAndDescribes) {
 TEST_F(UfuncCapi, DescribesCoreDimensions) {
   guf_ufunc_desc expected = desc("products");
   expected.nin = expected.nout = 0;
-  expected.signature = "(m?,n),( n , p? ),()->(m?,p?),(3,n|1,n|1)";
+  expected.signature = "(m?,n),( n , p? ),(q|1),()->(m?,p?),(3,n,n)";
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
   using testing::ElementsAre;
-  EXPECT_EQ(info.ncore, 4);  // m, n, p, 3
-  EXPECT_THAT(std::vector<int32_t>(info.core_ndim, info.core_ndim + 6),
-              ElementsAre(2, 2, 0, 2, 3, 0));
-  EXPECT_THAT(std::vector<int32_t>(info.core_dims, info.core_dims + 10),
-              ElementsAre(0, 1, 1, 2, 0, 2, 3, 1, 1, 0));
-  EXPECT_THAT(
-      std::vector<uint32_t>(info.core_flags, info.core_flags + 5),
-      ElementsAre(GUF_CORE_DIM_OPTIONAL, GUF_CORE_DIM_BROADCASTABLE, GUF_CORE_DIM_OPTIONAL, 0, 0));
-  EXPECT_THAT(std::vector<int64_t>(info.core_sizes, info.core_sizes + 5),
-              ElementsAre(-1, -1, -1, 3, 0));
+  EXPECT_EQ(info.ncore, 5);  // m, n, p, q, 3
+  EXPECT_THAT(std::vector<int32_t>(info.core_ndim, info.core_ndim + 7),
+              ElementsAre(2, 2, 1, 0, 2, 3, 0));
+  EXPECT_THAT(std::vector<int32_t>(info.core_dims, info.core_dims + 11),
+              ElementsAre(0, 1, 1, 2, 3, 0, 2, 4, 1, 1, 0));
+  EXPECT_THAT(std::vector<uint32_t>(info.core_flags, info.core_flags + 6),
+              ElementsAre(GUF_CORE_DIM_OPTIONAL, 0, GUF_CORE_DIM_OPTIONAL,
+                          GUF_CORE_DIM_BROADCASTABLE, 0, 0));
+  EXPECT_THAT(std::vector<int64_t>(info.core_sizes, info.core_sizes + 6),
+              ElementsAre(-1, -1, -1, -1, 3, 0));
   expected = desc("plain");
   ASSERT_EQ(create(expected, &ufunc), GUF_OK) << error_.message;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);

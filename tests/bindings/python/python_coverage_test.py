@@ -18,9 +18,9 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 FOLDER = ROOT / "bindings/python"
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # Python's column
-# Python objects hold the references, devices are never freed, and guf_module_register is for
-# modules that are linked into a C program.
-NOT_HERE = re.compile(r"guf_\w+_retain|guf_device_release|guf_module_register")
+# Python objects hold the references, devices are never freed, guf_module_register is for modules
+# that are linked into a C program, and guf_apply is a short form of guf_call for C.
+NOT_HERE = re.compile(r"guf_\w+_retain|guf_device_release|guf_module_register|guf_apply")
 
 
 class Coverage(unittest.TestCase):

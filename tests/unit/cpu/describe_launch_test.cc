@@ -251,7 +251,7 @@ TEST_F(DescribeLaunch, HowManyThreads) {
   };
   for (const Row &row : {Row{1 << 20, 0, 5, "threads: up to 5, by GUFUNC_NUM_THREADS; "},
                          Row{1 << 20, 9, 5, "threads: up to 5, by GUFUNC_NUM_THREADS; "},
-                         Row{1 << 20, 3, 3, "threads: up to 3, as the call asks; "}}) {
+                         Row{1 << 20, 3, 3, "threads: up to 3, as the call requests; "}}) {
     SCOPED_TRACE(testing::Message() << row.requested << " requested");
     const guf_launch_block launch = block({row.items}, {1}, {1}, static_cast<size_t>(row.items));
     const std::string text = text_of(launch, row.requested);

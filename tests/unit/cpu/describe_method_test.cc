@@ -118,7 +118,7 @@ TEST_F(DescribeMethod, ReduceByResults) {
   EXPECT_THAT(text_of(block(GUF_METHOD_REDUCE, 1, 300)), HasSubstr("walk: result after result\n"));
   EXPECT_THAT(text_of(many), HasSubstr("threads: up to 3, by GUFUNC_NUM_THREADS; "));
   EXPECT_EQ(threads_of(many, 0, 3), 3u);
-  EXPECT_THAT(text_of(many, 2), HasSubstr("threads: up to 2, as the call asks; "));
+  EXPECT_THAT(text_of(many, 2), HasSubstr("threads: up to 2, as the call requests; "));
   EXPECT_EQ(threads_of(many, 2, 2), 2u);
   EXPECT_EQ(out_[999], 300);
 }

@@ -20,8 +20,13 @@ void free_host_memory(void *, void *memory) {
   ::operator delete(memory, std::align_val_t{sizeof(void *)});
 }
 
-constexpr guf_host_api kHost = {sizeof(guf_host_api), 0,      nullptr, nullptr, host_memory,
-                                free_host_memory,     nullptr};
+constexpr guf_host_api kHost = {sizeof(guf_host_api),
+                                0,
+                                nullptr,
+                                [](void *, int32_t, const char *) {},
+                                host_memory,
+                                free_host_memory,
+                                [](void *, const char *) -> const char * { return nullptr; }};
 
 }  // namespace
 

@@ -325,7 +325,7 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   HostSink whole(fold_loop("add", GUF_F32));
   block.loop_dtype = 0x82U | 24U << 8 | 1U << 20;
   EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);
-  EXPECT_NE(std::strstr(error.message, "records"), nullptr) << error.message;
+  EXPECT_NE(std::strstr(error.message, "structured"), nullptr) << error.message;
   block.loop_dtype = GUF_F32;
   block.flags |= 1U << 20;
   EXPECT_EQ(queue_method(method, whole, &error), GUF_E_UNSUPPORTED);

@@ -185,7 +185,7 @@ TEST(ExplainCall, SaysWhyEarlierLoopsWereNotTaken) {
   requested.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
   requested.args.dtype = GUF_F64;
   EXPECT_THAT(text_of(requested.out_missing()),
-              HasSubstr("refused bb->b: signature= or dtype= asks"));
+              HasSubstr("refused bb->b: signature= or dtype= requests"));
 }
 
 }  // namespace
