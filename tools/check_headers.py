@@ -31,11 +31,12 @@ def ways(header, compilers):
             for compiler in compilers for language, standard in languages(header)]
 
 
-def compile_alone(command, include, header, folder):
+def compile_alone(command, includes, header, folder):
     """Includes the header twice, which also detects a missing include guard."""
     source = pathlib.Path(folder, "alone")
     source.write_text(f"#include <{header}>\n#include <{header}>\ntypedef int not_empty;\n")
-    return subprocess.run([*command, "-I", str(include), "-fsyntax-only", str(source)],
+    options = [f"-I{include}" for include in includes]
+    return subprocess.run([*command, *options, "-fsyntax-only", str(source)],
                           capture_output=True, text=True)
 
 
@@ -43,14 +44,15 @@ def main():
     parser = tree.parser(__doc__)
     parser.add_argument("--cc", action="append", default=[], help="C and C++ compiler driver")
     args = parser.parse_args()
-    include = args.root / "abi/include"
+    includes = [args.root / "abi/include", args.root / "backends/sdk/include"]
 
     findings, examined = [], 0
+    headers = [header for include in includes for header in tree.files(include, {".h", ".hpp"})]
     with tempfile.TemporaryDirectory() as folder:
-        for header in tree.files(include, {".h", ".hpp"}):
+        for header in headers:
             for command in ways(header, args.cc):
                 examined += 1
-                result = compile_alone(command, include, header, folder)
+                result = compile_alone(command, includes, header, folder)
                 if result.returncode != 0:
                     how = " ".join(command[:4])
                     findings.append(f"{header} alone, {how}:\n{result.stderr}")
