@@ -37,7 +37,7 @@ namespace {
 }
 #endif
 
-// Fills every slot; no slot is called before the table is accepted.
+// Fills every required slot; no slot is called before the table is accepted.
 void slot() {}
 
 template <class Function>
@@ -83,32 +83,10 @@ const guf_module_v1 *no_builtins() {
 void fill_table(guf_backend_api *api) {
   api->name = BAD_PLUGIN_NAME;
   api->version = "1.0";
-  set(&api->probe);
-  set(&api->device_open);
-  set(&api->device_close);
-  set(&api->memory_alloc);
-  set(&api->memory_free);
-  set(&api->copy);
-  set(&api->fill);
-  set(&api->stream_open);
-  set(&api->stream_close);
-  set(&api->stream_query);
-  set(&api->stream_synchronize);
-  set(&api->stream_wait_event);
-  set(&api->event_open);
-  set(&api->event_close);
-  set(&api->event_record);
-  set(&api->event_query);
-  set(&api->event_synchronize);
+#define GUF_REQUIRED_SLOT(slot) set(&api->slot);
+#define GUF_OPTIONAL_SLOT(slot)
+#include <gufunc/backend_slots.def>
   api->builtins = no_builtins;
-  set(&api->image_score);
-  set(&api->module_load);
-  set(&api->module_unload);
-  set(&api->kernel_get);
-  set(&api->launch);
-  set(&api->convert);
-  set(&api->method);
-  set(&api->shutdown);
 }
 
 [[maybe_unused]] guf_status open_plugin(guf_backend_api *api, guf_error *error) {

@@ -39,7 +39,7 @@ Event *as_event(void *event) {
 }
 
 guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, guf_error *error) {
-  NULL_ENTER(kProbe);
+  NULL_ENTER(k_probe);
   *out_ndevices = settings().devices.load();
   std::snprintf(out_driver, driver_size, "null driver 1");
   return GUF_OK;
@@ -47,7 +47,7 @@ guf_status probe(int32_t *out_ndevices, char *out_driver, size_t driver_size, gu
 
 guf_status device_open(int32_t index, uint64_t native, void **out_device,
                        guf_backend_device_info *out_info, guf_error *error) {
-  NULL_ENTER(kDeviceOpen);
+  NULL_ENTER(k_device_open);
   if (native != 0) return fail(error, GUF_E_UNSUPPORTED, "the null plugin adopts no context");
   auto *const device = new Device{index, settings().host_memory.load()};
   out_info->units = 1;
@@ -61,13 +61,13 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
 }
 
 void device_close(void *device) {
-  enter(kDeviceClose, nullptr);
+  enter(k_device_close, nullptr);
   delete static_cast<Device *>(device);
 }
 
 guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *, uint64_t *out_address,
                         guf_error *error) {
-  NULL_ENTER(kMemoryAlloc);
+  NULL_ENTER(k_memory_alloc);
   void *const memory = std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) return fail(error, GUF_E_DEVICE_MEMORY, "malloc failed");
   ++live(kLiveMemory);
@@ -78,7 +78,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *, uint6
 
 guf_status memory_free(void *, uint64_t address, uint64_t, int32_t, void *stream,
                        guf_error *error) {
-  NULL_ENTER(kMemoryFree);
+  NULL_ENTER(k_memory_free);
   return submit(
       as_stream(stream),
       [=](guf_error *) {
@@ -91,7 +91,7 @@ guf_status memory_free(void *, uint64_t address, uint64_t, int32_t, void *stream
 
 guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t,
                 guf_error *error) {
-  NULL_ENTER(kCopy);
+  NULL_ENTER(k_copy);
   return submit(
       as_stream(stream),
       [=](guf_error *) {
@@ -104,7 +104,7 @@ guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size,
 
 guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_t pattern_size,
                 uint64_t count, guf_error *error) {
-  NULL_ENTER(kFill);
+  NULL_ENTER(k_fill);
   std::string bytes(static_cast<const char *>(pattern), pattern_size);
   return submit(
       as_stream(stream),
@@ -125,7 +125,7 @@ Stream *default_stream() {
 }
 
 guf_status stream_open(void *, uint64_t, uint32_t flags, void **out_stream, guf_error *error) {
-  NULL_ENTER(kStreamOpen);
+  NULL_ENTER(k_stream_open);
   if (flags == GUF_BACKEND_STREAM_DEFAULT) {
     *out_stream = default_stream();
     return GUF_OK;
@@ -139,7 +139,7 @@ guf_status stream_open(void *, uint64_t, uint32_t flags, void **out_stream, guf_
 }
 
 void stream_close(void *stream) {
-  enter(kStreamClose, nullptr);
+  enter(k_stream_close, nullptr);
   if (stream == default_stream()) return;
   null_plugin::close_stream(as_stream(stream));
   --live(kLiveStreams);
@@ -147,37 +147,37 @@ void stream_close(void *stream) {
 }
 
 guf_status stream_query(void *stream, guf_error *error) {
-  NULL_ENTER(kStreamQuery);
+  NULL_ENTER(k_stream_query);
   return query(as_stream(stream));
 }
 
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
-  NULL_ENTER(kStreamSynchronize);
+  NULL_ENTER(k_stream_synchronize);
   return synchronize(as_stream(stream), timeout_ns, error);
 }
 
 guf_status stream_wait_event(void *, void *event, guf_error *error) {
-  NULL_ENTER(kStreamWaitEvent);
+  NULL_ENTER(k_stream_wait_event);
   if (as_event(event)->pending) complete(UINT32_MAX);
   return GUF_OK;
 }
 
 guf_status event_open(void *, void **out_event, guf_error *error) {
-  NULL_ENTER(kEventOpen);
+  NULL_ENTER(k_event_open);
   *out_event = new Event;
   ++live(kLiveEvents);
   return GUF_OK;
 }
 
 void event_close(void *event) {
-  enter(kEventClose, nullptr);
+  enter(k_event_close, nullptr);
   if (as_event(event)->pending) complete(UINT32_MAX);
   --live(kLiveEvents);
   delete as_event(event);
 }
 
 guf_status event_record(void *event, void *stream, guf_error *error) {
-  NULL_ENTER(kEventRecord);
+  NULL_ENTER(k_event_record);
   Event *const mark = as_event(event);
   mark->pending = true;
   return submit(
@@ -191,7 +191,7 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
 }
 
 guf_status event_query(void *event, guf_error *error) {
-  NULL_ENTER(kEventQuery);
+  NULL_ENTER(k_event_query);
   const Event *const mark = as_event(event);
   if (mark->pending) return GUF_NOT_READY;
   if (mark->failure.status != GUF_OK) *error = mark->failure.details;
@@ -199,39 +199,39 @@ guf_status event_query(void *event, guf_error *error) {
 }
 
 guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
-  NULL_ENTER(kEventSynchronize);
+  NULL_ENTER(k_event_synchronize);
   if (as_event(event)->pending && (settings().stuck.load() || timeout_ns == 0)) return GUF_TIMEOUT;
   if (as_event(event)->pending) complete(UINT32_MAX);
   return event_query(event, error);
 }
 
 const guf_module_v1 *builtins(void) {
-  enter(kBuiltins, nullptr);
+  enter(k_builtins, nullptr);
   return builtin_table();
 }
 
 int32_t image_score(void *device, const guf_module_image *image) {
-  enter(kImageScore, nullptr);
+  enter(k_image_score, nullptr);
   if (image->format == GUF_IMAGE_HOST) return static_cast<Device *>(device)->host_memory ? 1 : 0;
   return entries_of(*image) != nullptr ? 2 : 0;
 }
 
 guf_status module_load(void *, const guf_module_image *image, void **out_module, guf_error *error) {
-  NULL_ENTER(kModuleLoad);
+  NULL_ENTER(k_module_load);
   *out_module = new Module{entries_of(*image)};
   ++live(kLiveModules);
   return GUF_OK;
 }
 
 void module_unload(void *module) {
-  enter(kModuleUnload, nullptr);
+  enter(k_module_unload, nullptr);
   --live(kLiveModules);
   delete static_cast<Module *>(module);
 }
 
 guf_status kernel_get(void *module, uint32_t index, const char *, void **out_kernel,
                       guf_error *error) {
-  NULL_ENTER(kKernelGet);
+  NULL_ENTER(k_kernel_get);
   *out_kernel = reinterpret_cast<void *>(static_cast<Module *>(module)->entries[index]);
   return GUF_OK;
 }
@@ -250,7 +250,7 @@ struct KeptBlock {
 };
 
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
-  NULL_ENTER(kLaunch);
+  NULL_ENTER(k_launch);
   const auto kept = std::make_shared<KeptBlock>(*launch->block);
   const auto loop = reinterpret_cast<Loop>(launch->kernel);
   void *const user = launch->user;
@@ -260,7 +260,7 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
 }
 
 guf_status convert(void *, void *stream, const guf_launch_block *block, guf_error *error) {
-  NULL_ENTER(kConvert);
+  NULL_ENTER(k_convert);
   const auto kept = std::make_shared<KeptBlock>(*block);
   return submit(
       as_stream(stream), [=](guf_error *details) { return run_convert(kept->block, details); },
@@ -268,7 +268,7 @@ guf_status convert(void *, void *stream, const guf_launch_block *block, guf_erro
 }
 
 guf_status method(void *, const guf_backend_method *method, guf_error *error) {
-  NULL_ENTER(kMethod);
+  NULL_ENTER(k_method);
   const auto kept = std::make_shared<MethodCopy>(*method);
   return submit(
       as_stream(method->stream), [=](guf_error *details) { return run_method(*kept, details); },
@@ -276,7 +276,7 @@ guf_status method(void *, const guf_backend_method *method, guf_error *error) {
 }
 
 guf_status shutdown(uint64_t timeout_ns, guf_error *error) {
-  NULL_ENTER(kShutdown);
+  NULL_ENTER(k_shutdown);
   if (settings().stuck.load() && timeout_ns != UINT64_MAX) return GUF_TIMEOUT;
   complete(UINT32_MAX);
   return GUF_OK;
@@ -295,7 +295,7 @@ uint64_t control_live(const char *what) {
 }
 
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error) {
-  NULL_ENTER(kExtension);
+  NULL_ENTER(k_extension);
   static constexpr null_control kControl = {control_script, reset_script, control_calls, complete,
                                             control_live};
   if (std::strcmp(name, "null.control") != 0 || version != 1) {
@@ -307,7 +307,7 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
 
 guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error) {
-  NULL_ENTER(kDescribeLaunch);
+  NULL_ENTER(k_describe_launch);
   std::snprintf(out_text, text_size, "null: %llu items\n",
                 static_cast<unsigned long long>(launch->block->items));
   return GUF_OK;
@@ -315,7 +315,7 @@ guf_status describe_launch(void *, const guf_backend_launch *launch, char *out_t
 
 guf_status describe_method(void *, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error) {
-  NULL_ENTER(kDescribeMethod);
+  NULL_ENTER(k_describe_method);
   std::snprintf(out_text, text_size, "null: method %d of %llu items\n", method->block->method,
                 static_cast<unsigned long long>(method->block->items));
   return GUF_OK;
@@ -334,39 +334,13 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t minor, guf_
       return fail(error, GUF_E_ARG, "GUFUNC_NULL is malformed");
     }
   }
-  *api = {sizeof *api,
-          minor < 1 ? 0u : 1u,
-          "null",
-          "1.0",
-          0,
-          probe,
-          device_open,
-          device_close,
-          memory_alloc,
-          memory_free,
-          copy,
-          fill,
-          stream_open,
-          stream_close,
-          stream_query,
-          stream_synchronize,
-          stream_wait_event,
-          event_open,
-          event_close,
-          event_record,
-          event_query,
-          event_synchronize,
-          builtins,
-          image_score,
-          module_load,
-          module_unload,
-          kernel_get,
-          launch,
-          convert,
-          method,
-          shutdown,
-          extension,
-          describe_launch,
-          describe_method};
+  *api = {};
+  api->struct_size = sizeof *api;
+  api->abi_minor = minor < 1 ? 0 : 1;
+  api->name = "null";
+  api->version = "1.0";
+#define GUF_REQUIRED_SLOT(slot) api->slot = slot;
+#define GUF_OPTIONAL_SLOT(slot) api->slot = slot;
+#include <gufunc/backend_slots.def>
   return GUF_OK;
 }

@@ -10,35 +10,11 @@
 namespace null_plugin {
 namespace {
 
-constexpr std::array<std::string_view, kSlots> kNames = {"probe",
-                                                         "device_open",
-                                                         "device_close",
-                                                         "memory_alloc",
-                                                         "memory_free",
-                                                         "copy",
-                                                         "fill",
-                                                         "stream_open",
-                                                         "stream_close",
-                                                         "stream_query",
-                                                         "stream_synchronize",
-                                                         "stream_wait_event",
-                                                         "event_open",
-                                                         "event_close",
-                                                         "event_record",
-                                                         "event_query",
-                                                         "event_synchronize",
-                                                         "builtins",
-                                                         "image_score",
-                                                         "module_load",
-                                                         "module_unload",
-                                                         "kernel_get",
-                                                         "launch",
-                                                         "convert",
-                                                         "method",
-                                                         "shutdown",
-                                                         "extension",
-                                                         "describe_launch",
-                                                         "describe_method"};
+constexpr std::array<std::string_view, kSlots> kNames = {
+#define GUF_REQUIRED_SLOT(slot) #slot,
+#define GUF_OPTIONAL_SLOT(slot) #slot,
+#include <gufunc/backend_slots.def>
+};
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 

@@ -10,36 +10,11 @@
 
 namespace null_plugin {
 
+// k_probe and so on, in the order of the table.
 enum Slot : int {
-  kProbe,
-  kDeviceOpen,
-  kDeviceClose,
-  kMemoryAlloc,
-  kMemoryFree,
-  kCopy,
-  kFill,
-  kStreamOpen,
-  kStreamClose,
-  kStreamQuery,
-  kStreamSynchronize,
-  kStreamWaitEvent,
-  kEventOpen,
-  kEventClose,
-  kEventRecord,
-  kEventQuery,
-  kEventSynchronize,
-  kBuiltins,
-  kImageScore,
-  kModuleLoad,
-  kModuleUnload,
-  kKernelGet,
-  kLaunch,
-  kConvert,
-  kMethod,
-  kShutdown,
-  kExtension,
-  kDescribeLaunch,
-  kDescribeMethod,
+#define GUF_REQUIRED_SLOT(slot) k_##slot,
+#define GUF_OPTIONAL_SLOT(slot) k_##slot,
+#include <gufunc/backend_slots.def>
   kSlots
 };
 

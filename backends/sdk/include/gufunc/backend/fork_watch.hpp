@@ -19,10 +19,10 @@ namespace detail {
 using ForkWord = std::atomic<uint32_t>;
 
 // Used if the kernel is too old to wipe pages; forks are then not detected.
-inline ForkWord unwatched{1};
-inline std::atomic<ForkWord *> watched{&unwatched};
+[[gnu::visibility("hidden")]] inline ForkWord unwatched{1};
+[[gnu::visibility("hidden")]] inline std::atomic<ForkWord *> watched{&unwatched};
 // In ordinary memory, so that a child inherits its parent's number and uses the next one.
-inline ForkWord last_generation{1};
+[[gnu::visibility("hidden")]] inline ForkWord last_generation{1};
 
 [[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
   const uint32_t next = last_generation.load(std::memory_order_relaxed) + 1;

@@ -31,7 +31,7 @@ inline constexpr int kNone = -1;  // no argument or axis is the cause
 
 namespace detail {
 
-inline std::atomic<const guf_host_api *> host{nullptr};
+[[gnu::visibility("hidden")]] inline std::atomic<const guf_host_api *> host{nullptr};
 
 inline void write_failure(guf_error *error, guf_status status, int argument, int axis,
                           int32_t native_code, const char *format, va_list arguments) {
