@@ -26,7 +26,9 @@ TRIPLET = add_triplet.resolve_dtypes((np.dtype('u8,u8,u8'),) * 2 + (None,))[0]
 SIZES = {1: 1, 5: 1, 12: 4, 16: 16, 24: 8, 192: 64, 260: 4, 600: 8, 4095: 1}
 TREE, NONE, REORDERABLE = 6, 0, 1  # associative and commutative; identities
 REFUSALS = {
-    'methods of records': {abi_methods.GUF_E_UNSUPPORTED: ['do not take elements of record']},
+    'methods of structured dtypes': {
+        abi_methods.GUF_E_UNSUPPORTED: ['do not accept elements of structured dtype']
+    },
     'host loops': {abi_methods.GUF_E_NO_IMAGE: ['is a host function; device']},
 }
 faults = []
@@ -70,7 +72,7 @@ class Library(abi_methods.Library):
         super().__init__(path)
         self.codes, self.loops = {}, []
         for size, alignment in SIZES.items():
-            self.add_record(size, alignment)
+            self.add_structured(size, alignment)
             for way, flags in (('tree', TREE), ('left', 0)):
                 self.add_ufunc(f'{way}_{size}', size, mixed, flags, REORDERABLE)
         for way, flags in (('tree', TREE), ('left', 0)):
@@ -84,7 +86,7 @@ class Library(abi_methods.Library):
                 raise Skipped from error
             raise
 
-    def add_record(self, size, alignment):
+    def add_structured(self, size, alignment):
         code = ct.c_uint32()
         name = b'bytes_of_the_test_%d' % size
         self.check(self.lib.guf_dtype_register(name, size, alignment, ct.byref(code), None))
