@@ -129,8 +129,8 @@ function core_counts(f, specs)
     ranks = Tuple(rank_of(s) for s in specs)
     axes = Gufunc.default_axes(f.core, ranks)
     isempty(axes) && return length.(f.core)
-    gone = [d.name for (o, r) in zip(f.core, ranks) if r < length(o) for d in o if d.optional]
-    return [count(d -> !(d.name in gone), o) for o in f.core]
+    gone = [d.number for (o, r) in zip(f.core, ranks) if r < length(o) for d in o if d.optional]
+    return [count(d -> !(d.number in gone), o) for o in f.core]
 end
 rank_of(spec) = spec !== nothing && spec["kind"] == "array" ? length(spec["shape"]) : 0
 

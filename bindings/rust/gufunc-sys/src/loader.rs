@@ -64,7 +64,7 @@ fn load(path: &OsStr) -> Result<Api, Absence> {
     };
     // SAFETY: the library is never closed, and its functions have the types of the headers.
     unsafe { Api::load(symbol) }.map_err(|name| {
-        let path = path.display();
+        let path = path.to_string_lossy();
         absent(format!("{path}: no function '{name}'; expected libgufunc 0.1 or later"))
     })
 }
