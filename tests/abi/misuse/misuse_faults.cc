@@ -97,7 +97,8 @@ void add_contents(const Function &function, const std::string &name, std::vector
     add("flags", word(&kFlags), {GUF_E_ARG});
     add("no dtype", word(&kNoDtype), {GUF_E_DTYPE, GUF_E_ARG});
   }
-  const bool finds = is(function, "guf_ufunc_find") || is(function, "guf_kernel_find");
+  const bool finds = is(function, "guf_ufunc_find") || is(function, "guf_kernel_find") ||
+                     is(function, "guf_apply");
   if (name == "function" || (name == "name" && finds)) {
     for (const char *text : {"", "misuse_none", "a:b:c", ":"}) {
       add(text, word(text), {GUF_E_NOT_FOUND});
@@ -111,7 +112,8 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
   if (name == "ndim" || name == "naxes") return {-1, low, 65, high};
   if (name == "order") return {-1, 4, low, high};
   if (name == "casting") return {-1, 6, low, high};
-  if (name == "ntypes" || name == "naddresses" || name == "nargs") return {-1, 0, 2, low};
+  if (name == "ntypes" || name == "naddresses" || name == "nargs" || name == "ntensors")
+    return {-1, 0, 2, low};
   return {};
 }
 
@@ -194,6 +196,8 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   Statuses good = good_statuses(function);
   // This struct has only one version.
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
+  // The second tensor follows the longer first one, where the fault has no tensor.
+  if (is(function, "guf_apply")) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {
     add("struct_size", given, 0, {GUF_E_STRUCT});

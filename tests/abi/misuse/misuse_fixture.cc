@@ -240,6 +240,9 @@ void Fixture::make_structs() {
       {"path", word("/nonexistent/misuse.so")},
       {"guf_ufunc_find.name", word("misuse_sum")},
       {"guf_ufunc_find.context", 0},
+      {"guf_apply.name", word("misuse_sum")},
+      {"guf_apply.context", 0},
+      {"ntensors", 3},
       {"function", word("plus")},
       {"guf_kernel_find.name", word("work")},
       {"grid", word(kOnes)},
@@ -275,7 +278,11 @@ const Struct &Fixture::structure(const char *name) const {
 void Fixture::fill_struct(const std::string &name, const std::string &function) {
   if (name == "guf_chunk_options") return fill_options();
   std::memset(struct_buffer_, 0, sizeof struct_buffer_);
-  if (name == "guf_tensor") std::memcpy(struct_buffer_, &tensor_, sizeof tensor_);
+  if (name == "guf_tensor") {
+    const int count = function == "guf_apply" ? 3 : 1;
+    for (int i = 0; i < count; ++i)
+      std::memcpy(struct_buffer_ + i * sizeof tensor_, &tensor_, sizeof tensor_);
+  }
   if (name == "guf_call_args") std::memcpy(struct_buffer_, &args_, sizeof args_);
   fill_method_args(name, function);
   if (name == "guf_loop_desc") std::memcpy(struct_buffer_, &loop_desc_, sizeof loop_desc_);
