@@ -279,9 +279,12 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
 TEST(ReduceCall, AnyNumberOfElements) {
   const bool truth = true;
   for (const int64_t less : {0, 1, 3, 200}) {
-    Reduce reduce("logical_or", {GUF_BOOL, &truth, {INT64_MAX - less}, {0}, 0});
-    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-    EXPECT_THAT(elements_of<uint8_t>(reduce.output), ElementsAre(1));
+    for (const uint32_t threads : {0U, 1U}) {
+      Reduce reduce("logical_or", {GUF_BOOL, &truth, {INT64_MAX - less}, {0}, 0});
+      reduce.args.threads = threads;
+      ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+      EXPECT_THAT(elements_of<uint8_t>(reduce.output), ElementsAre(1));
+    }
   }
 }
 
