@@ -187,8 +187,9 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
   const bool read = parameter.kind == Class::kStructIn;
   const unsigned char *const source = read ? struct_buffer(parameter.structure) : outs_[index];
+  const uint32_t next = is(function, "guf_apply") ? size : 0;  // bytes of the second tensor
   const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses expected) {
-    std::vector<unsigned char> &variant = variants_.emplace_back(size + 64, tail);
+    std::vector<unsigned char> &variant = variants_.emplace_back(size + 64 + next, tail);
     std::memcpy(variant.data(), source, size);
     std::memcpy(variant.data(), &given, sizeof given);
     out->push_back({what, word(variant.data()), std::move(expected)});
