@@ -19,7 +19,7 @@ VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")
 VENDOR_IF = re.compile(
     r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|CUDA_VERSION|__NVCC__|__NVPTX__|__HIP\w*"
     r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
-# The headers of the backend SDK are installed beside those of abi/include.
+# Included as <gufunc/backend/...>, and installed next to the headers of abi/include.
 SDK = pathlib.Path("backends/sdk/include")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

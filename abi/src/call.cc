@@ -32,6 +32,11 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
       guf_tensor buffer;
       const guf_tensor *known = nullptr;
       GUF_TRY(base::read_struct(tensors, "tensors", &buffer, &known, error));
+      if (tensors->struct_size % alignof(guf_tensor) != 0) {  // the next one would be misaligned
+        return base::fail(error, GUF_E_STRUCT, i, base::kNone,
+                          "argument %d: tensors: struct_size: expected a multiple of %zu, got %u",
+                          i, alignof(guf_tensor), tensors->struct_size);
+      }
       operands[i].kind = GUF_OPERAND_TENSOR;
       operands[i].tensor = tensors;
       tensors = reinterpret_cast<const guf_tensor *>(reinterpret_cast<const char *>(tensors) +

@@ -161,7 +161,7 @@ guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alig
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(name, "name", error));
     GUF_TRY(capi::need(out_dtype, "out_dtype", error));
-    return dtype::register_dtype(name, itemsize, alignment, out_dtype, error);
+    return dtype::register_structured(name, itemsize, alignment, out_dtype, error);
   });
 }
 

@@ -23,7 +23,7 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
                     "index %u is out of bounds: there are %zu %s", index, count, what);
 }
 
-// The limits of a signature are those of the arrays.
+// parse_signature limits every count to the size of the array that receives it here.
 void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
   info->ncore = static_cast<int32_t>(signature.dims.size());
   std::copy(signature.core_ndim.begin(), signature.core_ndim.end(), info->core_ndim);

@@ -239,7 +239,7 @@ func (a *AnyArray) String() string {
 	return text
 }
 
-// told calls a C function that writes a text, with a buffer of the length that the function
+// textOf calls a C function that writes a text, with a buffer of the length that the function
 // requests.
 func textOf(write func(text *C.char, length *C.uint64_t) error) (string, error) {
 	length := C.uint64_t(1024)

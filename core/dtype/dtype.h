@@ -91,8 +91,8 @@ void spell(guf_dtype dtype, bool swapped, base::Text *text);
 // ---- structured dtypes
 
 // Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY, as in guf_dtype_register
-guf_status register_dtype(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
-                          guf_error *error);
+guf_status register_structured(const char *name, uint32_t itemsize, uint32_t alignment,
+                               guf_dtype *out, guf_error *error);
 // nullptr if there is none.
 const char *structured_name(guf_dtype dtype);
 // GUF_DTYPE_UNSPECIFIED if there is none.

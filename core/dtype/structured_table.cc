@@ -25,18 +25,19 @@ struct StructuredDtype {
 };
 
 std::array<std::atomic<const StructuredDtype *>, GUF_MAX_STRUCTURED_DTYPES> registered;
-std::atomic<uint32_t> nrecords{0};
+std::atomic<uint32_t> nregistered{0};
 base::ForkLock lock;  // for writers
 
 const StructuredDtype *find(guf_dtype dtype) {
   const uint32_t number = dtype >> 20;
-  if (!is_structured(dtype) || number >= nrecords.load(std::memory_order_acquire)) return nullptr;
+  if (!is_structured(dtype) || number >= nregistered.load(std::memory_order_acquire))
+    return nullptr;
   const StructuredDtype *const found = registered[number].load(std::memory_order_acquire);
   return found->dtype == dtype ? found : nullptr;
 }
 
 const StructuredDtype *find(std::string_view name) {
-  const uint32_t count = nrecords.load(std::memory_order_acquire);
+  const uint32_t count = nregistered.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
     const StructuredDtype *const found = registered[i].load(std::memory_order_acquire);
     if (found->name == name) return found;
@@ -86,8 +87,8 @@ guf_status check_layout(const char *name, uint32_t itemsize, uint32_t alignment,
 
 }  // namespace
 
-guf_status register_dtype(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
-                          guf_error *error) {
+guf_status register_structured(const char *name, uint32_t itemsize, uint32_t alignment,
+                               guf_dtype *out, guf_error *error) {
   GUF_TRY(check_layout(name, itemsize, alignment, error));
   auto *made = new (std::nothrow) StructuredDtype{0, alignment, {}};
   const StructuredDtype *known = nullptr;
@@ -95,11 +96,11 @@ guf_status register_dtype(const char *name, uint32_t itemsize, uint32_t alignmen
     std::memcpy(made->name, name, std::strlen(name));
     const std::lock_guard<base::ForkLock> hold(lock);
     known = find(std::string_view(name));
-    const uint32_t number = nrecords.load(std::memory_order_relaxed);
+    const uint32_t number = nregistered.load(std::memory_order_relaxed);
     if (known == nullptr && number < GUF_MAX_STRUCTURED_DTYPES) {
       made->dtype = 0x82U | itemsize << 8 | number << 20;
       registered[number].store(made, std::memory_order_release);
-      nrecords.store(number + 1, std::memory_order_release);
+      nregistered.store(number + 1, std::memory_order_release);
       *out = made->dtype;
       return GUF_OK;
     }
@@ -115,7 +116,7 @@ guf_status register_dtype(const char *name, uint32_t itemsize, uint32_t alignmen
     return base::fail(
         error, GUF_E_EXISTS, base::kNone, base::kNone,
         "structured dtype '%s' exists with another layout: itemsize %u, alignment %u; requested "
-        "for %u, %u",
+        "%u, %u",
         name, dtype::itemsize(known->dtype), known->alignment, itemsize, alignment);
   }
   *out = known->dtype;

@@ -138,8 +138,8 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
                       flags);
   }
   const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
-  auto memory =
-      base::Ref<Lent>::adopt(new WrappedMemory(release, user, tensor.address, any_thread));
+  auto memory = base::Ref<BorrowedMemory>::adopt(
+      new WrappedMemory(release, user, tensor.address, any_thread));
   base::Ref<backend::Stream> order;
   if (release != nullptr && device != nullptr && !device->host_memory) {
     GUF_TRY(backend::open_default(*device, &order, error));

@@ -28,7 +28,8 @@ class ImportedStorage final : public BorrowedStorage {
  public:
   ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
-      : BorrowedStorage(base::Ref<Lent>::share(taken.get()), std::move(order)), where_(where) {}
+      : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(order)),
+        where_(where) {}
   const DlpackPlace &where() const { return where_; }
 
  private:

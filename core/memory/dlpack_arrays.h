@@ -11,7 +11,7 @@
 namespace gufunc::memory {
 
 // An imported tensor. Once `arm` was called, the deleter runs when the last reference is dropped.
-class TakenTensor final : public Lent {
+class TakenTensor final : public BorrowedMemory {
  public:
   using Delete = void (*)(void *managed);
   TakenTensor(void *managed, Delete call) : managed_(managed), delete_(call) {}

@@ -31,9 +31,9 @@ class OwnedStorage final : public array::Storage {
 
 // Memory of another owner. Once `arm` was called, the destructor of the derived class notifies the
 // owner that the memory is unused.
-class Lent : public base::Object {
+class BorrowedMemory : public base::Object {
  public:
-  Lent() : Object(base::Kind::kArray) {}
+  BorrowedMemory() : Object(base::Kind::kArray) {}
   void arm() { armed_ = true; }
   void disarm() { armed_ = false; }
   bool armed() const { return armed_; }
@@ -43,7 +43,7 @@ class Lent : public base::Object {
 };
 
 // Memory of the program, which is notified by its callback.
-class WrappedMemory final : public Lent {
+class WrappedMemory final : public BorrowedMemory {
  public:
   WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread);
   ~WrappedMemory() override;  // runs or queues the callback
@@ -58,13 +58,13 @@ class WrappedMemory final : public Lent {
 class BorrowedStorage : public array::Storage {
  public:
   // `order` is the default stream of the device; empty for host memory.
-  BorrowedStorage(base::Ref<Lent> memory, base::Ref<backend::Stream> order)
+  BorrowedStorage(base::Ref<BorrowedMemory> memory, base::Ref<backend::Stream> order)
       : memory_(std::move(memory)), order_(std::move(order)) {}
   ~BorrowedStorage() override;
   void arm() { memory_->arm(); }
 
  private:
-  base::Ref<Lent> memory_;
+  base::Ref<BorrowedMemory> memory_;
   base::Ref<backend::Stream> order_;
 };
 

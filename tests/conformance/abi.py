@@ -335,7 +335,7 @@ class Library:
     ):
         """Makes a call. Returns the outputs with strides and dtype letters; allocated outputs are
         copied to NumPy arrays. Afterwards `fp_flags` contains the floating-point flags of `report`
-        and, with `explain`, `told` contains the text of guf_explain."""
+        and, with `explain`, `explanation` contains the text of guf_explain."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)

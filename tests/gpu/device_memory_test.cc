@@ -144,7 +144,7 @@ TEST_F(DeviceMemory, TrimTellsWhatTheDriverRefuses) {
     memory.struct_size = sizeof(memory);
     EXPECT_EQ(gpu_extension().memory_statistics(device, kind, &memory, &error_), GUF_OK);
     EXPECT_EQ(memory.cached_bytes, 0U);
-    EXPECT_EQ(gpu_extension().memory_trim(device, kind, 0, &error_), GUF_OK) << "told once";
+    EXPECT_EQ(gpu_extension().memory_trim(device, kind, 0, &error_), GUF_OK) << "reported once";
   }
 }
 

@@ -166,7 +166,7 @@ TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
   }
   EXPECT_LE(sim().live("event") - events, 1024U);
   EXPECT_LE(report_.queued, 600U);
-  EXPECT_EQ(report_.queued + report_.left_out, 2000U) << "what is not told is counted";
+  EXPECT_EQ(report_.queued + report_.left_out, 2000U) << "lost records are counted";
   sim().set("DELAY_US", "0");
   wait(stream);
   EXPECT_EQ(report_.done.size(), report_.queued);

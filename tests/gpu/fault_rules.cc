@@ -320,7 +320,7 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) 
 std::string judge_late(const Trial &run, const FaultCode &code, bool must_tell) {
   std::set<const void *> lost;
   const std::string wrong = judge_lost(run, 0, nullptr, code, &lost);
-  return wrong.empty() && must_tell && lost.empty() ? "nobody was told" : wrong;
+  return wrong.empty() && must_tell && lost.empty() ? "no call reported the failure" : wrong;
 }
 
 }  // namespace gufunc::gpu_test

@@ -351,7 +351,8 @@ PyMethodDef gufpy_ufunc_methods[] = {
     {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
      "accumulate($self, /, array, axis=0, dtype=None, out=None, *, stream=None, device=None,\n"
      "           order='K', threads=0)\n--\n\n"
-     "All partial results along an axis, in the array's shape. The errors are those of reduce."},
+     "Returns all partial results along an axis. The result has the shape of the array. Raises the "
+     "errors of reduce."},
     {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
      "reduceat($self, /, array, indices, axis=0, dtype=None, out=None, *, stream=None,\n"
      "         device=None, order='K', threads=0)\n--\n\n"

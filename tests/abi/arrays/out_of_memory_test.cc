@@ -224,23 +224,33 @@ void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-guf_ufunc make_greatest() {
-  guf_ufunc leaf = nullptr, merge = nullptr;
+// Creates a ufunc with one float64 input, one float64 output and one loop.
+guf_ufunc make_unary(const char *name, const char *signature, guf_loop_numpy run, void *user) {
+  guf_ufunc made = nullptr;
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
-  desc.name = "starved_greatest";
-  desc.signature = "(n)->()";
+  desc.name = name;
+  desc.signature = signature;
+  if (signature == nullptr) desc.nin = desc.nout = 1;
   const guf_dtype types[] = {GUF_F64, GUF_F64};
   guf_loop_desc loop = {};
   loop.struct_size = sizeof loop;
   loop.kind = GUF_LOOP_NUMPY;
+  loop.flags = GUF_LOOP_ANY_THREAD;
   loop.ntypes = 2;
   loop.types = types;
-  loop.numpy = greatest;
+  loop.numpy = run;
+  loop.user = user;
+  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &made, nullptr), GUF_OK);
+  EXPECT_EQ(guf_ufunc_add_loop(made, &loop, nullptr), GUF_OK);
+  return made;
+}
+
+guf_ufunc make_greatest() {
+  const guf_ufunc leaf = make_unary("starved_greatest", "(n)->()", greatest, nullptr);
+  guf_ufunc merge = nullptr;
   guf_reduction_desc parts = {};
   parts.struct_size = sizeof parts;
-  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &leaf, nullptr), GUF_OK);
-  EXPECT_EQ(guf_ufunc_add_loop(leaf, &loop, nullptr), GUF_OK);
   EXPECT_EQ(guf_ufunc_find(nullptr, "maximum", &merge, nullptr), GUF_OK);
   parts.merge = merge;
   EXPECT_EQ(guf_ufunc_set_reduction(leaf, &parts, nullptr), GUF_OK);
@@ -326,22 +336,7 @@ struct SlowRead {
 // Without memory to record the work, the call waits for the stream instead.
 TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
   SlowRead read;
-  guf_ufunc slow = nullptr;
-  guf_ufunc_desc desc = {};
-  desc.struct_size = sizeof desc;
-  desc.name = "starved_slow";
-  desc.nin = desc.nout = 1;
-  expect(guf_ufunc_create(nullptr, &desc, &slow, &error_));
-  const guf_dtype types[] = {GUF_F64, GUF_F64};
-  guf_loop_desc loop = {};
-  loop.struct_size = sizeof loop;
-  loop.kind = GUF_LOOP_NUMPY;
-  loop.flags = GUF_LOOP_ANY_THREAD;
-  loop.ntypes = 2;
-  loop.types = types;
-  loop.numpy = SlowRead::loop;
-  loop.user = &read;
-  expect(guf_ufunc_add_loop(slow, &loop, &error_));
+  const guf_ufunc slow = make_unary("starved_slow", nullptr, SlowRead::loop, &read);
   const int64_t one[] = {1};
   double from = 5, to = 0;
   const guf_array target = wrap(&to, GUF_F64, {1});

@@ -197,7 +197,7 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   Statuses good = good_statuses(function);
   // This struct has only one version.
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
-  // The second tensor follows the longer first one, where the fault has no tensor.
+  // The library expects the second tensor after the longer first one, where there is none.
   if (is(function, "guf_apply")) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {

@@ -141,19 +141,19 @@ def run_case(case, data, device):
     report = ALL_FLAGS if case.get("fp_report") else 0
     before = _gufunc._set_fp_flags(report, case.get("fp_fail", 0))
     try:
-        results, status, told = there.run(device), "GUF_OK", None
+        results, status, failure = there.run(device), "GUF_OK", None
     except gufunc.Error as error:
         results, status = None, error.name
-        told = {"message": error.message, "argument": error.argument, "axis": error.axis}
+        failure = {"message": error.message, "argument": error.argument, "axis": error.axis}
     finally:
         _gufunc._set_fp_flags(*before)
         gufunc.errstate.call = handler
     if status != expect["status"]:
-        return f"expected {expect['status']}, got {status} {told}"
+        return f"expected {expect['status']}, got {status} {failure}"
     if status != "GUF_OK":
-        expected = {key: expect[key] for key in told}
-        if told != expected and not IN_NUMPYS_WORDS.match(expected["message"]):
-            return f"expected {expected}, got {told}"
+        expected = {key: expect[key] for key in failure}
+        if failure != expected and not IN_NUMPYS_WORDS.match(expected["message"]):
+            return f"expected {expected}, got {failure}"
         return judge.untouched(there) if not expect.get("written") else None
     fp_flags = sum(met)
     if fp_flags != expect.get("fp_flags", 0):

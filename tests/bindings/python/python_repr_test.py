@@ -16,7 +16,7 @@ class Report(unittest.TestCase):
         self.assertTrue(gufunc.sin.__doc__.startswith("sin(x, /"))
         self.assertIn(gufunc.matmul.signature, gufunc.matmul.__doc__)
         self.assertTrue(gufunc.Ufunc.__doc__.startswith("A universal"))
-        made = gufunc.create("told", 2, 1, doc="what it does")
+        made = gufunc.create("described", 2, 1, doc="what it does")
         self.assertEqual(made.__doc__.splitlines()[2], "what it does")
         self.assertIn("Loops: none", made.__doc__)
         self.assertIn("reduce", pydoc.render_doc(gufunc.Ufunc))

@@ -39,7 +39,7 @@ def not_judged(folder, printed):
         expected = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
         if expected not in lines:
             report = [line for line in lines if line.startswith(f'{group}: ')]
-            found.append(f'expected "{expected}", got "{report[0] if told else "nothing"}"')
+            found.append(f'expected "{expected}", got "{report[0] if report else "nothing"}"')
     return found
 
 

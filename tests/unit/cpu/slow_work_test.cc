@@ -81,29 +81,19 @@ class FewSlowMethodElements : public SlowWork {
   std::array<float, kMostRows * kColumns> in_, out_;
 };
 
+// 20 rows in vectors of 16 lanes would occupy only two threads.
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
-  for (const MethodRow &row : kShared) {
-    SCOPED_TRACE(row.name);
-    Slow &slow = fresh_loop();
-    slow.meet = 4;
-    cost_of(&slow).record(1, kSlowNs);
-    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
-    EXPECT_EQ(slow.threads.size(), 4U);
-    expect_sums(row);
-  }
-}
-
-// Vectors of 16 lanes would occupy two threads.
-TEST_F(FewSlowMethodElements, AreNotKeptTogetherAsLanes) {
-  rows_ = kMostRows;
-  for (const MethodRow &row : kShared) {
-    SCOPED_TRACE(row.name);
-    Slow &slow = fresh_loop();
-    slow.meet = 4;
-    cost_of(&slow).record(1, kSlowNs);
-    ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
-    EXPECT_EQ(slow.threads.size(), 4U);
-    expect_sums(row);
+  for (const int64_t rows : {int64_t{5}, kMostRows}) {
+    rows_ = static_cast<size_t>(rows);
+    for (const MethodRow &row : kShared) {
+      SCOPED_TRACE(testing::Message() << row.name << ", " << rows << " rows");
+      Slow &slow = fresh_loop();
+      slow.meet = 4;
+      cost_of(&slow).record(1, kSlowNs);
+      ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
+      EXPECT_EQ(slow.threads.size(), 4U);
+      expect_sums(row);
+    }
   }
 }
 

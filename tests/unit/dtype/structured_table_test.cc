@@ -16,7 +16,7 @@ guf_status add(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtyp
                std::string *message = nullptr) {
   guf_error error = {};
   error.struct_size = sizeof error;
-  const guf_status status = register_dtype(name, itemsize, alignment, out, &error);
+  const guf_status status = register_structured(name, itemsize, alignment, out, &error);
   if (message != nullptr) *message = error.message;
   return status;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures how much longer a call on one element takes than the same call from C: `cargo bench`.
 //! The calls alternate in one run, and the fastest of many rounds counts. "made" is a C call with
-//! arguments that were prepared before. "told" is a C call that also writes its operands and
+//! arguments that were prepared before. "written" is a C call that also writes its operands and
 //! arguments, as calls of programs do. With `--bar=NANOSECONDS` the benchmark fails if a call takes
-//! longer than "told" by more than that.
+//! longer than "written" by more than that.
 
 use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
 use std::time::Instant;
@@ -58,30 +58,30 @@ fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
 }
 
 /// Prints one row: the times of both C calls and of the Rust call, and the differences. Returns the
-/// difference from "told".
+/// difference from "written".
 fn compare(
     name: &str,
     mut made: impl FnMut(),
-    mut report: impl FnMut(),
+    mut written: impl FnMut(),
     mut rust: impl FnMut(),
 ) -> [f64; 2] {
     let mut least = [f64::MAX; 3];
     for _ in 0..ROUNDS {
         least[0] = least[0].min(nanoseconds(&mut made));
-        least[1] = least[1].min(nanoseconds(&mut report));
+        least[1] = least[1].min(nanoseconds(&mut written));
         least[2] = least[2].min(nanoseconds(&mut rust));
     }
-    let [made, report, rust] = least;
-    let (over_made, over_written) = (rust - made, rust - report);
+    let [made, written, rust] = least;
+    let (over_made, over_written) = (rust - made, rust - written);
     println!(
-        "{name}: C made {made:.1} ns, told {report:.1} ns; Rust {rust:.1} ns: over made \
-         {over_made:.1}, over told {over_written:.1}"
+        "{name}: C made {made:.1} ns, written {written:.1} ns; Rust {rust:.1} ns: over made \
+         {over_made:.1}, over written {over_written:.1}"
     );
     [over_made, over_written]
 }
 
 /// Makes a C call that writes its operands.
-fn tell(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) {
+fn write_and_call(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) {
     let (mut operands, mut args) = (operands, sys::guf_call_args::new());
     (args.ninputs, args.noutputs, args.inputs) = (2, 1, operands.as_ptr());
     args.outputs = &raw mut operands[2];
@@ -101,7 +101,7 @@ fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
 // another.
 #[inline(never)]
 fn tell_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
-    tell(add, arrays.map(array_operand));
+    write_and_call(add, arrays.map(array_operand));
 }
 
 #[inline(never)]
@@ -112,7 +112,7 @@ fn call_arrays(add: &Ufunc, [x, y, z]: [&Array<f64>; 3]) {
 #[inline(never)]
 fn tell_slices(add: &Ufunc, addresses: [*const f64; 3], shape: &[i64; 1]) {
     let tensors = addresses.map(|address| slice_tensor(address, shape));
-    tell(add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
+    write_and_call(add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
 }
 
 #[inline(never)]
