@@ -65,12 +65,32 @@ def refuse_in_core(source, target):
 # The backends that share backends/gpu.
 VENDORS = ("cuda", "roc")
 
+# The folders of a backend, in order: each includes only itself and the folders before it.
+FOLDERS = {
+    "cpu": ["base", "loops", "methods", "runtime"],
+    "gpu": ["geometry", "runtime"],
+}
+
+
+def refuse_in_folders(source, target):
+    """Returns why an include within a backend is refused, or None."""
+    folders = FOLDERS.get(source.parts[1])
+    if folders is None:
+        return None
+    for path in (source, target):
+        if len(path.parts) != 4 or path.parts[2] not in folders:
+            backend = "/".join(path.parts[:2])
+            return f"a source of {backend} belongs to one of its folders: {', '.join(folders)}"
+    if folders.index(target.parts[2]) <= folders.index(source.parts[2]):
+        return None
+    return f"{'/'.join(source.parts[:3])} may not see {'/'.join(target.parts[:3])}"
+
 
 def refuse_in_backend(source, target):
     if target.parts[:2] == ("abi", "include"):
         return None
     if target.parts[:2] == source.parts[:2]:
-        return None
+        return refuse_in_folders(source, target)
     if source.parts[1] == "sdk":
         return "the backend SDK sees abi/include and itself"
     if target.parts[:2] in (("backends", "kernels"), ("backends", "sdk")):

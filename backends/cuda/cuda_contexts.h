@@ -8,7 +8,7 @@
 #include "backends/cuda/cuda_api.h"
 #include "backends/cuda/cuda_codes.h"
 #include "backends/cuda/cuda_library.h"
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::cuda {
 

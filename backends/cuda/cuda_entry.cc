@@ -2,7 +2,7 @@
 // The ELF note of the CUDA plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/cuda/cuda_vendor.h"
-#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 GUF_BACKEND_NOTE("name=cuda;abi=0-1;priority=30;isa=x86-64");
 

@@ -3,8 +3,8 @@
 // for such requests is searched for the symbol itself.
 #include "backends/cuda/cuda_library.h"
 
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/vendor_library.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/vendor_library.h"
 
 namespace gufunc::cuda {
 namespace {

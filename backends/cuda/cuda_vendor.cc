@@ -8,7 +8,7 @@
 #include "backends/cuda/cuda_driver.h"
 #include "backends/cuda/cuda_modules.h"
 #include "backends/cuda/cuda_target.h"
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::cuda {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::roc {
 

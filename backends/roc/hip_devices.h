@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 #include "backends/roc/hip_api.h"
 #include "backends/roc/hip_codes.h"
 #include "backends/roc/hip_library.h"

@@ -4,8 +4,8 @@
 
 #include <iterator>
 
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/vendor_library.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/vendor_library.h"
 
 namespace gufunc::roc {
 

@@ -3,7 +3,7 @@
 #ifndef GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
 #define GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 #include "backends/roc/hip_memory.h"
 
 namespace gufunc::roc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ELF note of the ROC plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
-#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 #include "backends/roc/roc_vendor.h"
 
 GUF_BACKEND_NOTE("name=roc;abi=0-1;priority=20;isa=x86-64");

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <new>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 #include "backends/roc/hip_driver.h"
 #include "backends/roc/roc_modules.h"
 #include "backends/roc/roc_target.h"

@@ -3,7 +3,7 @@
 #ifndef GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 #define GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::roc {
 

@@ -6,7 +6,8 @@ cases."""
 import cases
 import method_cases
 
-SHARED = 32 * 1024  # number of elements from which threads share work (backends/cpu/work_split.h)
+# Number of elements from which threads share work (backends/cpu/loops/work_split.h).
+SHARED = 32 * 1024
 WOKEN = 128 * 1024  # number of elements from which sleeping threads are woken
 AROUND = 64 << 20  # bytes of a result from which non-temporal stores are used
 ELEMENTWISE = cases.ELEMENTWISE[1] + cases.ELEMENTWISE[2]

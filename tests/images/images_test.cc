@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/gpu/ptx_text.h"
+#include "backends/gpu/geometry/ptx_text.h"
 #include "files.h"
 #include "tests/images/image_files.h"
 #include "tests/images/inspection.h"

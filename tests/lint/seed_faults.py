@@ -46,6 +46,12 @@ LAYERS = [
     Fault("backends/cpu/seeded.cc", '#include "core/base/error.h"\n',
           "a backend sees gufunc/backend.h"),
     Fault("backends/cpu/seeded.cc", '#include "backends/cuda/seeded.h"\n', "a backend sees"),
+    Fault("backends/cpu/seeded.cc", '#include "backends/cpu/base/seeded.h"\n',
+          "belongs to one of its folders"),
+    Fault("backends/cpu/base/seeded.cc", '#include "backends/cpu/loops/seeded.h"\n',
+          "backends/cpu/base may not see backends/cpu/loops"),
+    Fault("backends/gpu/geometry/seeded.cc", '#include "backends/gpu/runtime/seeded.h"\n',
+          "backends/gpu/geometry may not see"),
     Fault("backends/sdk/include/gufunc/backend/seeded.hpp", '#include "backends/cuda/seeded.h"\n',
           "the backend SDK sees"),
     Fault("core/base/seeded.cc", "#include <gufunc/backend/host.hpp>\n", "core sees only itself"),
@@ -61,7 +67,8 @@ LAYERS = [
 LAYERS_SCENERY = [
     "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
     "core/call/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
-    "backends/sdk/include/gufunc/backend/host.hpp",
+    "backends/sdk/include/gufunc/backend/host.hpp", "backends/cpu/base/seeded.h",
+    "backends/cpu/loops/seeded.h", "backends/gpu/runtime/seeded.h",
 ]
 
 HEADERS = [

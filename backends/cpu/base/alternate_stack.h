@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An alternate signal stack for the threads of the backend.
-#ifndef GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
-#define GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_ALTERNATE_STACK_H
+#define GUFUNC_BACKENDS_CPU_BASE_ALTERNATE_STACK_H
 
 #include <csignal>
 #include <cstddef>
@@ -38,4 +38,4 @@ class AlternateStack {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_ALTERNATE_STACK_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_ALTERNATE_STACK_H

@@ -3,7 +3,7 @@
 //
 // PERF  An empty two-chunk job on hot helpers costs 0.05 us, against 0.4 us for static halves, and
 //       0.15 us against 225 us while another program uses the second core.
-#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/base/claim_pool.h"
 
 #include <pthread.h>
 #include <gufunc/backend/fork_watch.hpp>
@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/cpu/alternate_stack.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/deadline.h"
-#include "backends/cpu/futex.h"
+#include "backends/cpu/base/alternate_stack.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/futex.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's thread pool: it runs one job at a time, and threads claim its chunks one by one.
-#ifndef GUFUNC_BACKENDS_CPU_CLAIM_POOL_H
-#define GUFUNC_BACKENDS_CPU_CLAIM_POOL_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
+#define GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
 
 #include <gufunc/status.h>
 
 #include <atomic>
 #include <cstdint>
 
-#include "backends/cpu/thread_count.h"
+#include "backends/cpu/base/thread_count.h"
 
 namespace gufunc::cpu {
 
@@ -84,4 +84,4 @@ ClaimPool &claim_pool();
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CLAIM_POOL_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the names of the backend SDK visible in this plugin.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_HOST_H
-#define GUFUNC_BACKENDS_CPU_CPU_HOST_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_HOST_H
+#define GUFUNC_BACKENDS_CPU_BASE_CPU_HOST_H
 
 #include <gufunc/backend/host.hpp>
 
@@ -9,4 +9,4 @@ namespace gufunc::cpu {
 using namespace sdk;
 }
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_HOST_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_CPU_HOST_H

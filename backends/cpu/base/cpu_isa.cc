@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads cpuid, XCR0 and GUFUNC_CPU_ISA.
-#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/base/cpu_isa.h"
 
 #include <cpuid.h>
 
 #include <atomic>
 #include <cstring>
 
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 namespace {

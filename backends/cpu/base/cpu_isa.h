@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The x86-64 microarchitecture level of this machine, from its feature bits, never from the model
 // number.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_ISA_H
-#define GUFUNC_BACKENDS_CPU_CPU_ISA_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
+#define GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
 
 namespace gufunc::cpu {
 
@@ -39,4 +39,4 @@ const char *isa_target(int level);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_ISA_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/cpu_trace.h"
+#include "backends/cpu/base/cpu_trace.h"
 
 #include <ctime>
 
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports the work of streams to the host's trace (the extension "gufunc.trace").
-#ifndef GUFUNC_BACKENDS_CPU_CPU_TRACE_H
-#define GUFUNC_BACKENDS_CPU_CPU_TRACE_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_TRACE_H
+#define GUFUNC_BACKENDS_CPU_BASE_CPU_TRACE_H
 
 #include <gufunc/backend_trace.h>
 
@@ -38,4 +38,4 @@ const guf_trace_api &trace_table();
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_TRACE_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_CPU_TRACE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time at which a wait ends.
-#ifndef GUFUNC_BACKENDS_CPU_DEADLINE_H
-#define GUFUNC_BACKENDS_CPU_DEADLINE_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
+#define GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
 
 #include <chrono>
 #include <cstdint>
@@ -37,4 +37,4 @@ class Deadline {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_DEADLINE_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits on a 32-bit word of this process. Preserves errno.
-#ifndef GUFUNC_BACKENDS_CPU_FUTEX_H
-#define GUFUNC_BACKENDS_CPU_FUTEX_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_FUTEX_H
+#define GUFUNC_BACKENDS_CPU_BASE_FUTEX_H
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -30,4 +30,4 @@ inline void futex_wake(std::atomic<uint32_t> *word, uint32_t threads) {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_FUTEX_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_FUTEX_H

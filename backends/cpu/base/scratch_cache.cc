@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches for a block, or for a free slot, from the thread's start position on.
-#include "backends/cpu/scratch_cache.h"
+#include "backends/cpu/base/scratch_cache.h"
 
 #include <pthread.h>
 
 #include <cstdint>
 
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of scratch memory that are kept between launches, so that frequent launches do not
 // allocate.
-#ifndef GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
-#define GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_SCRATCH_CACHE_H
+#define GUFUNC_BACKENDS_CPU_BASE_SCRATCH_CACHE_H
 
 #include <atomic>
 #include <cstddef>
@@ -34,4 +34,4 @@ class ScratchCache {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_SCRATCH_CACHE_H

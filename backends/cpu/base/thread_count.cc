@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affinity mask, cgroup quota, GUFUNC_NUM_THREADS, and the start of the plugin's threads.
-#include "backends/cpu/thread_count.h"
+#include "backends/cpu/base/thread_count.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "backends/cpu/alternate_stack.h"
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/alternate_stack.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 namespace {

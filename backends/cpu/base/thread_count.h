@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of threads that the machine, its administrator and the user grant this process.
-#ifndef GUFUNC_BACKENDS_CPU_THREAD_COUNT_H
-#define GUFUNC_BACKENDS_CPU_THREAD_COUNT_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_THREAD_COUNT_H
+#define GUFUNC_BACKENDS_CPU_BASE_THREAD_COUNT_H
 
 #include <cstdint>
 
@@ -33,4 +33,4 @@ bool start_thread(void *(*entry)(void *), void *argument);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_THREAD_COUNT_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_THREAD_COUNT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of guf::cast, one per pair of dtypes, compiled for this machine's ISA level.
-#ifndef GUFUNC_BACKENDS_CPU_CAST_TABLE_H
-#define GUFUNC_BACKENDS_CPU_CAST_TABLE_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_CAST_TABLE_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_CAST_TABLE_H
 
 #include <gufunc/backend.h>
 
@@ -13,4 +13,4 @@ guf_loop_numpy find_cast(guf_dtype from, guf_dtype to);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CAST_TABLE_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_CAST_TABLE_H

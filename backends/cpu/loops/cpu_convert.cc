@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstring>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_launch.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/element_convert.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/cpu_launch.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/loops/work_split.h"
 
 namespace gufunc::cpu {
 namespace {

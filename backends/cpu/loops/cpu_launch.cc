@@ -4,15 +4,15 @@
 // PERF  A launch of one item is a test of flags, three pointer copies and the indirect call (bench:
 // cpu_launch_one_item). No allocation, lock or formatting on any path that succeeds without
 // staging.
-#include "backends/cpu/cpu_launch.h"
+#include "backends/cpu/loops/cpu_launch.h"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/launch_strategy.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/launch_strategy.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes one launch on the calling thread and the pool, and returns when it is complete.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
-#define GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_CPU_LAUNCH_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_CPU_LAUNCH_H
 
 #include <gufunc/backend.h>
 
@@ -33,4 +33,4 @@ void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_LAUNCH_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_CPU_LAUNCH_H

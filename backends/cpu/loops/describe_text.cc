@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/describe_text.h"
+#include "backends/cpu/loops/describe_text.h"
 
 #include <cstdarg>
 #include <cstdio>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_isa.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/loops/work_split.h"
 
 namespace gufunc::cpu {
 namespace {

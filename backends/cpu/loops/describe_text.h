@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that the slots `describe_launch` and `describe_method` share.
-#ifndef GUFUNC_BACKENDS_CPU_DESCRIBE_TEXT_H
-#define GUFUNC_BACKENDS_CPU_DESCRIBE_TEXT_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_DESCRIBE_TEXT_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_DESCRIBE_TEXT_H
 
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/launch_strategy.h"
+#include "backends/cpu/loops/launch_strategy.h"
 
 namespace gufunc::cpu {
 
@@ -35,4 +35,4 @@ void describe_instructions(TextBuffer *out);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_DESCRIBE_TEXT_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_DESCRIBE_TEXT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of each dtype in the plugin's tables.
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
 

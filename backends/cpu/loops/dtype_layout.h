@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of elements, decoded from the bits of the dtype's code.
-#ifndef GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
-#define GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
 
 #include <gufunc/dtype.h>
 
@@ -39,4 +39,4 @@ int dtype_index(guf_dtype dtype);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H

@@ -4,14 +4,14 @@
 //
 // PERF  Blocks of 256 elements cost 1.0 to 1.6 times as much as a loop templated on the operand
 //       types; a switch per element costs 4 to 10 times as much.
-#include "backends/cpu/element_convert.h"
+#include "backends/cpu/loops/element_convert.h"
 
 #include <algorithm>
 
-#include "backends/cpu/cast_table.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/element_move.h"
-#include "backends/cpu/time_cast.h"
+#include "backends/cpu/loops/cast_table.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/time_cast.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts elements between dtypes, byte orders and alignments. Staging and the `convert` slot use
 // it.
-#ifndef GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
-#define GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 
 #include <gufunc/backend.h>
 
@@ -47,4 +47,4 @@ class ElementConverter {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_ELEMENT_CONVERT_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One loop per element size and swap width. Unaligned access uses memcpy of constant size.
-#include "backends/cpu/element_move.h"
+#include "backends/cpu/loops/element_move.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies elements between strided arrays of any alignment and byte order.
-#ifndef GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
-#define GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_MOVE_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_MOVE_H
 
 #include <cstdint>
 
@@ -15,4 +15,4 @@ void move_elements(char *to, int64_t to_step, const char *from, int64_t from_ste
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_ELEMENT_MOVE_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_MOVE_H

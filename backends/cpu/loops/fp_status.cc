@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Examines operands before a block of items is computed, because the block may be computed in
 // place, and results after it.
-#include "backends/cpu/fp_status.h"
+#include "backends/cpu/loops/fp_status.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/host_loop.h"
-#include "backends/cpu/value_class.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/host_loop.h"
+#include "backends/cpu/loops/value_class.h"
 
 namespace gufunc::cpu {
 namespace {

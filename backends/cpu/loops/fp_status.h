@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floating-point flags of a launch, computed from the values of its operands and results. The flags
 // of the processor are never read.
-#ifndef GUFUNC_BACKENDS_CPU_FP_STATUS_H
-#define GUFUNC_BACKENDS_CPU_FP_STATUS_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_FP_STATUS_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_FP_STATUS_H
 
 #include <gufunc/backend.h>
 
@@ -48,4 +48,4 @@ class FpStatus {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_FP_STATUS_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_FP_STATUS_H

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host loop that can be called: its function, its user pointer, and how it reports failure.
-#ifndef GUFUNC_BACKENDS_CPU_HOST_LOOP_H
-#define GUFUNC_BACKENDS_CPU_HOST_LOOP_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
 
 #include <cxxabi.h>
 #include <gufunc/backend.h>
 
 #include <cstdint>
 
-#include "backends/cpu/fp_status.h"
-#include "backends/cpu/loop_failure.h"
+#include "backends/cpu/loops/fp_status.h"
+#include "backends/cpu/loops/loop_failure.h"
 
 namespace gufunc::cpu {
 
@@ -79,4 +79,4 @@ struct HostLoop {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_HOST_LOOP_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Odometer over the outer dimensions, and runs of a mask.
-#include "backends/cpu/item_walk.h"
+#include "backends/cpu/loops/item_walk.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/non_temporal_loop.h"
-#include "backends/cpu/staged_loop.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/non_temporal_loop.h"
+#include "backends/cpu/loops/staged_loop.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Visits a range of a launch's items, row by row, and calls the loop on each row.
-#ifndef GUFUNC_BACKENDS_CPU_ITEM_WALK_H
-#define GUFUNC_BACKENDS_CPU_ITEM_WALK_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_ITEM_WALK_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_ITEM_WALK_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/host_loop.h"
-#include "backends/cpu/tiled_loop.h"
+#include "backends/cpu/loops/host_loop.h"
+#include "backends/cpu/loops/tiled_loop.h"
 
 namespace gufunc::cpu {
 
@@ -36,4 +36,4 @@ guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_ITEM_WALK_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_ITEM_WALK_H

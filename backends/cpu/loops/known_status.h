@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers that are error codes of this version.
-#ifndef GUFUNC_BACKENDS_CPU_KNOWN_STATUS_H
-#define GUFUNC_BACKENDS_CPU_KNOWN_STATUS_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
 
 #include <gufunc/status.h>
 
@@ -62,4 +62,4 @@ inline bool is_error(guf_status status) {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_KNOWN_STATUS_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the number of threads, the chunks and the traversal.
-#include "backends/cpu/launch_strategy.h"
+#include "backends/cpu/loops/launch_strategy.h"
 
 #include <algorithm>
 
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategy of a launch. The slots `launch` and `describe_launch` share these decisions, which
 // do not read elements.
-#ifndef GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
-#define GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_LAUNCH_STRATEGY_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_LAUNCH_STRATEGY_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/item_walk.h"
-#include "backends/cpu/loop_cost.h"
-#include "backends/cpu/non_temporal_loop.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/loops/item_walk.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/non_temporal_loop.h"
+#include "backends/cpu/loops/work_split.h"
 
 namespace gufunc::cpu {
 
@@ -55,4 +55,4 @@ void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_LAUNCH_STRATEGY_H

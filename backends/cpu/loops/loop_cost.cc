@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash table without chains or locks. If two writers collide, an entry may combine the key of one
 // loop with the cost of another; the estimate is then wrong until the next measurement.
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/loops/loop_cost.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run time of loops, measured while they run. It decides how many threads run a launch, never
 // what the launch computes.
-#ifndef GUFUNC_BACKENDS_CPU_LOOP_COST_H
-#define GUFUNC_BACKENDS_CPU_LOOP_COST_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
 
 #include <cstdint>
 #include <ctime>
@@ -58,4 +58,4 @@ class Stopwatch {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_LOOP_COST_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/loop_failure.h"
+#include "backends/cpu/loops/loop_failure.h"
 
 #include <cstdio>
 #include <exception>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/known_status.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/known_status.h"
 
 namespace gufunc::cpu {
 

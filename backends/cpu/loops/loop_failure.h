@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of the first call of a loop that failed.
-#ifndef GUFUNC_BACKENDS_CPU_LOOP_FAILURE_H
-#define GUFUNC_BACKENDS_CPU_LOOP_FAILURE_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_LOOP_FAILURE_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_LOOP_FAILURE_H
 
 #include <gufunc/status.h>
 
@@ -30,4 +30,4 @@ class LoopFailure {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_LOOP_FAILURE_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_LOOP_FAILURE_H

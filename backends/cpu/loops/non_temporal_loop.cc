@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes blocks in the cache and copies them with non-temporal stores.
-#include "backends/cpu/non_temporal_loop.h"
+#include "backends/cpu/loops/non_temporal_loop.h"
 
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_isa.h"
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
 namespace {

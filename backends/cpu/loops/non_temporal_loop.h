@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a loop with non-temporal stores if its output is far larger than the caches.
-#ifndef GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
-#define GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_NON_TEMPORAL_LOOP_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_NON_TEMPORAL_LOOP_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/host_loop.h"
+#include "backends/cpu/loops/host_loop.h"
 
 namespace gufunc::cpu {
 
@@ -43,4 +43,4 @@ class NonTemporalLoop {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_NON_TEMPORAL_LOOP_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_NON_TEMPORAL_LOOP_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point flag request of queued work: a copy, because the caller's request is valid
 // only during its call.
-#ifndef GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H
-#define GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
 
 #include <gufunc/backend.h>
 
@@ -28,4 +28,4 @@ class OwnedFpStatus {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_OWNED_FP_STATUS_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H

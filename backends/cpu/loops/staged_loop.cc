@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Staging: load, run and store, block by block.
-#include "backends/cpu/staged_loop.h"
+#include "backends/cpu/loops/staged_loop.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
 namespace {

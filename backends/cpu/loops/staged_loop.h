@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a loop over operands that it cannot read directly: of another dtype, byte order or
 // alignment.
-#ifndef GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
-#define GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/element_convert.h"
-#include "backends/cpu/host_loop.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/loops/host_loop.h"
 
 namespace gufunc::cpu {
 
@@ -67,4 +67,4 @@ class StagedLoop {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposes inputs, runs the loop on each row, and transposes outputs back.
-#include "backends/cpu/tiled_loop.h"
+#include "backends/cpu/loops/tiled_loop.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/transpose.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/transpose.h"
 
 namespace gufunc::cpu {
 namespace {

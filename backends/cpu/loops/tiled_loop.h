@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a loop, tile by tile, over operands with different layouts: the rows of one operand are the
 // columns of another.
-#ifndef GUFUNC_BACKENDS_CPU_TILED_LOOP_H
-#define GUFUNC_BACKENDS_CPU_TILED_LOOP_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/host_loop.h"
-#include "backends/cpu/scratch_cache.h"
+#include "backends/cpu/base/scratch_cache.h"
+#include "backends/cpu/loops/host_loop.h"
 
 namespace gufunc::cpu {
 
@@ -89,4 +89,4 @@ class TiledLoop {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_TILED_LOOP_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Casts of datetime types. The units are part of the operands' dtypes and are passed to the loop as
 // parameters, because a kernel cannot be compiled for each pair of units.
-#include "backends/cpu/time_cast.h"
+#include "backends/cpu/loops/time_cast.h"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Casts to datetime64 and timedelta64: between units, and from floating-point types. All other
 // casts use the loops of int64.
-#ifndef GUFUNC_BACKENDS_CPU_TIME_CAST_H
-#define GUFUNC_BACKENDS_CPU_TIME_CAST_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_TIME_CAST_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_TIME_CAST_H
 
 #include <gufunc/backend.h>
 #include <gufunc/kernel/time.hpp>
@@ -21,4 +21,4 @@ guf_loop_numpy find_cast_to_time(guf_dtype from);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_TIME_CAST_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_TIME_CAST_H

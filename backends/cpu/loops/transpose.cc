@@ -2,7 +2,7 @@
 // Transposes squares that fit in registers, and the rest of the block element by element. SSE2 is
 // part of every x86-64. Wider squares are not faster, because loading the lines from memory
 // dominates.
-#include "backends/cpu/transpose.h"
+#include "backends/cpu/loops/transpose.h"
 
 #include <emmintrin.h>
 

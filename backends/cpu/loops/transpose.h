@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposes a small block of elements.
-#ifndef GUFUNC_BACKENDS_CPU_TRANSPOSE_H
-#define GUFUNC_BACKENDS_CPU_TRANSPOSE_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_TRANSPOSE_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_TRANSPOSE_H
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ void transpose(char *to, int64_t to_step, const char *from, int64_t from_step, i
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_TRANSPOSE_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_TRANSPOSE_H

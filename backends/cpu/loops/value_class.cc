@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies floating-point numbers by their bits.
-#include "backends/cpu/value_class.h"
+#include "backends/cpu/loops/value_class.h"
 
 #include <cstdint>
 #include <cstring>
 
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
 namespace {

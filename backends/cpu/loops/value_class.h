@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies the elements of an array as NaN, infinite, zero or tiny.
-#ifndef GUFUNC_BACKENDS_CPU_VALUE_CLASS_H
-#define GUFUNC_BACKENDS_CPU_VALUE_CLASS_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_VALUE_CLASS_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_VALUE_CLASS_H
 
 #include <gufunc/dtype.h>
 
@@ -23,4 +23,4 @@ void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_VALUE_CLASS_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_VALUE_CLASS_H

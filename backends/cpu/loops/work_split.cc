@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chunks of a launch, from a few constants.
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/loops/work_split.h"
 
 #include <algorithm>
 

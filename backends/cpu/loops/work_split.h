@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates the work of a launch and divides it into chunks for the pool.
-#ifndef GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
-#define GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
+#ifndef GUFUNC_BACKENDS_CPU_LOOPS_WORK_SPLIT_H
+#define GUFUNC_BACKENDS_CPU_LOOPS_WORK_SPLIT_H
 
 #include <gufunc/backend.h>
 
 #include <cstdint>
 
-#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/base/claim_pool.h"
 
 namespace gufunc::cpu {
 
@@ -53,4 +53,4 @@ void widen_chunks(Split *split, uint64_t items, int64_t step);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_WORK_SPLIT_H
+#endif  // GUFUNC_BACKENDS_CPU_LOOPS_WORK_SPLIT_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Combines values with the fold entry, or with the loop in the same tree if there is no fold entry.
-#include "backends/cpu/method_fold.h"
+#include "backends/cpu/methods/method_fold.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/element_move.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/element_move.h"
 
 namespace gufunc::cpu {
 namespace {

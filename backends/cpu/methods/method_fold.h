@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operation of a method: the loop X, X -> X, its fold entry if there is one, and groups of
 // lanes of values, some of which may be absent (masked off).
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
-#define GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 
 #include <gufunc/backend.h>
 
 #include <cstdint>
 
-#include "backends/cpu/host_loop.h"
-#include "backends/cpu/method_scratch.h"
+#include "backends/cpu/loops/host_loop.h"
+#include "backends/cpu/methods/method_scratch.h"
 
 namespace gufunc::cpu {
 
@@ -136,4 +136,4 @@ class TreeJoiner {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H

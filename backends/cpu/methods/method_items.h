@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kept items of a method, in units of lanes: each unit is a range of one kept dimension.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
-#define GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 
 #include <gufunc/backend.h>
 
@@ -92,4 +92,4 @@ class ItemUnits {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_ITEMS_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/method_items.h"
-#include "backends/cpu/method_run.h"
-#include "backends/cpu/method_share.h"
-#include "backends/cpu/method_sink.h"
-#include "backends/cpu/method_source.h"
+#include "backends/cpu/methods/method_items.h"
+#include "backends/cpu/methods/method_run.h"
+#include "backends/cpu/methods/method_share.h"
+#include "backends/cpu/methods/method_sink.h"
+#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -3,11 +3,11 @@
 // whose results are combined afterwards. Both use the same tree, so the result is the same.
 #include <algorithm>
 
-#include "backends/cpu/method_items.h"
-#include "backends/cpu/method_run.h"
-#include "backends/cpu/method_share.h"
-#include "backends/cpu/method_sink.h"
-#include "backends/cpu/method_tree.h"
+#include "backends/cpu/methods/method_items.h"
+#include "backends/cpu/methods/method_run.h"
+#include "backends/cpu/methods/method_share.h"
+#include "backends/cpu/methods/method_sink.h"
+#include "backends/cpu/methods/method_tree.h"
 
 namespace gufunc::cpu {
 namespace {

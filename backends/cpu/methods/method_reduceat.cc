@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduceat: each segment of the axis is a separate reduction, whose tree begins at the segment's
 // first element.
-#include "backends/cpu/method_items.h"
-#include "backends/cpu/method_run.h"
-#include "backends/cpu/method_share.h"
-#include "backends/cpu/method_sink.h"
-#include "backends/cpu/method_tree.h"
+#include "backends/cpu/methods/method_items.h"
+#include "backends/cpu/methods/method_run.h"
+#include "backends/cpu/methods/method_share.h"
+#include "backends/cpu/methods/method_sink.h"
+#include "backends/cpu/methods/method_tree.h"
 
 namespace gufunc::cpu {
 namespace {

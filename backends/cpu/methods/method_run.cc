@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selects the method and reports the failure of its loop.
-#include "backends/cpu/method_run.h"
+#include "backends/cpu/methods/method_run.h"
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_launch.h"
-#include "backends/cpu/method_share.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/cpu_launch.h"
+#include "backends/cpu/methods/method_share.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The methods of the `method` slot, one source file each. They run on the calling thread and the
 // pool.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_RUN_H
-#define GUFUNC_BACKENDS_CPU_METHOD_RUN_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/method_fold.h"
-#include "backends/cpu/method_traversal.h"
+#include "backends/cpu/methods/method_fold.h"
+#include "backends/cpu/methods/method_traversal.h"
 
 namespace gufunc::cpu {
 
@@ -39,4 +39,4 @@ guf_status at(const guf_backend_method &method, const Fold &fold, MethodTraversa
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_RUN_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scratch memory for one piece of a method's work, allocated and released like a stack.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_SCRATCH_H
-#define GUFUNC_BACKENDS_CPU_METHOD_SCRATCH_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SCRATCH_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SCRATCH_H
 
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 
@@ -75,4 +75,4 @@ class MethodScratch {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_SCRATCH_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_SCRATCH_H

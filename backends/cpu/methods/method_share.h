@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares a method's work among the threads of the pool and keeps the failure.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
-#define GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SHARE_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SHARE_H
 
 #include <gufunc/backend.h>
 
@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/launch_strategy.h"
-#include "backends/cpu/loop_cost.h"
-#include "backends/cpu/method_items.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/loops/launch_strategy.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
+#include "backends/cpu/methods/method_items.h"
 
 namespace gufunc::cpu {
 
@@ -93,4 +93,4 @@ guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &bo
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_SHARE_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_SHARE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/method_sink.h"
+#include "backends/cpu/methods/method_sink.h"
 
 #include <cstring>
 
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/method_source.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of a method: converts partial results to the loop's type X, and X to the dtype, byte
 // order and address of the output.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_SINK_H
-#define GUFUNC_BACKENDS_CPU_METHOD_SINK_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
 
 #include <gufunc/backend.h>
 
-#include "backends/cpu/element_convert.h"
-#include "backends/cpu/method_fold.h"
-#include "backends/cpu/method_scratch.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/methods/method_fold.h"
+#include "backends/cpu/methods/method_scratch.h"
 
 namespace gufunc::cpu {
 
@@ -38,4 +38,4 @@ class Sink {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_SINK_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H

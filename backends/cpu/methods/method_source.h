@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operand that a method reads, converted to elements of the loop from any dtype, byte order and
 // alignment.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
-#define GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
 
 #include <gufunc/backend.h>
 
 #include <cstdint>
 
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/element_convert.h"
-#include "backends/cpu/method_scratch.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/methods/method_scratch.h"
 
 namespace gufunc::cpu {
 
@@ -87,4 +87,4 @@ class Source {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H

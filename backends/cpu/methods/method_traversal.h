@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The traversal of a method. The slots `method` and `describe_method` share these decisions, which
 // do not read elements.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
-#define GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_TRAVERSAL_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_TRAVERSAL_H
 
 #include <cstdint>
 
@@ -30,4 +30,4 @@ struct MethodTraversal {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_TRAVERSAL_H

@@ -2,14 +2,14 @@
 // PERF  Base blocks of a contiguous row are reduced 256 at a time and then combined level by level,
 //       so that one call of the fold entry processes many. Contiguous lanes are passed to the entry
 //       as vectors.
-#include "backends/cpu/method_tree.h"
+#include "backends/cpu/methods/method_tree.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/element_move.h"
+#include "backends/cpu/loops/element_move.h"
 
 namespace gufunc::cpu {
 namespace {

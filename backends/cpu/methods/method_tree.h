@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold: some
 // kept items side by side as lanes, in bounded scratch.
-#ifndef GUFUNC_BACKENDS_CPU_METHOD_TREE_H
-#define GUFUNC_BACKENDS_CPU_METHOD_TREE_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
 
 #include <gufunc/backend.h>
 
 #include <cstdint>
 
-#include "backends/cpu/method_fold.h"
-#include "backends/cpu/method_scratch.h"
-#include "backends/cpu/method_source.h"
+#include "backends/cpu/methods/method_fold.h"
+#include "backends/cpu/methods/method_scratch.h"
+#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 
@@ -79,4 +79,4 @@ class TreeFolder {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHOD_TREE_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H

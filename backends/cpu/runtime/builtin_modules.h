@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module tables that gufcc generates from backends/kernels, linked into the plugin.
-#ifndef GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H
-#define GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_BUILTIN_MODULES_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_BUILTIN_MODULES_H
 
 #include <gufunc/module_table.h>
 
@@ -14,4 +14,4 @@ extern const guf_module_v1 gufunc_module_v1_cast;
 }
 // NOLINTEND(readability-identifier-naming)
 
-#endif  // GUFUNC_BACKENDS_CPU_BUILTIN_MODULES_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_BUILTIN_MODULES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine as one device, and its memory.
-#include "backends/cpu/cpu_device.h"
+#include "backends/cpu/runtime/cpu_device.h"
 
 #include <cpuid.h>
 #include <sys/mman.h>
@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/cpu_isa.h"
 
 namespace gufunc::cpu {
 namespace {

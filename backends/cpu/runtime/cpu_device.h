@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions behind the slots of the plugin's table, by source file.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_DEVICE_H
-#define GUFUNC_BACKENDS_CPU_CPU_DEVICE_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 
 #include <gufunc/backend.h>
 
@@ -48,4 +48,4 @@ guf_status event_record(void *event, void *stream, guf_error *error);
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_DEVICE_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H

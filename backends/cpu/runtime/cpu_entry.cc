@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's ELF note and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
-#include "backends/cpu/cpu_table.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 GUF_BACKEND_NOTE("name=cpu;abi=0-1;priority=10;isa=x86-64");
 

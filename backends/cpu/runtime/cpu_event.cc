@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: a counter of records, protected by a mutex.
-#include "backends/cpu/cpu_event.h"
+#include "backends/cpu/runtime/cpu_event.h"
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/deadline.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/deadline.h"
 
 #include <gufunc/backend/fork_watch.hpp>
 

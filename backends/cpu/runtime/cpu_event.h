@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point in a stream that can be queried and waited for.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_EVENT_H
-#define GUFUNC_BACKENDS_CPU_CPU_EVENT_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_EVENT_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_EVENT_H
 
 #include <gufunc/backend/failure.hpp>
 
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "backends/cpu/cpu_host.h"
+#include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 
@@ -49,4 +49,4 @@ class Event {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_EVENT_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_CPU_EVENT_H

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cstring>
 
-#include "backends/cpu/builtin_modules.h"
-#include "backends/cpu/cast_table.h"
-#include "backends/cpu/cpu_device.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_isa.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/loops/cast_table.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/runtime/builtin_modules.h"
+#include "backends/cpu/runtime/cpu_device.h"
 
 namespace gufunc::cpu {
 namespace {

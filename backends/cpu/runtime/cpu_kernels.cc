@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs raw kernels. The pool's threads share the blocks in runs of consecutive ones. The threads of
 // a block that can wait for each other run on fibers (backends/emulator).
-#include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/runtime/cpu_kernels.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_stream.h"
-#include "backends/cpu/loop_cost.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
+#include "backends/cpu/runtime/cpu_stream.h"
 #include "backends/emulator/emulator.h"
 
 namespace gufunc::cpu {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw kernels on the cpu backend: the extension "gufunc.kernels".
-#ifndef GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
-#define GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
 
 #include <gufunc/backend_kernels.h>
 
@@ -14,4 +14,4 @@ void free_kernel_workers();
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_KERNELS_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H

@@ -3,7 +3,7 @@
 //
 // PERF  Passing work to a thread costs 2 to 32 us. A caller that finds the stream idle needs two
 // compare-and-swaps instead, and no lock.
-#include "backends/cpu/cpu_stream.h"
+#include "backends/cpu/runtime/cpu_stream.h"
 
 #include <pthread.h>
 #include <gufunc/backend/fork_watch.hpp>
@@ -11,11 +11,11 @@
 
 #include <chrono>
 
-#include "backends/cpu/alternate_stack.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/deadline.h"
-#include "backends/cpu/futex.h"
-#include "backends/cpu/thread_count.h"
+#include "backends/cpu/base/alternate_stack.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/futex.h"
+#include "backends/cpu/base/thread_count.h"
 
 namespace gufunc::cpu {
 namespace {

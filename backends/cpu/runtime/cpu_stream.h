@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue of work that runs in order. An idle stream runs small work on the calling thread; a busy
 // stream has its own thread.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_STREAM_H
-#define GUFUNC_BACKENDS_CPU_CPU_STREAM_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_STREAM_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_STREAM_H
 
 #include <gufunc/backend.h>
 #include <gufunc/backend/failure.hpp>
@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_trace.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/cpu_trace.h"
 
 namespace gufunc::cpu {
 
@@ -105,4 +105,4 @@ class Stream {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_STREAM_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_CPU_STREAM_H

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cpu backend's table.
-#include "backends/cpu/cpu_table.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 #include <gufunc/backend/fork_watch.hpp>
 
 #include <cstring>
 
-#include "backends/cpu/claim_pool.h"
-#include "backends/cpu/cpu_device.h"
-#include "backends/cpu/cpu_event.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_kernels.h"
-#include "backends/cpu/cpu_stream.h"
-#include "backends/cpu/cpu_trace.h"
-#include "backends/cpu/deadline.h"
-#include "backends/cpu/tiled_loop.h"
+#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/cpu_trace.h"
+#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/loops/tiled_loop.h"
+#include "backends/cpu/runtime/cpu_device.h"
+#include "backends/cpu/runtime/cpu_event.h"
+#include "backends/cpu/runtime/cpu_kernels.h"
+#include "backends/cpu/runtime/cpu_stream.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry point of the cpu backend for programs that link it statically.
-#ifndef GUFUNC_BACKENDS_CPU_CPU_TABLE_H
-#define GUFUNC_BACKENDS_CPU_CPU_TABLE_H
+#ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_TABLE_H
+#define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_TABLE_H
 
 #include <gufunc/backend.h>
 
@@ -11,4 +11,4 @@
 extern "C" [[gnu::visibility("default")]] guf_status gufunc_backend_cpu_open(
     const guf_host_api *host, uint32_t host_minor, guf_backend_api *api, guf_error *error);
 
-#endif  // GUFUNC_BACKENDS_CPU_CPU_TABLE_H
+#endif  // GUFUNC_BACKENDS_CPU_RUNTIME_CPU_TABLE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slot `describe_launch`: describes in text how a launch runs.
-#include "backends/cpu/cpu_device.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_launch.h"
-#include "backends/cpu/describe_text.h"
-#include "backends/cpu/launch_strategy.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/cpu_launch.h"
+#include "backends/cpu/loops/describe_text.h"
+#include "backends/cpu/loops/launch_strategy.h"
+#include "backends/cpu/runtime/cpu_device.h"
 
 namespace gufunc::cpu {
 namespace {

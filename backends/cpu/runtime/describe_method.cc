@@ -2,11 +2,11 @@
 // The slot `describe_method`: describes in text how a method runs.
 #include <algorithm>
 
-#include "backends/cpu/cpu_device.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/describe_text.h"
-#include "backends/cpu/method_run.h"
-#include "backends/cpu/method_share.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/describe_text.h"
+#include "backends/cpu/methods/method_run.h"
+#include "backends/cpu/methods/method_share.h"
+#include "backends/cpu/runtime/cpu_device.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/cpu_device.h"
-#include "backends/cpu/cpu_host.h"
-#include "backends/cpu/cpu_stream.h"
-#include "backends/cpu/dtype_layout.h"
-#include "backends/cpu/loop_cost.h"
-#include "backends/cpu/method_run.h"
-#include "backends/cpu/owned_fp_status.h"
-#include "backends/cpu/work_split.h"
+#include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/owned_fp_status.h"
+#include "backends/cpu/loops/work_split.h"
+#include "backends/cpu/methods/method_run.h"
+#include "backends/cpu/runtime/cpu_device.h"
+#include "backends/cpu/runtime/cpu_stream.h"
 
 namespace gufunc::cpu {
 namespace {

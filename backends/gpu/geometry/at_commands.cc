@@ -3,10 +3,10 @@
 // operations of an element.
 #include <algorithm>
 
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/host_array.h"
-#include "backends/gpu/launch_shape.h"
-#include "backends/gpu/method_job.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/host_array.h"
+#include "backends/gpu/geometry/launch_shape.h"
+#include "backends/gpu/geometry/method_job.h"
 
 namespace gufunc::gpu {
 namespace {

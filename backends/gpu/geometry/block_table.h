@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash table of the blocks that a memory pool has handed out to callers that free by address.
-#ifndef GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
-#define GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
 
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 
@@ -88,4 +88,4 @@ class BlockTable {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_BLOCK_TABLE_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the parameter blocks of device entries for a number of operands that is known at run time.
 // The bytes are those of the templates of device_block.hpp: a head, then arrays over the operands.
-#ifndef GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
-#define GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
 
 #include <gufunc/kernel/device_block.hpp>
 
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 
@@ -80,4 +80,4 @@ static_assert(blocks_are_written_right<1>() && blocks_are_written_right<2>() &&
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H

@@ -3,12 +3,12 @@
 // fill, method) is translated to. Geometry (launch_*, move_*, method_*) translates launch blocks to
 // commands and does not depend on a driver. A CommandSink runs commands and does not depend on
 // geometry. Tests run the same commands on the host.
-#ifndef GUFUNC_BACKENDS_GPU_COMMAND_SINK_H
-#define GUFUNC_BACKENDS_GPU_COMMAND_SINK_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_SINK_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_SINK_H
 
 #include <gufunc/backend.h>
 
-#include "backends/gpu/entry.h"
+#include "backends/gpu/geometry/entry.h"
 
 namespace gufunc::gpu {
 
@@ -68,4 +68,4 @@ class CommandSink {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_COMMAND_SINK_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_SINK_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/command_text.h"
+#include "backends/gpu/geometry/command_text.h"
 
 #include <cstdarg>
 #include <cstdio>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CommandSink that writes commands as text instead of running them.
-#ifndef GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
-#define GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_TEXT_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_TEXT_H
 
 #include <cstddef>
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -35,4 +35,4 @@ class CommandText final : public CommandSink {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_COMMAND_TEXT_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COMMAND_TEXT_H

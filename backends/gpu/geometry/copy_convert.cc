@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose bytes do not change are copied; others use the convert entry.
-#include "backends/gpu/copy_convert.h"
+#include "backends/gpu/geometry/copy_convert.h"
 
-#include "backends/gpu/block_writer.h"
-#include "backends/gpu/copy_fill.h"
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/block_writer.h"
+#include "backends/gpu/geometry/copy_fill.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 namespace {

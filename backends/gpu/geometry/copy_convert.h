@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates copies and conversions of elements to launches (guf_backend_api.convert).
-#ifndef GUFUNC_BACKENDS_GPU_COPY_CONVERT_H
-#define GUFUNC_BACKENDS_GPU_COPY_CONVERT_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
 
-#include "backends/gpu/command_sink.h"
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/command_sink.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 
@@ -33,4 +33,4 @@ uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_COPY_CONVERT_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H

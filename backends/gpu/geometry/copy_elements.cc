@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/gpu/block_writer.h"
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/launch_row.h"
+#include "backends/gpu/geometry/block_writer.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/launch_row.h"
 
 namespace gufunc::gpu {
 namespace {

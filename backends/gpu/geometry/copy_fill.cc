@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patterns whose size divides 16 are stored in words of 16 bytes; other patterns are copied.
-#include "backends/gpu/copy_fill.h"
+#include "backends/gpu/geometry/copy_fill.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills memory with a pattern (guf_backend_api.fill).
-#ifndef GUFUNC_BACKENDS_GPU_COPY_FILL_H
-#define GUFUNC_BACKENDS_GPU_COPY_FILL_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_FILL_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_FILL_H
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -14,4 +14,4 @@ guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes,
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_COPY_FILL_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_FILL_H

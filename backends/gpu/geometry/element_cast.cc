@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses casts, as documented for guf_backend_api.convert.
-#include "backends/gpu/element_cast.h"
+#include "backends/gpu/geometry/element_cast.h"
 
 #include <cstring>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 

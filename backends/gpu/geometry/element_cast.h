@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The codes of element types in the parameters of device entries, and the casts between them.
-#ifndef GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
-#define GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_ELEMENT_CAST_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_ELEMENT_CAST_H
 
 #include <gufunc/backend.h>
 #include <gufunc/kernel/device_copy_block.hpp>
@@ -47,4 +47,4 @@ guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_ELEMENT_CAST_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entries that a device image can have for a loop, and the entries of the backend's own copy
 // and cast kernels.
-#ifndef GUFUNC_BACKENDS_GPU_ENTRY_H
-#define GUFUNC_BACKENDS_GPU_ENTRY_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
 
 #include <cstdint>
 
@@ -47,4 +47,4 @@ const char *entry_name(Entry entry);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_ENTRY_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H

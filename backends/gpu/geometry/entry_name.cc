@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symbol names of entries, as gufcc generates them.
-#include "backends/gpu/entry.h"
+#include "backends/gpu/geometry/entry.h"
 
 namespace gufunc::gpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the names of the backend SDK visible in the GPU plugins.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_HOST_H
-#define GUFUNC_BACKENDS_GPU_GPU_HOST_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_GPU_HOST_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_GPU_HOST_H
 
 #include <gufunc/backend/host.hpp>
 
@@ -18,4 +18,4 @@ inline guf_status as_host_memory(guf_status status, guf_error *error) {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_HOST_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_GPU_HOST_H

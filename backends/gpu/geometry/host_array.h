@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GUFUNC_BACKENDS_GPU_HOST_ARRAY_H
-#define GUFUNC_BACKENDS_GPU_HOST_ARRAY_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_HOST_ARRAY_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_HOST_ARRAY_H
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 
@@ -36,4 +36,4 @@ class HostArray {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_HOST_ARRAY_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_HOST_ARRAY_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes the commands of a launch as text.
-#include "backends/gpu/command_text.h"
-#include "backends/gpu/launch_queue.h"
+#include "backends/gpu/geometry/command_text.h"
+#include "backends/gpu/geometry/launch_queue.h"
 
 namespace gufunc::gpu {
 

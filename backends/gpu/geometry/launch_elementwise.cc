@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses `row` if operands have the loop's dtypes and rows are long, otherwise `nd`.
-#include "backends/gpu/block_writer.h"
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/launch_parts.h"
-#include "backends/gpu/launch_row.h"
+#include "backends/gpu/geometry/block_writer.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/launch_parts.h"
+#include "backends/gpu/geometry/launch_row.h"
 
 namespace gufunc::gpu {
 namespace {

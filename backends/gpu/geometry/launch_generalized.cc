@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <gufunc/kernel/group.hpp>
 
-#include "backends/gpu/block_writer.h"
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/launch_parts.h"
+#include "backends/gpu/geometry/block_writer.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/launch_parts.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of launch_queue.cc.
-#ifndef GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
-#define GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_PARTS_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_PARTS_H
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -41,4 +41,4 @@ guf_status place_immediate(const guf_launch_block &block, int operand, bool in_m
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_LAUNCH_PARTS_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_PARTS_H

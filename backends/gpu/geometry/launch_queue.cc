@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a launch, determines the operands to stage, and queues the rest.
-#include "backends/gpu/launch_queue.h"
+#include "backends/gpu/geometry/launch_queue.h"
 
 #include <cstring>
 
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/launch_parts.h"
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/launch_parts.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 namespace {

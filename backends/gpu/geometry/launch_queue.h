@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates launches of loops to commands (guf_backend_api.launch).
-#ifndef GUFUNC_BACKENDS_GPU_LAUNCH_QUEUE_H
-#define GUFUNC_BACKENDS_GPU_LAUNCH_QUEUE_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_QUEUE_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_QUEUE_H
 
 #include <cstddef>
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -23,4 +23,4 @@ guf_status describe_launch_commands(const guf_backend_launch &launch, const Comm
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_LAUNCH_QUEUE_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_QUEUE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block of `row` has 2^lgx threads along the inner dimension and the others along rows.
-#include "backends/gpu/launch_row.h"
+#include "backends/gpu/geometry/launch_row.h"
 
 #include <algorithm>
 
-#include "backends/gpu/block_writer.h"
+#include "backends/gpu/geometry/block_writer.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of the entry `row`, for elementwise loops and copies of elements.
-#ifndef GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
-#define GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_ROW_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_ROW_H
 
-#include "backends/gpu/command_sink.h"
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/command_sink.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 
@@ -33,4 +33,4 @@ guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink 
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_LAUNCH_ROW_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_ROW_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges dimensions, because fewer dimensions need fewer divisions per element.
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The items of a launch, copy or cast in the form that geometry uses: dimensions, byte steps,
 // addresses.
-#ifndef GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
-#define GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H
 
 #include <gufunc/backend.h>
 #include <gufunc/kernel/device_block.hpp>
@@ -66,4 +66,4 @@ inline uint32_t quotient_up(uint64_t a, uint64_t b) {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H

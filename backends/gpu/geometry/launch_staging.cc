@@ -3,10 +3,10 @@
 // back.
 #include <cstdlib>
 
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/launch_parts.h"
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/launch_parts.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <gufunc/kernel/device_fp_flags.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 
-#include "backends/gpu/method_job.h"
-#include "backends/gpu/method_queue.h"
+#include "backends/gpu/geometry/method_job.h"
+#include "backends/gpu/geometry/method_queue.h"
 
 namespace gufunc::gpu {
 

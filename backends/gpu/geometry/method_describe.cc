@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes the order and the commands of a method as text.
-#include "backends/gpu/command_text.h"
-#include "backends/gpu/method_queue.h"
+#include "backends/gpu/geometry/command_text.h"
+#include "backends/gpu/geometry/method_queue.h"
 
 namespace gufunc::gpu {
 namespace {

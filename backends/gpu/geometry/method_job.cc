@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/method_job.h"
+#include "backends/gpu/geometry/method_job.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/element_cast.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/element_cast.h"
 
 namespace gufunc::gpu {
 namespace {

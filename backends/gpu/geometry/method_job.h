@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A method that is translated to commands: the state that its parts share.
-#ifndef GUFUNC_BACKENDS_GPU_METHOD_JOB_H
-#define GUFUNC_BACKENDS_GPU_METHOD_JOB_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
 
 #include <gufunc/backend.h>
 #include <gufunc/kernel/device_fold_block.hpp>
 
 #include <cstdint>
 
-#include "backends/gpu/command_sink.h"
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/method_lanes.h"
+#include "backends/gpu/geometry/command_sink.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/geometry/method_lanes.h"
 
 namespace gufunc::gpu {
 
@@ -101,4 +101,4 @@ guf_status queue_at(MethodJob &job);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_METHOD_JOB_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H

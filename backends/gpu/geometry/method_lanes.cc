@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/method_lanes.h"
+#include "backends/gpu/geometry/method_lanes.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dimensions that a pass of a method does not reduce, numbered together as lanes.
-#ifndef GUFUNC_BACKENDS_GPU_METHOD_LANES_H
-#define GUFUNC_BACKENDS_GPU_METHOD_LANES_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
 
 #include <gufunc/kernel/device_fold_block.hpp>
 
@@ -67,4 +67,4 @@ class LaneCut {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_METHOD_LANES_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H

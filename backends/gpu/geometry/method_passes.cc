@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/method_passes.h"
+#include "backends/gpu/geometry/method_passes.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/launch_shape.h"
 
 namespace gufunc::gpu {
 namespace {

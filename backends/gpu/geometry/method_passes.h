@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces one dimension of all lanes: by the tree, with one launch per level, or by a left fold.
-#ifndef GUFUNC_BACKENDS_GPU_METHOD_PASSES_H
-#define GUFUNC_BACKENDS_GPU_METHOD_PASSES_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_PASSES_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_PASSES_H
 
-#include "backends/gpu/method_job.h"
+#include "backends/gpu/geometry/method_job.h"
 
 namespace gufunc::gpu {
 
@@ -63,4 +63,4 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_METHOD_PASSES_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_PASSES_H

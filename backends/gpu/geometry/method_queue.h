@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates methods of ufuncs to commands: the slots `method` and `describe_method`.
-#ifndef GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
-#define GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_QUEUE_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_QUEUE_H
 
 #include <gufunc/backend.h>
 
 #include <cstddef>
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 
@@ -29,4 +29,4 @@ guf_status describe_method_commands(const guf_backend_method &method, const Comm
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_METHOD_QUEUE_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_QUEUE_H

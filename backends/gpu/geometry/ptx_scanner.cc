@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gpu/ptx_scanner.h"
+#include "backends/gpu/geometry/ptx_scanner.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits PTX into tokens: words, signs and strings. Skips comments.
-#ifndef GUFUNC_BACKENDS_GPU_PTX_SCANNER_H
-#define GUFUNC_BACKENDS_GPU_PTX_SCANNER_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_SCANNER_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_SCANNER_H
 
 #include <cstddef>
 #include <string_view>
@@ -45,4 +45,4 @@ class PtxScanner {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_PTX_SCANNER_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_SCANNER_H

@@ -2,12 +2,12 @@
 // A module is a head followed by items: declarations and definitions with one name each. Bodies are
 // scanned only when an item is reached, and only for names. A local name that is also the name of
 // an item makes an excerpt longer, never wrong.
-#include "backends/gpu/ptx_text.h"
+#include "backends/gpu/geometry/ptx_text.h"
 
 #include <cstring>
 #include <initializer_list>
 
-#include "backends/gpu/ptx_scanner.h"
+#include "backends/gpu/geometry/ptx_scanner.h"
 
 namespace gufunc::gpu {
 namespace {

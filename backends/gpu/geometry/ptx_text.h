@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Excerpts of a PTX module: only the text that some of its kernels need. The driver compiles every
 // kernel in the text that it receives, and a family of functions has hundreds.
-#ifndef GUFUNC_BACKENDS_GPU_PTX_TEXT_H
-#define GUFUNC_BACKENDS_GPU_PTX_TEXT_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_TEXT_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_TEXT_H
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "backends/gpu/host_array.h"
+#include "backends/gpu/geometry/host_array.h"
 
 namespace gufunc::gpu {
 
@@ -68,4 +68,4 @@ class PtxText {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_PTX_TEXT_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_TEXT_H

@@ -3,8 +3,8 @@
 // the results of the previous one.
 #include <algorithm>
 
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/method_passes.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/method_passes.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -4,8 +4,8 @@
 // several pieces are combined level by level.
 #include <algorithm>
 
-#include "backends/gpu/host_array.h"
-#include "backends/gpu/method_passes.h"
+#include "backends/gpu/geometry/host_array.h"
+#include "backends/gpu/geometry/method_passes.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream stores the number of its last capture; this list shows whether that capture is active.
-#include "backends/gpu/captures.h"
+#include "backends/gpu/runtime/captures.h"
 
-#include "backends/gpu/gpu_stream.h"
-#include "backends/gpu/status_ring.h"
+#include "backends/gpu/runtime/gpu_stream.h"
+#include "backends/gpu/runtime/status_ring.h"
 
 namespace gufunc::gpu {
 

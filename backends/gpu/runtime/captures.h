@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The captures that the host has started on a device: the streams that take part in them and the
 // status words of their kernels. The driver reports neither.
-#ifndef GUFUNC_BACKENDS_GPU_CAPTURES_H
-#define GUFUNC_BACKENDS_GPU_CAPTURES_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
 
 #include <cstdint>
 #include <mutex>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 
@@ -45,4 +45,4 @@ class Captures {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_CAPTURES_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H

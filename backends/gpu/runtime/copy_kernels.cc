@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads the copy and cast kernels: the best image that the driver accepts.
-#include "backends/gpu/copy_kernels.h"
+#include "backends/gpu/runtime/copy_kernels.h"
 
 #include <cstdio>
 #include <cstring>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_kernel.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_kernel.h"
 
 namespace gufunc::gpu {
 

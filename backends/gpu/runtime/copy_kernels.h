@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend's own kernels, which belong to no loop: convert, copy, fill.
-#ifndef GUFUNC_BACKENDS_GPU_COPY_KERNELS_H
-#define GUFUNC_BACKENDS_GPU_COPY_KERNELS_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/driver.h"
-#include "backends/gpu/entry.h"
+#include "backends/gpu/geometry/entry.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -42,4 +42,4 @@ class CopyKernels {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_COPY_KERNELS_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H

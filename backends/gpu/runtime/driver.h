@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface to a vendor's driver: one method per driver function that the plugins need. An
 // implementation only translates to the vendor's functions; all decisions are made by its callers.
-#ifndef GUFUNC_BACKENDS_GPU_DRIVER_H
-#define GUFUNC_BACKENDS_GPU_DRIVER_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_DRIVER_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_DRIVER_H
 
 #include <gufunc/backend.h>
 
@@ -195,4 +195,4 @@ struct Vendor {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_DRIVER_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_DRIVER_H

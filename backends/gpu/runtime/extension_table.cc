@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_event.h"
-#include "backends/gpu/gpu_graph.h"
-#include "backends/gpu/gpu_plugin.h"
-#include "backends/gpu/gpu_raw_kernel.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_event.h"
+#include "backends/gpu/runtime/gpu_graph.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
+#include "backends/gpu/runtime/gpu_raw_kernel.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fence returns to the pool when nothing waits for it; its driver event can then be recorded
 // again.
-#include "backends/gpu/fence.h"
+#include "backends/gpu/runtime/fence.h"
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 

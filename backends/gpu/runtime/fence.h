@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fences: events of the library that signal when a stream has finished using memory, or all its
 // work.
-#ifndef GUFUNC_BACKENDS_GPU_FENCE_H
-#define GUFUNC_BACKENDS_GPU_FENCE_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_FENCE_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_FENCE_H
 
 #include <mutex>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -45,4 +45,4 @@ class FencePool {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_FENCE_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_FENCE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens and closes a device.
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 #include <gufunc/kernel/device_block.hpp>
 
-#include "backends/gpu/gpu_event.h"
+#include "backends/gpu/runtime/gpu_event.h"
 
 namespace gufunc::gpu {
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // One device: its context, its memory, its default stream, and whether it is lost.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
-#define GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
 
 #include <atomic>
 
-#include "backends/gpu/captures.h"
-#include "backends/gpu/command_sink.h"
-#include "backends/gpu/copy_kernels.h"
-#include "backends/gpu/driver.h"
-#include "backends/gpu/fence.h"
-#include "backends/gpu/gpu_fork.h"
-#include "backends/gpu/gpu_stream.h"
-#include "backends/gpu/memory_pool.h"
-#include "backends/gpu/staged_copy.h"
-#include "backends/gpu/status_ring.h"
-#include "backends/gpu/tracer.h"
+#include "backends/gpu/geometry/command_sink.h"
+#include "backends/gpu/runtime/captures.h"
+#include "backends/gpu/runtime/copy_kernels.h"
+#include "backends/gpu/runtime/driver.h"
+#include "backends/gpu/runtime/fence.h"
+#include "backends/gpu/runtime/gpu_fork.h"
+#include "backends/gpu/runtime/gpu_stream.h"
+#include "backends/gpu/runtime/memory_pool.h"
+#include "backends/gpu/runtime/staged_copy.h"
+#include "backends/gpu/runtime/status_ring.h"
+#include "backends/gpu/runtime/tracer.h"
 
 namespace gufunc::gpu {
 
@@ -166,4 +166,4 @@ class RelaxedCapture {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_DEVICE_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H

@@ -2,10 +2,10 @@
 // The failure that an event reports is determined when its record is complete, because all work
 // before it has then reported success or failure. Until then the event is in its stream's list. A
 // report of the stream clears the failure, and first passes it to the events in the list.
-#include "backends/gpu/gpu_event.h"
+#include "backends/gpu/runtime/gpu_event.h"
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/wait_clock.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 

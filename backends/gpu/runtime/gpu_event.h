@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event of the driver, and the failure of its stream at the time of the record.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_EVENT_H
-#define GUFUNC_BACKENDS_GPU_GPU_EVENT_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
 
 #include <gufunc/backend/failure.hpp>
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/gpu_stream.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/gpu_stream.h"
 
 namespace gufunc::gpu {
 
@@ -57,4 +57,4 @@ std::mutex &failure_lock();
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_EVENT_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the process with the one that opened the driver.
-#include "backends/gpu/gpu_fork.h"
+#include "backends/gpu/runtime/gpu_fork.h"
 
 #include <gufunc/backend/fork_watch.hpp>
 
 #include <atomic>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects a forked child, in which the driver does not work.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_FORK_H
-#define GUFUNC_BACKENDS_GPU_GPU_FORK_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_FORK_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_FORK_H
 
 #include <gufunc/status.h>
 
@@ -18,4 +18,4 @@ bool forked();
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_FORK_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_FORK_H

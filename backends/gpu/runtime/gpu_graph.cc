@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that was freed while its stream was captured belongs to the graph, because every run uses
 // it. The status words of its kernels belong to the graph as well.
-#include "backends/gpu/gpu_graph.h"
+#include "backends/gpu/runtime/gpu_graph.h"
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {

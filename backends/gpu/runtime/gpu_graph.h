@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captured work that can be launched again.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_GRAPH_H
-#define GUFUNC_BACKENDS_GPU_GPU_GRAPH_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_GRAPH_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_GRAPH_H
 
 #include <gufunc/backend.h>
 
@@ -17,4 +17,4 @@ void graph_destroy(void *graph);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_GRAPH_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_GRAPH_H

@@ -2,14 +2,14 @@
 // All entries are looked up and loaded when a kernel is requested, so that no launch makes the
 // driver load code, which may be impossible during a capture. From a PTX image only the text of the
 // entries is loaded, because the driver compiles all text that it receives.
-#include "backends/gpu/gpu_kernel.h"
+#include "backends/gpu/runtime/gpu_kernel.h"
 
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/ptx_text.h"
+#include "backends/gpu/geometry/ptx_text.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {

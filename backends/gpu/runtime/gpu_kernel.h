@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded images, and the entry functions of their loops.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
-#define GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_KERNEL_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_KERNEL_H
 
 #include <mutex>
 
-#include "backends/gpu/driver.h"
-#include "backends/gpu/entry.h"
+#include "backends/gpu/geometry/entry.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -80,4 +80,4 @@ int32_t score_image(Device &device, const guf_module_image &image);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_KERNEL_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_KERNEL_H

@@ -2,10 +2,10 @@
 // The slots for memory: allocate, copy, fill.
 #include <cstring>
 
-#include "backends/gpu/copy_fill.h"
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_plugin.h"
-#include "backends/gpu/request.h"
+#include "backends/gpu/geometry/copy_fill.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
+#include "backends/gpu/runtime/request.h"
 
 namespace gufunc::gpu {
 namespace {

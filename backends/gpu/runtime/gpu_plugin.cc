@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe opens the driver once. Devices are kept in a table for work without a stream and for the
 // shutdown.
-#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/wait_clock.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots that all GPU plugins have, and the function that fills a table with them.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
-#define GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H
 
 #include <gufunc/backend.h>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -83,4 +83,4 @@ guf_status for_each_device(Function function) {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_PLUGIN_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots for images and kernels, and the slots that run kernels.
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_kernel.h"
-#include "backends/gpu/gpu_plugin.h"
-#include "backends/gpu/launch_queue.h"
-#include "backends/gpu/method_queue.h"
-#include "backends/gpu/request.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/launch_queue.h"
+#include "backends/gpu/geometry/method_queue.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_kernel.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
+#include "backends/gpu/runtime/request.h"
 
 namespace gufunc::gpu {
 namespace {

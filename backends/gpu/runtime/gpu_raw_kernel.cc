@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extension "gufunc.kernels": each raw kernel is one launch of the driver.
-#include "backends/gpu/gpu_raw_kernel.h"
+#include "backends/gpu/runtime/gpu_raw_kernel.h"
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_kernel.h"
-#include "backends/gpu/tracer.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_kernel.h"
+#include "backends/gpu/runtime/tracer.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw kernels on a GPU.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_RAW_KERNEL_H
-#define GUFUNC_BACKENDS_GPU_GPU_RAW_KERNEL_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_RAW_KERNEL_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_RAW_KERNEL_H
 
 #include <gufunc/backend_kernels.h>
 
@@ -11,4 +11,4 @@ extern const guf_kernels_api kKernelsExtension;
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_RAW_KERNEL_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_RAW_KERNEL_H

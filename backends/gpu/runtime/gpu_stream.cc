@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for streams, and keeps the failure of their work.
-#include "backends/gpu/gpu_stream.h"
+#include "backends/gpu/runtime/gpu_stream.h"
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_event.h"
-#include "backends/gpu/wait_clock.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_event.h"
+#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream of the driver, and the first failure of its work.
-#ifndef GUFUNC_BACKENDS_GPU_GPU_STREAM_H
-#define GUFUNC_BACKENDS_GPU_GPU_STREAM_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_STREAM_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_STREAM_H
 
 #include <gufunc/backend/failure.hpp>
 
 #include <atomic>
 
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/memory_pool.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/memory_pool.h"
 
 namespace gufunc::gpu {
 
@@ -85,4 +85,4 @@ class Stream {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GPU_STREAM_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_GPU_STREAM_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots for streams and events. A NULL stream is the device's own default stream. A slot
 // without a device parameter then uses all devices.
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_event.h"
-#include "backends/gpu/gpu_plugin.h"
-#include "backends/gpu/wait_clock.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_event.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
+#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of slots.
-#include "backends/gpu/gpu_host.h"
-#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 namespace gufunc::gpu {
 namespace {

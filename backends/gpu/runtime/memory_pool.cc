@@ -5,13 +5,13 @@
 //
 // PERF  The driver's own stream-ordered allocator costs 1 to 2 us a call even if tuned. A hit here
 //       is a lock and a list operation, and one driver query: whether the stream is captured.
-#include "backends/gpu/memory_pool.h"
+#include "backends/gpu/runtime/memory_pool.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_stream.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_stream.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -5,15 +5,15 @@
 // Other streams get it after a fence behind the free is signalled, so that no allocation makes a
 // stream wait for another stream. Host memory is written by threads, not by streams, so every free
 // of it has a fence.
-#ifndef GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
-#define GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
 #include <mutex>
 
-#include "backends/gpu/block_table.h"
-#include "backends/gpu/driver.h"
-#include "backends/gpu/fence.h"
-#include "backends/gpu/pool_classes.h"
+#include "backends/gpu/geometry/block_table.h"
+#include "backends/gpu/runtime/driver.h"
+#include "backends/gpu/runtime/fence.h"
+#include "backends/gpu/runtime/pool_classes.h"
 
 namespace gufunc::gpu {
 
@@ -130,4 +130,4 @@ class MemoryPool {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H

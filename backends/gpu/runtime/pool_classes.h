@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sizes in which memory is cached: 512 bytes to 64 MiB, four sizes per doubling, so that at
 // most a fifth of a block is unused.
-#ifndef GUFUNC_BACKENDS_GPU_POOL_CLASSES_H
-#define GUFUNC_BACKENDS_GPU_POOL_CLASSES_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
 
 #include <cstdint>
 
@@ -41,4 +41,4 @@ static_assert(pool_class(kLargestBlock) == kPoolClasses - 1);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_POOL_CLASSES_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H

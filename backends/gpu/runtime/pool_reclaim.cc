@@ -2,9 +2,9 @@
 // Moves memory from one stream to others and back to the driver.
 #include <algorithm>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_stream.h"
-#include "backends/gpu/memory_pool.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_stream.h"
+#include "backends/gpu/runtime/memory_pool.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs commands as launches on the stream; scratch memory comes from the stream's pool.
-#include "backends/gpu/request.h"
+#include "backends/gpu/runtime/request.h"
 
 #include <cstring>
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One request of the host on a stream: runs the commands that geometry produces for it.
-#ifndef GUFUNC_BACKENDS_GPU_REQUEST_H
-#define GUFUNC_BACKENDS_GPU_REQUEST_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_REQUEST_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_REQUEST_H
 
-#include "backends/gpu/command_sink.h"
-#include "backends/gpu/gpu_kernel.h"
-#include "backends/gpu/status_ring.h"
+#include "backends/gpu/geometry/command_sink.h"
+#include "backends/gpu/runtime/gpu_kernel.h"
+#include "backends/gpu/runtime/status_ring.h"
 
 namespace gufunc::gpu {
 
@@ -44,4 +44,4 @@ class Request final : public CommandSink {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_REQUEST_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_REQUEST_H

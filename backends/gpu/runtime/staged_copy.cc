@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts have at most 4 MiB: large enough to hide the driver's few microseconds per call, and small
 // enough to stay in a cache.
-#include "backends/gpu/staged_copy.h"
+#include "backends/gpu/runtime/staged_copy.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {

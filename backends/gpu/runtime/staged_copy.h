@@ -2,13 +2,13 @@
 // Copies between a device and pageable host memory in stream order. A thread of the driver reads or
 // writes the memory, through page-locked staging buffers, when the stream reaches the copy. The
 // call returns immediately, and the memory must stay valid until the stream has passed the copy.
-#ifndef GUFUNC_BACKENDS_GPU_STAGED_COPY_H
-#define GUFUNC_BACKENDS_GPU_STAGED_COPY_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_STAGED_COPY_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_STAGED_COPY_H
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -54,4 +54,4 @@ class StagedCopies {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_STAGED_COPY_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_STAGED_COPY_H

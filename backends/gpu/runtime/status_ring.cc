@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request that may fail needs three small driver operations: a memset, a copy and a host call.
-#include "backends/gpu/status_ring.h"
+#include "backends/gpu/runtime/status_ring.h"
 
 #include <sched.h>
 
 #include <cstdio>
 #include <cstring>
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -2,14 +2,14 @@
 // Ring of device status words. Kernels OR error bits into a word, which is copied back after the
 // launch, examined on a thread of the driver, and reported to the caller and the stream. A word
 // that is captured belongs to its graph: every run clears it first and examines it afterwards.
-#ifndef GUFUNC_BACKENDS_GPU_STATUS_RING_H
-#define GUFUNC_BACKENDS_GPU_STATUS_RING_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/driver.h"
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -86,4 +86,4 @@ class StatusRing {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_STATUS_RING_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H

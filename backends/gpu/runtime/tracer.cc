@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time between two events is a float in milliseconds, exact to a microsecond for a few seconds.
 // The base event is therefore replaced regularly.
-#include "backends/gpu/tracer.h"
+#include "backends/gpu/runtime/tracer.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <utility>
 
-#include "backends/gpu/gpu_device.h"
-#include "backends/gpu/gpu_plugin.h"
+#include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -2,15 +2,15 @@
 // Records what the streams of a device did, and when, for the host's trace (the extension
 // "gufunc.trace"). Two timed events enclose each piece of work in its stream; any later call may
 // read them when they are complete. Nothing is recorded into a stream that is being captured.
-#ifndef GUFUNC_BACKENDS_GPU_TRACER_H
-#define GUFUNC_BACKENDS_GPU_TRACER_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 
 #include <gufunc/backend_trace.h>
 
 #include <atomic>
 #include <mutex>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 
@@ -103,4 +103,4 @@ const guf_trace_api &trace_table();
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_TRACER_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H

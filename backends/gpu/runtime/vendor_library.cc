@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process must have only one copy of a vendor's library, because handles and pointers of one copy
 // are invalid in another. A copy that the program has loaded is therefore preferred to a search.
-#include "backends/gpu/vendor_library.h"
+#include "backends/gpu/runtime/vendor_library.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vendor's library: the copy that the process has loaded, or else the one that the loader finds
 // by the name with its ABI version. Never closed.
-#ifndef GUFUNC_BACKENDS_GPU_VENDOR_LIBRARY_H
-#define GUFUNC_BACKENDS_GPU_VENDOR_LIBRARY_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
 
 #include <gufunc/status.h>
 
@@ -31,4 +31,4 @@ class VendorLibrary {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_VENDOR_LIBRARY_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits with a timeout for drivers that have no such wait: polls, with increasing sleeps.
-#ifndef GUFUNC_BACKENDS_GPU_WAIT_CLOCK_H
-#define GUFUNC_BACKENDS_GPU_WAIT_CLOCK_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
 
 #include <algorithm>
 #include <chrono>
@@ -50,4 +50,4 @@ class WaitClock {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_WAIT_CLOCK_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H

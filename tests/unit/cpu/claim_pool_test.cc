@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool: each chunk runs once, with several callers, with calls from inside a chunk, and
 // across stop and fork.
-#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/base/claim_pool.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

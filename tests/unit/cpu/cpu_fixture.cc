@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "backends/cpu/cpu_table.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -11,9 +11,9 @@
 #include <set>
 #include <thread>
 
-#include "backends/cpu/cpu_isa.h"
-#include "backends/cpu/cpu_table.h"
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {

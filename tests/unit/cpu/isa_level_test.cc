@@ -2,7 +2,7 @@
 // ISA levels computed from the feature bits of other machines.
 #include <gtest/gtest.h>
 
-#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/base/cpu_isa.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {

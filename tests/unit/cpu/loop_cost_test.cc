@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which threads run a few items of a slow loop: all available threads or the number that the launch
 // requests, and never the caller's thread when a stream is given.
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/loops/loop_cost.h"
 
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/cpu_table.h"
+#include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/slow_loop.h"
 
 namespace gufunc::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_case.h"
 #include "tests/unit/cpu/method_reference.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_reference.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Non-temporal stores: which launches use them, and that every byte is written.
-#include "backends/cpu/non_temporal_loop.h"
+#include "backends/cpu/loops/non_temporal_loop.h"
 
 #include <algorithm>
 #include <complex>
 #include <cstring>
 
-#include "backends/cpu/cpu_isa.h"
+#include "backends/cpu/base/cpu_isa.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {

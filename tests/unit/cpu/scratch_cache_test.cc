@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cached scratch memory: it is reused by the next caller, used by one caller at a time, and freed.
-#include "backends/cpu/scratch_cache.h"
+#include "backends/cpu/base/scratch_cache.h"
 
 #include <cstring>
 #include <set>

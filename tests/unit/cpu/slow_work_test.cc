@@ -8,9 +8,9 @@
 #include <iterator>
 #include <thread>
 
-#include "backends/cpu/cpu_kernels.h"
-#include "backends/cpu/cpu_table.h"
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/runtime/cpu_kernels.h"
+#include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/slow_loop.h"
 
 namespace gufunc::cpu {

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "backends/gpu/driver.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::gpu {
 

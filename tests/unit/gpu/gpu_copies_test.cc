@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "backends/gpu/copy_convert.h"
-#include "backends/gpu/copy_fill.h"
+#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_fill.h"
 #include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 

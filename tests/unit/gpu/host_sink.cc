@@ -8,7 +8,7 @@
 #include <new>
 
 #include "backends/emulator/emulator.h"
-#include "backends/gpu/gpu_host.h"
+#include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {
 namespace {

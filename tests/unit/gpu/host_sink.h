@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/gpu/command_sink.h"
+#include "backends/gpu/geometry/command_sink.h"
 
 namespace gufunc::gpu {
 

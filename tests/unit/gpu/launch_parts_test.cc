@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "backends/gpu/launch_queue.h"
-#include "backends/gpu/launch_shape.h"
+#include "backends/gpu/geometry/launch_queue.h"
+#include "backends/gpu/geometry/launch_shape.h"
 #include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory pool over a driver whose work the test completes by hand. No allocation receives
 // memory that another stream still uses.
-#include "backends/gpu/memory_pool.h"
+#include "backends/gpu/runtime/memory_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <future>
 #include <random>
 
-#include "backends/gpu/gpu_device.h"
+#include "backends/gpu/runtime/gpu_device.h"
 #include "tests/unit/gpu/fake_driver.h"
 
 namespace gufunc::gpu {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/method_queue.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/method_queue.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_reference.h"
 #include "tests/unit/gpu/fold_loops.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/gpu/method_queue.h"
+#include "backends/gpu/geometry/method_queue.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_case.h"
 #include "tests/unit/gpu/fold_loops.h"

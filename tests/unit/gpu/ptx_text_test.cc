@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/gpu/ptx_text.h"
+#include "backends/gpu/geometry/ptx_text.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "backends/gpu/method_lanes.h"
-#include "backends/gpu/method_queue.h"
+#include "backends/gpu/geometry/method_lanes.h"
+#include "backends/gpu/geometry/method_queue.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/gpu/fold_loops.h"
 

@@ -2,7 +2,7 @@
 // Fails each allocation of the loader once while it opens a vendor's library. The result must be
 // GUF_E_NO_MEMORY and never a missing driver. Each case runs in its own process, since the library
 // is never closed.
-#include "backends/gpu/vendor_library.h"
+#include "backends/gpu/runtime/vendor_library.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
