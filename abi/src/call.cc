@@ -51,7 +51,7 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
     guf_call_args buffer;
     op::CallView call;
     GUF_TRY(capi::unpack_call(*ufunc, &args, &buffer, &call, error));
-    return capi::trace_choice(call, pipeline::call(call, args.outputs, error));
+    return capi::trace_choice(call, call::call(call, args.outputs, error));
   });
 }
 
@@ -61,7 +61,7 @@ guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
     op::CallView call;  // 20 KB, uninitialised where unused
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
-    return capi::trace_choice(call, pipeline::call(call, call.args->outputs, error));
+    return capi::trace_choice(call, call::call(call, call.args->outputs, error));
   });
 }
 
@@ -73,7 +73,7 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
     op::CallView call;
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     capi::Resolution resolution;
-    GUF_TRY(pipeline::resolve(call, resolution.get(), error));
+    GUF_TRY(call::resolve(call, resolution.get(), error));
     return resolution.give(out_resolution, error);
   });
 }
@@ -85,5 +85,5 @@ guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
     return capi::unpack_call(ufunc, args, &buffer, call, error);
   };
   return capi::explain<op::CallView>(text, inout_length, error, unpack,
-                                     pipeline::PreparedPlan::explain);
+                                     plan::PreparedPlan::explain);
 }

@@ -25,7 +25,7 @@ guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chun
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     int64_t done = 0;
     const guf_status status =
-        capi::trace_choice(call, pipeline::call_chunked(call, *chosen, &done, error));
+        capi::trace_choice(call, chunked::call_chunked(call, *chosen, &done, error));
     if (out_items != nullptr) *out_items = done;
     return status;
   });

@@ -9,7 +9,7 @@
 #include "core/plan/prepared_plan.h"
 
 using namespace gufunc;
-using pipeline::PreparedPlan;
+using plan::PreparedPlan;
 
 guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan *out_plan,
                            guf_error *error) {

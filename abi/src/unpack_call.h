@@ -19,7 +19,7 @@ guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_arg
 // Called after a call on device auto: records the chosen device in the trace. Returns `status`.
 inline guf_status trace_choice(const op::CallView &call, guf_status status) {
   if (__builtin_expect(call.automatic == nullptr, 1)) return status;
-  if (status == GUF_OK) pipeline::trace_auto(call);
+  if (status == GUF_OK) call::trace_auto(call);
   return status;
 }
 

@@ -11,7 +11,7 @@
 #include "core/call/placement.h"
 #include "core/trace/trace.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 using op::AutoPlacement;
@@ -200,4 +200,4 @@ void trace_auto(const op::CallView &call) {
   trace::note(text);
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

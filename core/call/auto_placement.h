@@ -10,7 +10,7 @@
 #include "core/broadcast/loop_shape.h"
 #include "core/resolve/resolve.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // The cost of transferring a call's operands, and the amount of its work.
 struct AutoWeight {
@@ -50,6 +50,6 @@ std::string describe_auto(const op::CallView &call);
 // Writes the same description, shortened, to the trace if one is written.
 void trace_auto(const op::CallView &call);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_AUTO_PLACEMENT_H

@@ -5,7 +5,7 @@
 #include "core/call/pipeline.h"
 #include "core/op/ufunc_registry.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 using base::kNone;
@@ -119,4 +119,4 @@ guf_status MaskedCopy::run(guf_error *error) {
   return launch(call, loop, choice, nullptr, error);
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

@@ -8,7 +8,7 @@
 #include "core/memory/memory.h"
 #include "core/resolve/resolve.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // The copy is itself a call: `absolute` on unsigned integers, which returns its argument, applied
 // to the bits of the elements. It is used because the convert slot of a backend does not support
@@ -47,6 +47,6 @@ class MaskedCopy {
   int64_t shape_[GUF_MAX_NDIM];
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_MASKED_COPY_H

@@ -8,7 +8,7 @@
 
 #include "core/array/overlap.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 // Whether an input and an output may be the same view. An item must then read before it writes, and
@@ -66,4 +66,4 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
   return true;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

@@ -6,7 +6,7 @@
 
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // Whether the operand is memory of the caller: not a scalar, and not an output to allocate.
 inline bool has_memory(const op::OperandView &operand) {
@@ -32,6 +32,6 @@ Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b);
 // costs one comparison of bounds per pair.
 bool find_overlaps(const op::CallView &call, OverlapWork *out);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_OPERAND_OVERLAP_H

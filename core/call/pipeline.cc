@@ -16,7 +16,7 @@
 #include "core/call/temporaries.h"
 #include "core/validate/validate_call.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 using base::kNone;
@@ -196,4 +196,4 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   return GUF_OK;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

@@ -8,7 +8,7 @@
 #include "core/geometry/launch.h"
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 class SeparateOutputs;
 
@@ -45,6 +45,6 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
                uint32_t threads, const guf_fp_status *fp_status, geometry::Launch *launch,
                guf_error *error);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_PIPELINE_H

@@ -7,7 +7,7 @@
 #include "core/base/log.h"
 #include "core/plugin/registry.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 using backend::Device;
@@ -142,4 +142,4 @@ guf_status move_there(op::CallView &call, guf_error *error) {
   return GUF_OK;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

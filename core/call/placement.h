@@ -5,7 +5,7 @@
 
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // Sets call.device to the first that exists: the stream's device, the device of operands in device
 // memory, the requested device, the device of operands in host memory, or cpu. "auto" requests the
@@ -21,6 +21,6 @@ guf_status place(op::CallView &call, guf_error *error);
 // Moves a call on device auto that `place` put on the host to the automatic device.
 guf_status move_there(op::CallView &call, guf_error *error);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_PLACEMENT_H

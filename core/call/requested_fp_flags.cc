@@ -3,7 +3,7 @@
 
 #include "core/backend/backend.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 using base::kNone;
 
@@ -36,4 +36,4 @@ guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error 
   return GUF_OK;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

@@ -7,7 +7,7 @@
 
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 inline bool requests_fp_flags(const op::CallView &call) {
   return (call.args->fp_report | call.args->fp_fail) != 0;
@@ -44,6 +44,6 @@ class FpFailure {
   guf_error later_;  // uninitialised, used only after a failure
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H

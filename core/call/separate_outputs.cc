@@ -8,7 +8,7 @@
 
 #include "core/array/overlap.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 namespace {
 
 using base::kNone;
@@ -205,4 +205,4 @@ std::string SeparateOutputs::text() const {
   return text;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

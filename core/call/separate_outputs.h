@@ -9,7 +9,7 @@
 #include "core/call/pipeline.h"
 #include "core/call/temporaries.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // Redirects each written operand of a call to its separate output and allocates missing outputs.
 // Copies the operand's values there once only the launch can still fail. Afterwards the call runs
@@ -64,6 +64,6 @@ class SeparateOutputs {
   std::vector<Pair> pairs_;
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H

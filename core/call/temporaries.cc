@@ -12,7 +12,7 @@
 #include "core/memory/transfer.h"
 #include "core/plugin/find_device.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
   operand->layout = array->layout();
@@ -363,4 +363,4 @@ void Temporaries::hand_over() {
   handed_over_ = true;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call

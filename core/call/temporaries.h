@@ -11,7 +11,7 @@
 #include "core/call/operand_overlap.h"
 #include "core/memory/memory.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::call {
 
 // Exists for the duration of one call. Operands of the call are redirected to the new arrays. On a
 // stream, `hand_over` retains the new arrays and the call's own arrays until the work is done.
@@ -141,6 +141,6 @@ inline memory::Side side_of(const op::OperandView &operand) {
 // Makes an operand refer to an array.
 void point_at(const base::Ref<array::Array> &array, op::OperandView *operand);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::call
 
 #endif  // GUFUNC_CORE_CALL_TEMPORARIES_H

@@ -6,7 +6,7 @@
 #include "core/base/checked.h"
 #include "core/call/operand_overlap.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 namespace {
 
 // The packed bytes of an operand per position along loop dimension `dim`.
@@ -28,7 +28,7 @@ uint64_t largest_behind(const op::CallView &call, const broadcast::LoopShape &lo
   for (int32_t i = 0; i < count; ++i) {
     const bool is_mask = i == call.noperands;
     const op::OperandView &view = is_mask ? call.where : call.operand[i];
-    if (!has_memory(view)) continue;
+    if (!call::has_memory(view)) continue;
     const int32_t own = view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]);
     largest = std::max(largest, bytes_behind(view.layout, own, loop, dim));
   }
@@ -91,4 +91,4 @@ void ChunkCut::restrict_to(const ChunkRange &range, broadcast::LoopShape *loop) 
     loop->items *= static_cast<uint64_t>(loop->extent[dim]);
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked

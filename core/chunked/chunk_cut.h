@@ -5,7 +5,7 @@
 
 #include "core/broadcast/loop_shape.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 
 // Positions `first` to `first + count - 1` along the dimension that is cut, within line `line`.
 struct ChunkRange {
@@ -46,6 +46,6 @@ class ChunkCut {
   int64_t extent_[GUF_MAX_NDIM] = {};
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked
 
 #endif  // GUFUNC_CORE_CHUNKED_CHUNK_CUT_H

@@ -8,7 +8,7 @@
 #include "core/call/operand_overlap.h"
 #include "core/memory/page_locks.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 
 array::Layout ChunkPart::at_home(const ChunkCut &cut, const ChunkRange &range) {
   uint64_t address = home.address;
@@ -67,7 +67,7 @@ bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part
     return true;
   const array::ByteSpan &span = part.view->span;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (i == operand || !has_memory(call.operand[i])) continue;
+    if (i == operand || !call::has_memory(call.operand[i])) continue;
     if ((part.store || signature.writes(i)) && array::meet(span, call.operand[i].span)) return true;
   }
   return call.has_where && part.store && array::meet(span, call.where.span);
@@ -108,7 +108,7 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, cons
   for (int32_t i = 0; i < count; ++i) {
     const bool is_mask = i == call.noperands;
     op::OperandView &view = is_mask ? call.where : call.operand[i];
-    if (!has_memory(view)) continue;
+    if (!call::has_memory(view)) continue;
     ChunkPart part = {};
     part.view = &view;
     part.home = view.layout;
@@ -135,4 +135,4 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, cons
   return GUF_OK;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked

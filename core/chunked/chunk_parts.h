@@ -10,7 +10,7 @@
 #include "core/memory/memory.h"
 #include "core/resolve/resolve.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 
 // How the device accesses a part.
 enum class PartAccess : uint8_t {
@@ -51,6 +51,6 @@ struct ChunkPart {
 guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, const ChunkCut &cut,
                       const resolve::Choice &choice, std::vector<ChunkPart> *out, guf_error *error);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked
 
 #endif  // GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H

@@ -9,7 +9,7 @@
 #include "core/base/checked.h"
 #include "core/plugin/find_device.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
@@ -164,4 +164,4 @@ guf_status ChunkRing::finish(guf_error *error) {
   return computed;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked

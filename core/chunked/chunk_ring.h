@@ -11,7 +11,7 @@
 #include "core/chunked/chunk_parts.h"
 #include "core/resolve/resolve.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 
 class ChunkRing {
  public:
@@ -78,6 +78,6 @@ class ChunkRing {
   int64_t pending_ = 0;
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked
 
 #endif  // GUFUNC_CORE_CHUNKED_CHUNK_RING_H

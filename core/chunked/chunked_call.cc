@@ -13,7 +13,7 @@
 #include "core/chunked/chunk_ring.h"
 #include "core/trace/trace.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 namespace {
 
 using base::kNone;
@@ -69,8 +69,8 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
 
 // Called when the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
-  OverlapWork work = {0, 0, false};
-  if (!find_overlaps(call, &work)) return GUF_OK;
+  call::OverlapWork work = {0, 0, false};
+  if (!call::find_overlaps(call, &work)) return GUF_OK;
   const uint32_t found = work.copied | work.staged;
   const int32_t argument = found == 0 ? call.noperands : std::countr_zero(found);
   return base::fail(error, GUF_E_OVERLAP, argument, kNone,
@@ -100,9 +100,9 @@ class ChunkedCall {
   op::CallView &call_;
   const guf_chunk_options &options_;
   int64_t &done_;
-  FpFailure failure_;
+  call::FpFailure failure_;
   std::unique_ptr<ChunkRing> ring_;  // declared before arrays_, because the arrays use its stream
-  Temporaries arrays_;
+  call::Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
   void *kernel_ = nullptr;
@@ -115,7 +115,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
   GUF_TRY(check_memory(call_, error));
-  GUF_TRY(decide(call_, {AutoMove::kInChunks}, &choice_, &loop_, error));
+  GUF_TRY(call::decide(call_, {call::AutoMove::kInChunks}, &choice_, &loop_, error));
   GUF_TRY(check_overlap(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();
@@ -145,7 +145,7 @@ guf_status ChunkedCall::tell() {
 // Launches the chunk that the call's views refer to.
 guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
   cut_.restrict_to(range, &loop_);
-  return failure_.keep(launch(call_, loop_, choice_, kernel_, failure_.error()));
+  return failure_.keep(call::launch(call_, loop_, choice_, kernel_, failure_.error()));
 }
 
 guf_status ChunkedCall::run_here() {
@@ -248,4 +248,4 @@ guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, in
   return ChunkedCall(call, options, done, record.get()).run(record.get());
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked

@@ -7,7 +7,7 @@
 
 #include "core/op/call_view.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::chunked {
 
 // `done`: the number of outer items that have been written to the outputs. Set on success and on
 // failure.
@@ -15,6 +15,6 @@ namespace gufunc::pipeline {
 guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, int64_t *done,
                         guf_error *error);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::chunked
 
 #endif  // GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H

@@ -62,7 +62,7 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
                                                 guf_error *error) {
   op::CallView &call = view.call;
   backend::ErrorRecord record(error);
-  pipeline::Temporaries arrays(call);
+  call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];

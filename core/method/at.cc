@@ -55,7 +55,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
     }
   }
   GUF_TRY(validate::check_operands(call, error));
-  return pipeline::place(call, error);
+  return call::place(call, error);
 }
 
 // If the index offsets were not read, the block has their number but no pointer to them.
@@ -114,10 +114,9 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     operand.layout = {operand.layout.dtype, nown, loop.extent, steps, from};
   }
   guf_fp_status fp_status;
-  const bool has_fp_status = pipeline::requests_fp_flags(call);
-  if (has_fp_status)
-    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
-  pipeline::FpFailure failure(error);
+  const bool has_fp_status = call::requests_fp_flags(call);
+  if (has_fp_status) GUF_TRY(call::make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
+  call::FpFailure failure(error);
   for (size_t n = 0; n < offsets.array.size(); ++n) {
     for (const int32_t i : {0, call.noperands - 1}) {
       call.operand[i].layout = {array.dtype, nown, loop.extent, array.strides + view.nindices,
@@ -128,19 +127,19 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     }
     geometry::Launch geometry;
     GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
-    GUF_TRY(failure.keep(pipeline::run(*call.device, call.stream, kernel, *choice.loop,
-                                       call.args->threads, has_fp_status ? &fp_status : nullptr,
-                                       &geometry, failure.error())));
+    GUF_TRY(
+        failure.keep(call::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+                               has_fp_status ? &fp_status : nullptr, &geometry, failure.error())));
   }
   return failure.status();
 }
 
 // Copies the array and the operand to the device, and computes the index offsets for these copies.
-guf_status upload_offsets(AtView &view, IndexOffsets *offsets, pipeline::Temporaries *arrays,
+guf_status upload_offsets(AtView &view, IndexOffsets *offsets, call::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;
   if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
-  GUF_TRY(arrays->bring_output(&view.array, true, pipeline::Temporaries::kUnmasked, error));
+  GUF_TRY(arrays->bring_output(&view.array, true, call::Temporaries::kUnmasked, error));
   call.operand[0] = call.operand[call.noperands - 1] = view.array;
   IndexOffsets brought;
   GUF_TRY(find_offsets(view, Elements::kRead, &brought, error));
@@ -175,7 +174,7 @@ guf_status at(AtView &view, guf_error *error) {
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || offsets.array.empty()) return GUF_OK;
   backend::ErrorRecord record(error);
-  pipeline::Temporaries arrays(call);
+  call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
   if (view.has_operand && meets_output(call, call.operand[kInput])) {
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));

@@ -13,7 +13,7 @@
 namespace gufunc::method {
 namespace {
 
-using pipeline::describe_list;
+using plan::describe_list;
 
 constexpr const char *kOtherwise = "dtype=, or the rule for this method, requests other types";
 
@@ -23,10 +23,10 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   void *kernel = nullptr;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
-         pipeline::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
-         "\n" + pipeline::describe_auto(call);
+         plan::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
+         "\n" + call::describe_auto(call);
   *out += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
-  *out += pipeline::describe_refused(call, choice, kOtherwise, true);
+  *out += plan::describe_refused(call, choice, kOtherwise, true);
   return GUF_OK;
 }
 
@@ -36,7 +36,7 @@ void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
   if (!op::is_missing(call.operand[i])) {
-    *out += pipeline::describe_operand(call, i, loop);
+    *out += plan::describe_operand(call, i, loop);
     return;
   }
   *out += "argument " + std::to_string(i) + ": out, " + dtype::name(resolution.dtypes[i]) +
@@ -161,7 +161,7 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
   OuterBuffer buffer;
   GUF_TRY(spread_outer(call, &buffer, error));
-  GUF_TRY(pipeline::PreparedPlan::explain(call, out, error));
+  GUF_TRY(plan::PreparedPlan::explain(call, out, error));
   out->insert(call.ufunc->full_name.size(), ".outer");
   *out +=
       "an ordinary call, the first input with as many axes of 1 behind its own as the second "

@@ -108,7 +108,7 @@ guf_status prepare(FoldView &view, guf_error *error) {
   GUF_TRY(validate::check_operands(call, error));
   // NumPy checks the dtype before axes and indices.
   GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
-  return pipeline::place(call, error);
+  return call::place(call, error);
 }
 
 guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error) {

@@ -242,10 +242,10 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   GUF_TRY(fill_block(geometry, error));
   backend::ErrorRecord record(error);
   guf_fp_status fp_status;
-  const bool has_fp_status = pipeline::requests_fp_flags(call);
+  const bool has_fp_status = call::requests_fp_flags(call);
   if (has_fp_status)
-    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, record.get()));
-  pipeline::FpFailure failure(record.get());
+    GUF_TRY(call::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, record.get()));
+  call::FpFailure failure(record.get());
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
@@ -282,9 +282,9 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
                     Geometry *geometry, std::string *out, guf_error *error) {
   GUF_TRY(fill_block(geometry, error));
   guf_fp_status fp_status;
-  const bool has_fp_status = pipeline::requests_fp_flags(call);
+  const bool has_fp_status = call::requests_fp_flags(call);
   if (has_fp_status)
-    GUF_TRY(pipeline::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, error));
+    GUF_TRY(call::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, error));
   uint64_t launches = 1;
   for (int32_t k = GUF_MAX_LOOP_NDIM; k < geometry->nkept; ++k)
     launches *= static_cast<uint64_t>(geometry->kept[k].extent);

@@ -28,7 +28,7 @@ void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
 
 guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
                         const array::AxisSet &folded, op::OperandView *operand,
-                        pipeline::Temporaries *arrays, guf_error *error) {
+                        call::Temporaries *arrays, guf_error *error) {
   const array::Layout from = operand->layout;
   int64_t strides[GUF_MAX_NDIM];
   strides_of_copy(from.dtype, ndim, shape, folded, strides);
@@ -41,7 +41,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
   }
   const memory::Side source = {from, (operand->flags & op::kSwapped) != 0};
   GUF_TRY(memory::convert(*call.device, call.stream, {copy->layout(), false}, source, error));
-  pipeline::point_at(copy, operand);
+  call::point_at(copy, operand);
   arrays->keep(std::move(copy));
   return GUF_OK;
 }
@@ -71,8 +71,8 @@ void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBu
   if (call.has_where) lay_out(call.where, buffer->mask_strides);
 }
 
-guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
-                        pipeline::Temporaries *arrays, guf_error *error) {
+guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
+                        guf_error *error) {
   op::OperandView &input = call.operand[kInput];
   const int32_t ndim = input.layout.ndim;
   int64_t shape[GUF_MAX_NDIM];

@@ -16,8 +16,8 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 // Copies the input and the mask so that the reduced axes, in their order, are the innermost ones in
 // memory. Adjacent reduced axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
-guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
-                        pipeline::Temporaries *arrays, guf_error *error);
+guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
+                        guf_error *error);
 
 // Sets the operands to the layout that `gather_folds` would produce, without copying. Used to
 // describe a reduction.

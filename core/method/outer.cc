@@ -46,7 +46,7 @@ guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *erro
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error) {
   OuterBuffer buffer;
   GUF_TRY(spread_outer(call, &buffer, error));
-  return pipeline::call(call, outputs, error);
+  return call::call(call, outputs, error);
 }
 
 }  // namespace gufunc::method

@@ -116,7 +116,7 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
                                                 guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   backend::ErrorRecord record(error);
-  pipeline::Temporaries arrays(call);
+  call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];

@@ -78,7 +78,7 @@ guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *erro
 guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *error) {
   OuterBuffer buffer;
   GUF_TRY(spread_outer(call, &buffer, error));
-  return pipeline::resolve(call, out, error);
+  return call::resolve(call, out, error);
 }
 
 guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {

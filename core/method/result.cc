@@ -91,7 +91,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
 }
 
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
+                           int32_t silent_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error) {
   GUF_TRY(arrays->check_capture(error));
   op::OperandView &output = view.call.operand[kOutput];
@@ -102,21 +102,20 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   GUF_TRY(arrays->find_home(&home, error));
   GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
                            GUF_ORDER_C, &array, error));
-  pipeline::point_at(array, &output);
+  call::point_at(array, &output);
   arrays->add_output(index, std::move(array));
   return GUF_OK;
 }
 
-guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error) {
+guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error) {
   GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays->bring_input(&call.where, error));
   if (reads_elsewhere(call)) GUF_TRY(arrays->lift_scalars(error));
-  return arrays->bring_output(&call.operand[kOutput], false, pipeline::Temporaries::kUnmasked,
-                              error);
+  return arrays->bring_output(&call.operand[kOutput], false, call::Temporaries::kUnmasked, error);
 }
 
-guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error) {
-  pipeline::FpFailure failure(error);
+guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error) {
+  call::FpFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = arrays->write_back(failure.error());
   if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));

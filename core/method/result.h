@@ -59,7 +59,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
 // Allocates a missing output. `index` is its number among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, pipeline::Temporaries *arrays,
+                           int32_t silent_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error);
 
 bool is_empty(const array::Layout &layout);
@@ -73,10 +73,10 @@ inline bool reads_elsewhere(const op::CallView &call) {
 // Prepares the operands for the launch: copies the output, the input and the mask to the device
 // where it cannot access them, and moves scalars to device memory if necessary.
 // Errors  those of Temporaries::bring_output
-guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error);
+guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error);
 
 // Finishes a method after its launches: writes staged outputs back and waits for the stream.
-guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error);
+guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error);
 
 // Returns whether an operand overlaps the output and must be copied before the output is written.
 bool meets_output(const op::CallView &call, const op::OperandView &other);

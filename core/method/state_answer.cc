@@ -51,8 +51,8 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   op::CallView &call = view.call;
   const op::StateFold &fold = *call.ufunc->state_fold();
   *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
-         pipeline::describe_loop(call, plan.leaf) + "\n" + pipeline::describe_auto(call);
-  *out += pipeline::describe_operand(call, kInput, resolution.loop_dtypes[0]);
+         plan::describe_loop(call, plan.leaf) + "\n" + call::describe_auto(call);
+  *out += plan::describe_operand(call, kInput, resolution.loop_dtypes[0]);
   const array::Layout &input = call.operand[kInput].layout;
   int64_t stride = 0;
   if (plan.elements != 0 &&
@@ -64,7 +64,7 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   for (int32_t k = 0; k < results.count; ++k) {
     *out += "result " + std::to_string(k) + ": " + dtype::name(resolution.dtypes[1 + k]) +
             ", shape " +
-            pipeline::describe_list(resolution.output_shapes[k], resolution.output_ndims[k]) + "\n";
+            plan::describe_list(resolution.output_shapes[k], resolution.output_ndims[k]) + "\n";
   }
   *out += "state " + describe_state(plan) + " of leaves of " + std::to_string(GUF_LEAF_SIZE) +
           " elements in C order over the folded axes, merged in pairs by " + fold.merge->full_name;

@@ -52,7 +52,7 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
   for (int32_t k = 0; k < results.count; ++k) {
     GUF_TRY(check_result(results.result[k], k, error));
     call.operand[kOutput] = results.result[k];
-    GUF_TRY(pipeline::place(call, error));
+    GUF_TRY(call::place(call, error));
   }
   return GUF_OK;
 }

@@ -75,8 +75,8 @@ class StateLaunches {
   FoldView &view_;
   StateResults &results_;
   const StatePlan &plan_;
-  pipeline::Temporaries arrays_;
-  pipeline::FpFailure failure_;
+  call::Temporaries arrays_;
+  call::FpFailure failure_;
   Ground elements_, mask_;
   array::Array *numbers_ = nullptr;    // first element of each full base block
   std::vector<Ground> states_, ends_;  // ends_: the results
@@ -145,7 +145,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     GUF_TRY(memory::allocate(*call.device, plan_.state[k], nkept_ + 1, shape, nullptr, GUF_ORDER_C,
                              &array, error));
     op::OperandView operand;
-    pipeline::point_at(array, &operand);
+    call::point_at(array, &operand);
     states_.push_back(ground_of(operand));
     std::copy_n(operand.layout.strides, nkept_, states_.back().stride);
     arrays_.keep(std::move(array));
@@ -162,7 +162,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     } else if (call.stream != nullptr && result.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
     }
-    GUF_TRY(arrays_.bring_output(&result, false, pipeline::Temporaries::kUnmasked, error));
+    GUF_TRY(arrays_.bring_output(&result, false, call::Temporaries::kUnmasked, error));
     ends_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
@@ -224,7 +224,7 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   call_.casting = GUF_CASTING_UNSAFE;
   call_.stream = view_.call.stream;
   call_.device = view_.call.device;
-  return failure_.keep(pipeline::call(call_, nullptr, failure_.error()));
+  return failure_.keep(call::call(call_, nullptr, failure_.error()));
 }
 
 // A distance in bytes modulo 2^64, like addresses. The distance to the end of an operand may exceed
@@ -247,7 +247,7 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
     put_number(from);
     if (count > 1) {
       op::OperandView &number = call_.operand[op::kLeafFirst];
-      pipeline::point_at(base::Ref<array::Array>::share(numbers_), &number);
+      call::point_at(base::Ref<array::Array>::share(numbers_), &number);
       number.kind = GUF_OPERAND_TENSOR;
     }
   }
@@ -295,7 +295,7 @@ guf_status StateLaunches::make_mask(guf_error *error) {
   truth.value[0] = 1;
   GUF_TRY(memory::fill(*all, truth, view_.call.stream, error));
   op::OperandView operand;
-  pipeline::point_at(all, &operand);
+  call::point_at(all, &operand);
   mask_ = ground_of(operand);
   std::fill_n(mask_.stride, nkept_, 0);
   arrays_.keep(std::move(all));
@@ -346,8 +346,8 @@ guf_status StateLaunches::make_results(guf_error *error) {
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
-                            pipeline::side_of(call_.operand[n + k]),
-                            pipeline::side_of(call_.operand[k]), error));
+                            call::side_of(call_.operand[n + k]), call::side_of(call_.operand[k]),
+                            error));
   }
   return GUF_OK;
 }

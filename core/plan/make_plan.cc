@@ -13,7 +13,7 @@
 #include "core/plan/plan_text.h"
 #include "core/plan/prepared_plan.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::plan {
 namespace {
 
 using base::kNone;
@@ -44,10 +44,10 @@ void PreparedPlan::describe_operands(const op::CallView &call) {
   }
 }
 
-void PreparedPlan::find_pairs(const op::CallView &call, const OverlapWork &work) {
+void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapWork &work) {
   const op::Signature &signature = call.ufunc->signature;
   const auto add = [&](int32_t a, int32_t b, const op::OperandView &other) {
-    if (!has_memory(other)) return;
+    if (!call::has_memory(other)) return;
     const uint64_t from = call.operand[a].layout.address;
     pairs_.push_back({a, b, static_cast<int64_t>(from - other.layout.address)});
   };
@@ -56,10 +56,11 @@ void PreparedPlan::find_pairs(const op::CallView &call, const OverlapWork &work)
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
       // Staged operands may overlap in any way.
-      if (is_bit(work.copied | work.staged, i) || is_bit(work.staged, o)) continue;
+      if (call::is_bit(work.copied | work.staged, i) || call::is_bit(work.staged, o)) continue;
       add(o, i, call.operand[i]);
     }
-    if (masked_ && !work.mask_copied && !is_bit(work.staged, o)) add(o, noperands_, call.where);
+    if (masked_ && !work.mask_copied && !call::is_bit(work.staged, o))
+      add(o, noperands_, call.where);
   }
 }
 
@@ -80,7 +81,7 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
                  {}};
   stage.staged_shape.resize(ndim);
   stage.staged_strides.resize(ndim);
-  staged_shape(layout, stage.staged_shape.data());
+  call::staged_shape(layout, stage.staged_shape.data());
   array::contiguous_strides(layout.dtype, layout.ndim, stage.staged_shape.data(), GUF_ORDER_C,
                             stage.staged_strides.data());
   uint64_t size = 0;
@@ -97,13 +98,13 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
   return GUF_OK;
 }
 
-guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work,
+guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapWork &work,
                                      guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   stages_.reserve(static_cast<size_t>(naddresses_));
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (is_bit(work.copied, i)) GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
-    if (is_bit(work.staged, i)) {
+    if (call::is_bit(work.copied, i)) GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
+    if (call::is_bit(work.staged, i)) {
       GUF_TRY(add_stage(&call.operand[i], i, masked_ || signature.reads(i), true, error));
     }
   }
@@ -115,7 +116,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const OverlapWork &work
         call.stride_buffer[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
     const array::Layout staged = {stage.dtype, stage.ndim, stage.staged_shape.data(),
                                   stage.staged_strides.data(), 0};
-    staged_strides(view.layout, staged, strides);
+    call::staged_strides(view.layout, staged, strides);
     view.layout.strides = strides;
     view.flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
@@ -131,8 +132,8 @@ guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
     const memory::Side outside = {
         {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
     const int32_t ncore = loop.core_ndim[stage.operand];
-    MaskedCopy copy;
-    GUF_TRY(copy.arrange(call, outside, side_of(call.operand[stage.operand]), ncore, error));
+    call::MaskedCopy copy;
+    GUF_TRY(copy.arrange(call, outside, call::side_of(call.operand[stage.operand]), ncore, error));
     GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
   return GUF_OK;
@@ -200,7 +201,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
   }
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  GUF_TRY(decide(call, {}, &choice, &loop, error));
+  GUF_TRY(call::decide(call, {}, &choice, &loop, error));
   if (call.auto_placement == op::AutoPlacement::kTransferOutweighsWork)
     call.auto_placement = op::AutoPlacement::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
@@ -216,19 +217,19 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   base::collect();  // frees plans of earlier explains, which a program may free nowhere else
   resolve::Choice choice;
   broadcast::LoopShape loop;
-  SeparateOutputs separate(call, nullptr);
-  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, error));
+  call::SeparateOutputs separate(call, nullptr);
+  GUF_TRY(call::decide(call, {call::AutoMove::kWhole, &separate}, &choice, &loop, error));
   uint32_t missing = separate.laid_out();
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
-    GUF_TRY(lay_out_missing(call, i, &loop, error));
+    GUF_TRY(call::lay_out_missing(call, i, &loop, error));
     call.operand[i].flags = 0;  // as in a call, it influences the layout of later outputs
     missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (is_bit(missing, i)) call.operand[i].flags = op::kMissing;
+    if (call::is_bit(missing, i)) call.operand[i].flags = op::kMissing;
   }
-  GUF_TRY(check_fp_flags(call, GUF_BACKEND_FP_FLAGS, error));
+  GUF_TRY(call::check_fp_flags(call, GUF_BACKEND_FP_FLAGS, error));
   base::Ref<PreparedPlan> plan;
   GUF_TRY(prepare(call, choice, loop, &plan, error));
   *out = plan->text() + separate.text();
@@ -252,10 +253,10 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
-  OverlapWork work = {0, 0, false};
-  find_overlaps(call, &work);
+  call::OverlapWork work = {0, 0, false};
+  call::find_overlaps(call, &work);
   // The mask is read again when staged outputs are stored, after other outputs were written.
-  if (work.staged != 0 && call.has_where && has_memory(call.where)) work.mask_copied = true;
+  if (work.staged != 0 && call.has_where && call::has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);
   plan.keep_scalars(call);
@@ -273,4 +274,4 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   return GUF_OK;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::plan

@@ -6,7 +6,7 @@
 #include "core/call/auto_placement.h"
 #include "core/resolve/weak_scalar.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::plan {
 namespace {
 
 std::string describe_block(const guf_launch_block &block, const broadcast::LoopShape &loop) {
@@ -96,7 +96,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   std::string text = call.ufunc->full_name + " on " + call.device->spec + ": " +
                      describe_loop(call, choice) + ", casting " +
                      dtype::casting_name(call.casting) + "\n";
-  text += describe_auto(call, choice, loop);
+  text += call::describe_auto(call, choice, loop);
   text += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   text += describe_refused(call, choice,
                            requests_types(call) ? "signature= or dtype= requests others"
@@ -112,7 +112,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   return text + "workspace " + std::to_string(workspace) + " bytes\n";
 }
 
-std::string describe_overlaps(const op::CallView &call, const OverlapWork &work) {
+std::string describe_overlaps(const op::CallView &call, const call::OverlapWork &work) {
   std::string text;
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!call.ufunc->signature.writes(o)) continue;
@@ -120,16 +120,16 @@ std::string describe_overlaps(const op::CallView &call, const OverlapWork &work)
       if (i == o || (call.operand[i].flags & op::kScalar) != 0) continue;
       const bool staged =
           ((work.copied | work.staged) >> i & 1U) != 0 || (work.staged >> o & 1U) != 0;
-      const Overlap overlap = overlap_of(call, o, i);
+      const call::Overlap overlap = call::overlap_of(call, o, i);
       text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
-              (overlap == Overlap::kApart  ? "disjoint"
-               : overlap == Overlap::kSame ? "the same view"
-               : staged                    ? "overlapping, staged through the workspace"
-                                           : "overlapping") +
+              (overlap == call::Overlap::kApart  ? "disjoint"
+               : overlap == call::Overlap::kSame ? "the same view"
+               : staged                          ? "overlapping, staged through the workspace"
+                                                 : "overlapping") +
               "\n";
     }
   }
   return text;
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::plan

@@ -8,7 +8,7 @@
 #include "core/call/operand_overlap.h"
 #include "core/geometry/launch.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::plan {
 
 std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &loop,
                           const resolve::Choice &choice, const guf_launch_block &block,
@@ -25,8 +25,8 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
                              const char *otherwise, bool last_first = false);
 
 // Describes how each written operand overlaps the others.
-std::string describe_overlaps(const op::CallView &call, const OverlapWork &work);
+std::string describe_overlaps(const op::CallView &call, const call::OverlapWork &work);
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::plan
 
 #endif  // GUFUNC_CORE_PLAN_PLAN_TEXT_H

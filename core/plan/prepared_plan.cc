@@ -14,7 +14,7 @@
 #include "core/base/fork.h"
 #include "core/call/pipeline.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::plan {
 namespace {
 
 using base::kNone;
@@ -178,7 +178,7 @@ guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_bloc
     launch.rest_mask_step[k] = rest_->rest_mask_step[k];
     copy_few(rest_->rest_step[k], noperands_, launch.rest_step[k]);
   }
-  return run(*device_, stream, kernel_, *loop_, threads_, nullptr, &launch, error);
+  return call::run(*device_, stream, kernel_, *loop_, threads_, nullptr, &launch, error);
 }
 
 guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
@@ -223,4 +223,4 @@ guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresse
   return stages_.empty() ? GUF_OK : move_stages(false, stream, addresses, workspace, error);
 }
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::plan

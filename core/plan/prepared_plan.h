@@ -13,7 +13,7 @@
 #include "core/geometry/launch.h"
 #include "core/memory/memory.h"
 
-namespace gufunc::pipeline {
+namespace gufunc::plan {
 
 // The number of operands up to which a launch copies arrays of fixed size.
 inline constexpr int32_t kFewOperands = 4;
@@ -73,12 +73,12 @@ class PreparedPlan final : public base::Object {
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
   void describe_operands(const op::CallView &call);
-  guf_status plan_stages(op::CallView &call, const OverlapWork &work, guf_error *error);
+  guf_status plan_stages(op::CallView &call, const call::OverlapWork &work, guf_error *error);
   guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
                        guf_error *error);
   guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
                                 guf_error *error);
-  void find_pairs(const op::CallView &call, const OverlapWork &work);
+  void find_pairs(const op::CallView &call, const call::OverlapWork &work);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
   guf_status take_geometry(const geometry::Request &request, guf_error *error);
@@ -119,6 +119,6 @@ class PreparedPlan final : public base::Object {
   std::vector<uint64_t> described_;  // the operands' addresses at creation; never dereferenced
 };
 
-}  // namespace gufunc::pipeline
+}  // namespace gufunc::plan
 
 #endif  // GUFUNC_CORE_PLAN_PREPARED_PLAN_H

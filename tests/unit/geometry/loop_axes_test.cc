@@ -305,7 +305,7 @@ TEST(LoopAxes, RefuseMoreAxesThanAMaskedCopyHolds) {
   call.set_where({{2}, {}, GUF_BOOL});
   const array::Layout layout = {GUF_F64, static_cast<int32_t>(shape.size()), shape.data(),
                                 strides.data(), 0x10000};
-  const auto copy = std::make_unique<pipeline::MaskedCopy>();
+  const auto copy = std::make_unique<call::MaskedCopy>();
   EXPECT_EQ(copy->arrange(call.view(), {layout, false}, {layout, false}, 0, &call.error),
             GUF_E_INTERNAL)
       << call.error.message;
