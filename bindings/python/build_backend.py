@@ -23,9 +23,11 @@ import make_wheel
 
 ROOT = make_wheel.ROOT
 TARGETS = ("product", "gufunc_python_package")
-# Build only the contents of a wheel.
-DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF",
-            "-DGUFUNC_BUILD_BENCH=OFF", "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF")
+# Build only the contents of a wheel. If GPU backends are requested, the wheel contains machine code
+# for all supported GPUs; the preset has a few.
+DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_CUDA_TARGETS=all", "-DGUFUNC_ROC_TARGETS=all",
+            "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF", "-DGUFUNC_BUILD_BENCH=OFF",
+            "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF")
 DEFINE = "cmake.define."
 STEP = re.compile(r"\[(\d+)/(\d+)\]")
 SECONDS_BETWEEN_REPORTS = 5

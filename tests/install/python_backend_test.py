@@ -53,6 +53,8 @@ class Backend(unittest.TestCase):
     def test_the_cpu_backend_alone_without_settings(self):
         configured, built = self.build(environment={"CMAKE_ARGS": ""})
         self.assertIn("-DGUFUNC_BUILD_BACKENDS=cpu", configured)
+        self.assertIn("-DGUFUNC_CUDA_TARGETS=all", configured)
+        self.assertIn("-DGUFUNC_ROC_TARGETS=all", configured)
         self.assertIn("-DGUFUNC_BUILD_TESTS=OFF", configured)
         self.assertEqual(built[-2:], ["product", "gufunc_python_package"])
 

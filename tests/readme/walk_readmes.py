@@ -11,7 +11,6 @@ A page ends at its first failing command. A missing language is reported and ski
 import argparse
 import os
 import pathlib
-import re
 import resource
 import shlex
 import shutil
@@ -19,26 +18,16 @@ import subprocess
 import sys
 import time
 
+import clean_root
 import readme_blocks
 
 ROOT = readme_blocks.ROOT
 WORK = ROOT / "build/readme"
-SKIPPED = 77
+SKIPPED = clean_root.SKIPPED
 # README's commands for the cpu backend only, from the clone to the first result: four minutes on
 # two cores.
 MOST_CPU_SECONDS = 480
 GPU_FILES = ("/dev/nvidiactl", "/dev/kfd")
-SUITE = "bookworm"
-# The variables that a machine needs to reach its package indexes: proxies, certificates, mirrors.
-NETWORK = re.compile(r"(SSL_CERT_|PIP_|CARGO_(NET|HTTP|REGISTR)|GOPROXY|GOSUMDB|GOFLAGS|CURL_CA|"
-                     r"REQUESTS_CA|\w+_proxy$|\w+_PROXY$)", re.ASCII)
-NETWORK_FILES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/apt.conf.d", "/etc/ssl",
-                 "/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf")
-HOME_FILES = (".config/pip", ".config/go/env", ".cargo/config.toml")
-
-
-def network_variables():
-    return {name: value for name, value in os.environ.items() if NETWORK.match(name)}
 
 
 def copy_tree(target):
@@ -49,11 +38,6 @@ def copy_tree(target):
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
-
-
-def clone_tree(target):
-    """Clones the last commit, as a new user gets it: without untracked and ignored files."""
-    subprocess.run(["git", "clone", "--quiet", "--no-local", ROOT, target], check=True)
 
 
 def page_script(page, clone, state):
@@ -91,7 +75,7 @@ class Here:
         before = pathlib.Path.home()
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", before / ".cache"))
         self.environment = {
-            **network_variables(), "HOME": str(home), "PATH": os.environ["PATH"],
+            **clean_root.network_variables(), "HOME": str(home), "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "CCACHE_DIR": os.environ.get("CCACHE_DIR", str(cache / "ccache")),
             "GUFUNC_CACHE_DIR": os.environ.get("GUFUNC_CACHE_DIR", str(cache / "gufunc/gufcc"))}
@@ -108,80 +92,17 @@ class Here:
         shutil.rmtree(WORK / "here", ignore_errors=True)
 
 
-class CleanRoot:
-    """A minimal Debian with a clone of the tree, entered with chroot in a mount namespace."""
+class ClonedRoot(clean_root.CleanRoot):
+    """A minimal Debian with a clone of the last commit, as a new user gets it: without untracked
+    and ignored files."""
 
     is_new = True
-    ENTER = ('mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && '
-             'mount -t tmpfs -o mode=1777 tmpfs "$0/tmp" && exec chroot "$0" /bin/sh')
-
-    @staticmethod
-    def lacks():
-        """Returns why the minimal Debian cannot be made, or an empty text."""
-        if os.geteuid() != 0:
-            return "it takes root"
-        for program in ("debootstrap", "unshare", "chroot"):
-            if shutil.which(program) is None:
-                return f"{program} is not installed"
-        try:
-            subprocess.run(["unshare", "--mount", "true"], check=True, capture_output=True)
-        except subprocess.CalledProcessError:
-            return "this machine allows no mount namespaces"
-        return "" if CleanRoot.mirror() else "apt names no mirror of Debian"
-
-    @staticmethod
-    def mirror():
-        indexes = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)",
-                                  "Created-By: Packages", "Origin: Debian", f"Codename: {SUITE}"],
-                                 capture_output=True, text=True).stdout.split()
-        return indexes[0] if indexes else ""
 
     def __init__(self):
-        base = WORK / f"{SUITE}.tar"
-        WORK.mkdir(parents=True, exist_ok=True)
-        if not base.exists():
-            fresh = WORK / SUITE
-            shutil.rmtree(fresh, ignore_errors=True)
-            subprocess.run(["debootstrap", "--variant=minbase", "--include=ca-certificates",
-                            SUITE, fresh, self.mirror()], check=True, stdout=subprocess.DEVNULL)
-            subprocess.run(["tar", "-C", fresh, "-cf", f"{base}.part", "."], check=True)
-            pathlib.Path(f"{base}.part").rename(base)
-            shutil.rmtree(fresh)
-        self.root = WORK / "root"
-        self.close()
-        self.root.mkdir()
-        subprocess.run(["tar", "-C", self.root, "-xf", base], check=True)
-        (self.root / "etc/apt/sources.list").unlink(missing_ok=True)
-        variables = network_variables()
-        for name in [*NETWORK_FILES, *(v for v in variables.values() if v.startswith("/"))]:
-            self.copy_from_host(pathlib.Path(name), pathlib.Path(name))
-        for name in HOME_FILES:
-            self.copy_from_host(pathlib.Path.home() / name, pathlib.Path("/root") / name)
+        super().__init__(WORK)
         self.clone, self.state = "/home/user/libgufunc", "/home/user/state"
-        clone_tree(self.root / self.clone[1:])
-        self.environment = {
-            **variables, "HOME": "/root", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive",
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-
-    def copy_from_host(self, source, target):
-        """Copies link targets. A link in the root that leads to the host is replaced."""
-        target = self.root / str(target)[1:]
-        if source.is_dir():
-            target.mkdir(parents=True, exist_ok=True)
-            source = f"{source}/."
-        elif not source.is_file():
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # cp reports dangling links and skips them.
-        subprocess.run(["cp", "-aL", "--remove-destination", source, target], check=False)
-
-    def command(self):
-        return (["unshare", "--mount", "--propagation", "private", "sh", "-c", self.ENTER,
-                 str(self.root)], self.environment)
-
-    def close(self):
-        if self.root.exists():  # mounts are gone with their namespace
-            subprocess.run(["rm", "-rf", "--one-file-system", self.root], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--no-local", ROOT, self.root / self.clone[1:]],
+                       check=True)
 
 
 def cpu_seconds():
@@ -224,10 +145,10 @@ def main():
     parser.add_argument("place", choices=("here", "clean-root"))
     parser.add_argument("--page", action="append", type=pathlib.Path)
     args = parser.parse_args()
-    if args.place == "clean-root" and (lack := CleanRoot.lacks()):
+    if args.place == "clean-root" and (lack := clean_root.CleanRoot.lacks()):
         print(f"SKIPPED: the READMEs in a clean root: {lack}", file=sys.stderr)
         sys.exit(SKIPPED)
-    place = Here() if args.place == "here" else CleanRoot()
+    place = Here() if args.place == "here" else ClonedRoot()
     results = {}
     try:
         for page in readme_blocks.pages():

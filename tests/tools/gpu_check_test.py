@@ -267,16 +267,16 @@ class Pack(unittest.TestCase):
         self.assertEqual(self.pack().returncode, 0)
         kept = {name: value for name, value in os.environ.items() if 'GUFUNC_SIM' in name}
         done = subprocess.run(
-            [self.here / 'gpu-check', '--short', '--only', 'raw_kernels', '--only', 'examples'],
+            [self.here / 'gpu-check', '--short', '--only', 'raw_kernels', '--only', 'examples',
+             '--only', 'fixed_cases'],
             capture_output=True, text=True, cwd='/',
             env={**kept, 'PATH': '/usr/bin:/bin', 'PYTHON': sys.executable,
                  'LD_LIBRARY_PATH': os.environ['LD_LIBRARY_PATH']})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         table = json.loads((self.here / 'gpu-check.json').read_text())
-        states = {row['part']: row['state'] for row in table['rows']}
         self.assertTrue(table['complete'])
-        self.assertEqual(states['raw_kernels'], 'passed')
-        self.assertEqual(states['examples'], 'passed')
+        passed = {row['part'] for row in table['rows'] if row['state'] == 'passed'}
+        self.assertLessEqual({'raw_kernels', 'examples', 'fixed_cases'}, passed)
 
     def test_what_cannot_be_packed(self):
         done = self.pack('/nonexistent')
