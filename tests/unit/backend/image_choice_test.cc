@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which image provides a loop: the images of the device's family, best score first. The next image
-// is used when the driver rejects one. Each image is loaded once.
+// Tests which image provides a loop: among the images of the device's family, the image with the
+// best score. If the driver rejects an image, the next best image is used. Each image is loaded
+// once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Targets that the backend loaded, and targets that it refuses to load.
+// The targets that the backend loaded, and the targets that it refuses to load.
 std::vector<std::string> loaded, refused;
 std::vector<std::string> without_code;  // targets whose modules contain no kernel
 std::vector<std::string> contents;

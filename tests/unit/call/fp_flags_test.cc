@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of calls: the same as NumPy's errstate reports for the same values.
+// Tests that calls report the same floating-point flags as NumPy's errstate for the same values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void PrintTo(const Row &row, std::ostream *out) {
 
 class FpFlags : public testing::TestWithParam<Row> {};
 
-// The element is the last of many, so that later blocks and threads are checked as well.
+// The special element is the last of many, so that later blocks and other threads are checked, too.
 TEST_P(FpFlags, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;
