@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle of "auto": calls accept it as a separate device; for all other functions it is the
-// chosen device. The tests in tests/abi/misuse pass it to every function that accepts a device.
+// Tests the handle of "auto". Calls accept it as a device of its own. All other functions treat it
+// as the chosen device. The tests in tests/abi/misuse pass it to every function that accepts a
+// device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -126,7 +127,7 @@ TEST_P(AutoHandle, ManagesThatDevicesMemory) {
   EXPECT_EQ(guf_host_unregister(device(0), address, &error_), GUF_OK) << error_.message;
 }
 
-// Pinned and mapped memory counts as host memory: the placement rule applies to calls on it.
+// Pinned and mapped memory is host memory, so the placement rule applies to calls that use it.
 TEST_P(AutoHandle, HostMemoryOfTheDevice) {
   const int64_t shape = 4;
   for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -148,7 +149,7 @@ TEST_P(AutoHandle, HostMemoryOfTheDevice) {
     EXPECT_FALSE(ran_there()) << kind;
     std::vector<double> large(30000, 1);
     ASSERT_EQ(run("auto_both:ends", {here(large), operand_of(array)}, {}), GUF_OK)
-        << error_.message;  // 120000 steps
+        << error_.message;  // 120000 steps of work
     EXPECT_FALSE(ran_there()) << kind;
   }
 }
@@ -189,7 +190,8 @@ TEST_P(AutoHandle, Graphs) {
   guf_graph_release(graph, nullptr);
 }
 
-// The loader maps a file once. A module that one context releases can still run in another.
+// The loader maps a file once. If one context releases a module, the module still runs in another
+// context.
 TEST_P(AutoHandle, OneFileInTwoContexts) {
   const guf_array x = empty(device(0), {4}, GUF_F64);
   const guf_operand one = scalar_of(1);
