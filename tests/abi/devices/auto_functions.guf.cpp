@@ -3,7 +3,7 @@
 // device auto treats their calls as large, although they finish at once.
 #include <gufunc/kernel.hpp>
 
-// Counts as m times n steps of work.
+// A call counts as m times n steps of work.
 template <class X, class Y, class Out>
 GUF_DEVICE void ends(X x, Y y, Out out) {
   out() = x[0] + x[0] + y[y.extent(0) - 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program captures its own stream with the functions of the vendor. The library queues work on
-// this stream without being told of the capture, and must not break the capture.
+// this stream without knowledge of the capture, and must not break the capture.
 #include <dlfcn.h>
 
 #include "device_fixture.h"

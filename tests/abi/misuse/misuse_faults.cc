@@ -224,7 +224,7 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
     return {GUF_OK, GUF_E_EXISTS};
   }
   if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
-  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // outer has a larger result than guf_call
+  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // guf_outer needs a larger output
   if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
   return {GUF_OK};
 }

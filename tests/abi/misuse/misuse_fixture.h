@@ -72,8 +72,7 @@ class Fixture {
 
   std::array<uint64_t, kHandleKinds> live_ = {};
   std::vector<std::pair<std::string, uint64_t>> dead_;  // freed, foreign and arbitrary handles
-  std::map<std::string, uint64_t> good_;                // valid arguments by "parameter" or
-                                                        // "function.parameter"
+  std::map<std::string, uint64_t> good_;                // keys: "parameter" or "function.parameter"
   guf_tensor tensor_ = {};
   guf_call_args args_ = {};
   guf_reduce_args reduce_args_ = {};

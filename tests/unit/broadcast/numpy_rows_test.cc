@@ -70,8 +70,7 @@ std::string answer(const std::vector<std::string> &field) {
     call.args.axes = axes.data();
     call.args.naxes = static_cast<int32_t>(axes.size());
   }
-  call.view().operand[nin].layout.dtype = GUF_F64;  // type resolution sets the dtype before a real
-                                                    // call is arranged
+  call.view().operand[nin].layout.dtype = GUF_F64;  // normally set by type resolution
 
   const auto loop = std::make_unique<broadcast::LoopShape>();
   int32_t ndim = 0;

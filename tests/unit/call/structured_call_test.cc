@@ -23,7 +23,7 @@ void add_points(char **args, const int64_t *dims, const int64_t *steps, void *) 
     Point a, b;
     std::memcpy(&a, args[0] + i * steps[0], sizeof a);
     std::memcpy(&b, args[1] + i * steps[1], sizeof b);
-    // The element is aligned: every loop may rely on it.
+    // Every loop may rely on aligned elements.
     auto *const sum = reinterpret_cast<Point *>(args[2] + i * steps[2]);
     *sum = {a.x + b.x, a.y + b.y, a.weight + b.weight};
   }

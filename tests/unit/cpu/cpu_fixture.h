@@ -19,8 +19,7 @@ struct TestHost {
   std::map<std::string, std::string> config;  // changed only while the backend runs no other thread
   std::vector<std::string> log;
   bool alloc_fails = false;
-  std::atomic<uint64_t> allocations{0}, live{0};  // numbers of host memory allocations: all, and
-                                                  // not yet freed
+  std::atomic<uint64_t> allocations{0}, live{0};  // counts of allocations of host memory
 };
 TestHost &test_host();
 

@@ -25,8 +25,7 @@ using testing::Not;
 // Records observations of a launch. Its loop has one output.
 struct Seen {
   const char *first = nullptr, *end = nullptr;  // memory range of the output
-  size_t meet = 0;                              // number of threads that wait for each other in the
-                                                // loop
+  size_t meet = 0;                              // number of threads that wait for each other
   bool waited = false;                          // set after the wait for one more thread
   bool flipped = false, elsewhere = false;
   uint64_t calls = 0;
@@ -262,8 +261,7 @@ TEST_F(DescribeLaunch, HowManyThreads) {
     seen.meet = row.report;
     run(launch, &seen, row.requested);
     EXPECT_EQ(seen.threads.size(), row.report);
-    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // a one-dimensional launch calls the loop
-                                                       // once per chunk
+    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // one call of the loop per chunk
     EXPECT_EQ(static_cast<uint64_t>(seen.longest), number_behind(text, "chunks of "));
     EXPECT_THAT(text, Not(HasSubstr("sleeping")));
   }

@@ -133,7 +133,7 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   std::vector<char> mask(block.items);
   std::mt19937 random(9);
   int left = 0;
-  for (char &bit : mask) {  // alternates runs of zeros and runs of ones
+  for (char &bit : mask) {  // runs of zeros alternate with runs of ones
     if (left-- == 0) left = static_cast<int>(random() % 40);
     bit = left % 3 != 0 && random() % 16 != 0 ? 1 : 0;
   }
@@ -361,8 +361,8 @@ guf_status returning_loop(char **, const int64_t *, const int64_t *, void *user)
 
 class LoopStatus : public testing::TestWithParam<LoopFailure> {};
 
-// Runs the loop directly, staged, on several threads, and on a stream. The error record contains an
-// earlier failure at the start.
+// Runs the loop directly, staged, on several threads, and on a stream. At the start, the error
+// record contains another failure.
 TEST_P(LoopStatus, IsAnErrorWithItsOwnRecord) {
   LoopFailure row = GetParam();
   std::vector<float> out(1 << 20);

@@ -317,8 +317,7 @@ std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads
     method->block = &block;
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    std::memset(&block, 0xFF, sizeof(block));  // a queued call must not read the block after it
-                                               // returns
+    std::memset(&block, 0xFF, sizeof(block));  // the call must have copied the block
     return cpu().stream_synchronize(stream, UINT64_MAX, error);
   });
 }

@@ -24,8 +24,7 @@ struct Slow {
   std::mutex lock;
   std::condition_variable changed;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // threads that wait for each other; an item that is first and alone does not
-                    // wait
+  size_t meet = 1;  // number of threads that wait for each other
   bool first_is_alone = false;
   bool open = true;  // no item returns while this is false
   uint64_t items = 0;

@@ -71,8 +71,7 @@ guf_launch_block bare_block(bool large, uint32_t flags = GUF_LAUNCH_ANY_THREAD) 
   if (large) {
     block.flags |= GUF_LAUNCH_GENERALIZED;
     block.ncore = 1;
-    block.size[1] = int64_t{1} << 30;  // raises the estimated work; the loops of this test ignore
-                                       // it
+    block.size[1] = int64_t{1} << 30;  // estimated work, which the test loops ignore
   }
   return block;
 }

@@ -82,7 +82,7 @@ struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // most operands are across, so the other operands are transposed
+  bool by_columns = false;  // most operands have contiguous columns, so the others are transposed
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides the device entries of some loops for methods, compiled for the host.
+// Provides the device entries of some loops that methods use, compiled for the host.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_LOOPS_H
 #define GUFUNC_TESTS_UNIT_GPU_FOLD_LOOPS_H
 

@@ -203,8 +203,7 @@ TEST(LaunchParts, LocalMemory) {
   block.size[1] = kCore;
   for (int i = 0; i < 2; ++i) {
     block.core_ndim[i] = 1;
-    block.step[2 + i] = kItems * 4;  // neighbours are in different items, so each thread computes
-                                     // one item
+    block.step[2 + i] = kItems * 4;  // each thread computes one item
   }
   block.address[0] = reinterpret_cast<uint64_t>(x.data());
   block.address[1] = reinterpret_cast<uint64_t>(y.data());

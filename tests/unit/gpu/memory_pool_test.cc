@@ -182,7 +182,7 @@ TEST_P(Pool, WhatIsFreedByAddressWasAllocated) {
   EXPECT_EQ(pool().statistics().live_bytes, 0u);
 }
 
-// Releases of this many bytes, pending behind fences, make an allocation without a stream wait.
+// If this many released bytes are pending behind fences, an allocation without a stream waits.
 constexpr uint64_t kTooMany = uint64_t{60} << 20;
 
 TEST_P(Pool, OthersGoOnWhileOneWaits) {

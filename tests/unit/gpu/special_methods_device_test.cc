@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests special methods on device entries: loops with the dtypes X, Y -> X, datetime types, calls
-// that need several launches, and calls that devices reject, with their error messages.
+// Tests special cases of methods on device entries: loops with the dtypes X, Y -> X, datetime
+// types, calls that need several launches, and calls that devices reject, with their error
+// messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -120,8 +120,8 @@ const Row kRows[] = {
 INSTANTIATE_TEST_SUITE_P(Rows, MethodFpFlags, testing::ValuesIn(kRows));
 
 TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
-  // Element i is added to accumulator i mod 8. Large values cancel there, although a left fold
-  // would overflow.
+  // Element i is added to accumulator i mod 8. In each accumulator, large values cancel, although a
+  // left fold would overflow.
   const std::vector<double> cancels = {kMax,  kMax,  0, 0, 0, 0, 0, 0,
                                        -kMax, -kMax, 0, 0, 0, 0, 0, 0};
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F64, cancels), 0U);

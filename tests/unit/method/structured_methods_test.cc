@@ -172,8 +172,7 @@ TEST_F(StructuredMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
-  const std::vector<Sample> data = samples(1 << 17);  // too many elements to run on the caller's
-                                                      // thread
+  const std::vector<Sample> data = samples(1 << 17);  // too many for the caller's thread
   Sample first = {kMark, 0, {1000, 0, 0}}, result = {};
   Reduce reduce(tree_, view_of(data));
   reduce.into(one(result));
@@ -200,7 +199,7 @@ TEST_F(StructuredMethods, AtTakesBinaryAndUnaryLoops) {
   at.index(view(GUF_I64, places));
   at.with(one(ten));
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
-  EXPECT_EQ(data[0].count, 78);  // the counts are 1, 12, 34 and 78
+  EXPECT_EQ(data[0].count, 78);  // the count is 1, 12, 34 and then 78
   EXPECT_EQ(data[1].count, 2);
   EXPECT_EQ(data[3].count, 18);
   At unary("add", view_of(data));

@@ -103,7 +103,7 @@ void HostileModule::change_every_byte(uint32_t flags) {
       const char changed = static_cast<char>(bytes_[at] ^ flip);
       ASSERT_EQ(pwrite(descriptor_, &changed, 1, static_cast<off_t>(at)), 1);
       const bool refused = refuses(flags);
-      // Few fields of section headers have an effect: those that determine the end of the file.
+      // Only the fields of section headers that determine the end of the file have an effect.
       if (is_section_field(at) || is_section_header(at)) continue;
       EXPECT_EQ(refused, is_loaded(at)) << "byte " << at << " ^ " << flip;
     }
