@@ -164,7 +164,7 @@ TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
   EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
   EXPECT_TRUE(ran_there());
   ASSERT_EQ(run("auto_there:thrice", {scalar_of(5)}, {}), GUF_OK) << error_.message;
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays as ever";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays";
   EXPECT_TRUE(ran_there());
   EXPECT_THAT(explain("auto_there:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
   args_.device = cpu_;

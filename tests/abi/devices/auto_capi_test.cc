@@ -22,7 +22,7 @@ class AutoHandle : public Auto {
 
 TEST_P(AutoHandle, TellsOfTheDeviceThatWasChosen) {
   EXPECT_EQ(spec_of(auto_), there());
-  EXPECT_NE(auto_, device(0)) << "how a program tells them apart";
+  EXPECT_NE(auto_, device(0)) << "auto has a handle of its own";
   EXPECT_EQ(info(auto_).memory_bytes, info(device(0)).memory_bytes);
   EXPECT_STREQ(info(auto_).target, info(device(0)).target);
   EXPECT_EQ(guf_device_retain(auto_, &error_), GUF_OK);
@@ -44,7 +44,7 @@ TEST_P(AutoHandle, IsTheSameInEveryContextThatChoseTheSame) {
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(guf_device_get(nullptr, "auto", &again, &error_), GUF_OK);
   EXPECT_EQ(again, auto_);
-  EXPECT_EQ(spec_of(other), there()) << "it outlives the context that it came from";
+  EXPECT_EQ(spec_of(other), there()) << "the handle outlives its context";
 }
 
 TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
@@ -83,7 +83,7 @@ TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
   guf_array_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_array_get_info(ones, &info, &error_), GUF_OK);
-  EXPECT_EQ(info.device, device(0)) << "its own handle, not that of auto";
+  EXPECT_EQ(info.device, device(0)) << "the handle of the device, not of auto";
 }
 
 TEST_P(AutoHandle, SaysWhereATensorLies) {
@@ -170,7 +170,7 @@ TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
   EXPECT_THAT(sums, testing::Each(1.5));
   EXPECT_EQ(ran_there(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "as of a light call";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "like the result of a light call";
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 

@@ -45,8 +45,8 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
     EXPECT_EQ(get("cuda:40"), GUF_E_NO_DEVICE);
     EXPECT_STREQ(error_.message, "no device cuda:40; backend cuda has 40 device(s)");
   }
-  EXPECT_EQ(sim().calls("cuDevicePrimaryCtxRetain"), contexts) << "the driver is not asked";
-  EXPECT_EQ(get("cuda:39"), GUF_OK) << "open ones stay open";
+  EXPECT_EQ(sim().calls("cuDevicePrimaryCtxRetain"), contexts) << "the driver is not called";
+  EXPECT_EQ(get("cuda:39"), GUF_OK) << "open devices stay open";
   EXPECT_EQ(opened.back(), opened.front());
 }
 

@@ -119,7 +119,7 @@ TEST_P(DeviceState, Peers) {
   const uint64_t shared = sim().calls(shares.c_str());
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "memory of pools follows no context";
+  EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "access to the pool is set separately";
   EXPECT_EQ(guf_device_enable_peer(there_, there_, &error_), GUF_OK) << error_.message;
   EXPECT_GE(sim().calls(requested), 1U);
   EXPECT_EQ(guf_device_enable_peer(there_, other, &error_), GUF_E_DEVICE_MISMATCH);

@@ -165,7 +165,7 @@ TEST_P(HostMemory, IsRegistered) {
       EXPECT_EQ(guf_host_unregister(there_, first + (first == address), &error_), GUF_E_ARG);
       EXPECT_THAT(error_.message, HasSubstr("no memory that is registered with"));
     }
-    EXPECT_EQ(sim().live("registered"), live) << "it is registered, once, whoever asked again";
+    EXPECT_EQ(sim().live("registered"), live) << "repeated requests register nothing";
     // A copy from pinned memory is queued without staging, so it reads the content when it runs.
     const int64_t size = 5000;
     const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, nullptr};

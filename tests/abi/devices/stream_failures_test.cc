@@ -121,7 +121,8 @@ TEST_P(StreamFailures, LaterWorkRuns) {
   ask();
   expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << "another order's";
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK)
+      << "the stream has reported the failure";
 }
 
 TEST_P(StreamFailures, AnEventDoesNotClearIt) {

@@ -129,7 +129,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   forget_images(table_);
   EXPECT_EQ(unloaded, 0) << "another module has the table";
   forget_images(table_);
-  EXPECT_EQ(unloaded, 2) << "what was refused is not a module";
+  EXPECT_EQ(unloaded, 2) << "rejected images were not loaded";
   share_images(table_);
 }
 
@@ -149,7 +149,7 @@ TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
   EXPECT_EQ(error_.native_code, 218);
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t1"));
   without_code.clear();
-  EXPECT_EQ(target_of(0), "t3") << "nothing is kept against it";
+  EXPECT_EQ(target_of(0), "t3") << "an earlier failure is not remembered";
 }
 
 TEST_F(ImageChoice, AsksARefusingDriverOnce) {

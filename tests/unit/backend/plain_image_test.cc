@@ -78,7 +78,7 @@ TEST_F(PlainImages, AreTheWholeWhereNoPartIsNamed) {
   bare.inflated_size = 0;
   ASSERT_EQ(plain.open(bare, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(text(plain.image()), frame_);
-  EXPECT_NE(plain.image().data, bare.data) << "a NUL stands behind the copy";
+  EXPECT_NE(plain.image().data, bare.data) << "the copy has a terminating NUL";
   bare.offset = 4;
   bare.bytes = 5;
   ASSERT_EQ(plain.open(bare, &error_), GUF_OK) << error_.message;

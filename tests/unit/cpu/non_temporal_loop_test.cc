@@ -106,7 +106,7 @@ TEST(NonTemporalLoop, TakesLargeContiguousOutputsOnly) {
   }
   block = large_block();
   block.flags = 0;
-  EXPECT_FALSE(uses_non_temporal_stores(block)) << "a loop that wants one call";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "a loop that requires a single call";
   block = large_block();
   block.nloop = 2;
   block.size[0] = 100;

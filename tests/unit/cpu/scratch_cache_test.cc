@@ -58,7 +58,7 @@ TEST_F(Cache, PiecesInUseDiffer) {
   for (int i = 0; i < 100; ++i) pieces.insert(cache.take());
   EXPECT_EQ(pieces.size(), 100u);
   for (void *const piece : pieces) cache.give(piece);
-  EXPECT_EQ(live(), 64u) << "those beyond its places are freed";
+  EXPECT_EQ(live(), 64u) << "the cache keeps 64 buffers";
   cache.clear();
   EXPECT_EQ(live(), 0u);
 }

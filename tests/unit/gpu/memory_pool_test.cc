@@ -153,7 +153,7 @@ TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
     EXPECT_EQ(driver.sizes[address], bytes);
     pool().give(block, a);
     ASSERT_EQ(pool().take(bytes, b, &again, nullptr), GUF_OK);
-    EXPECT_FALSE(driver.live.contains(address)) << "given back";
+    EXPECT_FALSE(driver.live.contains(address)) << "returned to the driver";
     pool().give(again, b);
   }
   uint64_t address = 0;

@@ -113,7 +113,7 @@ TEST_P(CornerCase, IsNumPys) {
       ASSERT_EQ(call_kernel(kernel, row.inputs, count, &out), GUF_OK);
       for (const double value : out) {
         if (std::isnan(row.output)) {
-          EXPECT_TRUE(std::isnan(value)) << image.target << " gives " << value;
+          EXPECT_TRUE(std::isnan(value)) << image.target << " returns " << value;
         } else {
           EXPECT_EQ(value, row.output) << image.target;
           EXPECT_EQ(std::signbit(value), std::signbit(row.output)) << image.target;

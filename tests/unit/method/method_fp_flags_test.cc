@@ -135,7 +135,7 @@ TEST(MethodFpFlagsOfSteps, HalvesOverflowWhereTheyAreRounded) {
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most}),
             uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most, less}), 0U)
-      << "kept in f32 meanwhile";
+      << "partial sums are float32";
 }
 
 TEST(MethodFpFlagsOfSteps, AMaskLeavesElementsOut) {

@@ -104,7 +104,7 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   const ModuleRef before = open(path);
   const ino_t inode = inode_of(path);
   write_bytes(path, two);
-  ASSERT_EQ(inode_of(path), inode) << "or nothing was overwritten";
+  ASSERT_EQ(inode_of(path), inode) << "the file was not overwritten in place";
   const ModuleRef after = open(path);
   EXPECT_EQ(answer_of(*before), 1);
   EXPECT_STREQ(before->table().functions[0].doc, "the answer");

@@ -112,7 +112,7 @@ TEST_F(Resolution, EqualsNumPy) {
     ++ncases;
     if (found != here && ++ndifferent < 20) {
       ADD_FAILURE() << ufunc << "(" << inputs << ") dtype " << dtype << " casting " << casting
-                    << ": found " << found << ", NumPy says " << expected;
+                    << ": found " << found << ", expected " << expected;
     }
   });
   EXPECT_EQ(ndifferent, 0U);

@@ -184,7 +184,7 @@ TEST(TimeTypes, OutputsAreJudged) {
   TypedCall generic("add", "qqq", GUF_CASTING_UNSAFE);
   put_operands({"m8[s]", "m8[s]", "m8"}, &generic);
   EXPECT_EQ(generic.choose(), GUF_OK) << generic.error().message;
-  EXPECT_EQ(generic.choice().cast_mask, 0U) << "the steps are kept";
+  EXPECT_EQ(generic.choice().cast_mask, 0U) << "the values are not converted";
   TypedCall far("add", "qqq", GUF_CASTING_UNSAFE);
   put_operands({"m8[W]", "m8[W]", "m8[as]"}, &far);
   EXPECT_EQ(far.choose(), GUF_E_OVERFLOW);

@@ -46,7 +46,7 @@ TEST_F(TraceFiles, IsAnArrayAfterEveryWrite) {
   ASSERT_EQ(file->open(path_.c_str(), &error_), GUF_OK) << error_.message;
   EXPECT_EQ(content(), "[\n]\n");
   ASSERT_EQ(add(*file, "{\"a\":1}"), GUF_OK);
-  EXPECT_EQ(content(), "[\n]\n") << "kept until it is written out";
+  EXPECT_EQ(content(), "[\n]\n") << "buffered until it is written";
   ASSERT_EQ(file->write_out(&error_), GUF_OK);
   EXPECT_EQ(content(), "[\n{\"a\":1}\n]\n");
   ASSERT_EQ(add(*file, "{\"b\":2}"), GUF_OK);

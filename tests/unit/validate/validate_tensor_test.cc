@@ -102,7 +102,7 @@ TEST_P(Tensors, AreChecked) {
   EXPECT_EQ(error.status, row.status);
   EXPECT_THAT(error.message, HasSubstr(row.text));
   if (row.status != GUF_OK) {
-    EXPECT_EQ(layout.shape, nullptr) << "nothing is half done";
+    EXPECT_EQ(layout.shape, nullptr) << "a rejected tensor has no layout";
     return;
   }
   EXPECT_EQ(layout.ndim, tensor.ndim);
