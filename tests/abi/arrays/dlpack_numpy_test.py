@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. The test compares
-the library's own DLPack declarations with NumPy's. The first argument is the library."""
+"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. This compares the
+library's DLPack declarations with those of NumPy. The first argument is the path of the library."""
 
 import ctypes
 import gc
@@ -27,7 +27,7 @@ def suffix(versioned):
 
 
 def take(array, versioned):
-    """Imports a NumPy array and returns the handle of the library's array."""
+    """Imports a NumPy array, and returns the handle of the library's array."""
     capsule = array.__dlpack__(max_version=(1, 0)) if versioned else array.__dlpack__()
     name, used = NAMES[versioned]
     managed = python.PyCapsule_GetPointer(capsule, name)

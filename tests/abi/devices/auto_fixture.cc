@@ -21,7 +21,7 @@ Auto::Auto() {
   static const bool loaded = [] {
     for (const char *name : {"auto_both", "auto_here", "auto_there"}) {
       guf_error error = fresh_error();
-      guf_module module = nullptr;  // kept for the life of the process
+      guf_module module = nullptr;  // never released
       const std::string path = std::string(GUFUNC_TEST_MODULES) + "/" + name + ".so";
       EXPECT_EQ(guf_module_load(nullptr, path.c_str(), 0, &module, &error), GUF_OK)
           << error.message;

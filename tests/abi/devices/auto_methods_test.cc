@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on device auto: on host memory they run on the host, on device memory on the device.
+// Tests methods on device auto. They run on the host if their memory is host memory, and otherwise
+// on the device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -130,7 +131,7 @@ TEST_P(AutoMethods, At) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// A user-defined accumulator, whose part functions run as separate calls.
+// The functions of a user-defined accumulator run as separate calls.
 TEST_P(AutoMethods, ReduceStates) {
   guf_operand input = here(x_), outputs[2] = {};
   reduce_.input = &input;
@@ -155,7 +156,7 @@ TEST_P(AutoMethods, ReduceStates) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// Type resolution returns the same result for every placement.
+// Type resolution has the same result for every placement.
 TEST_P(AutoMethods, Resolve) {
   guf_operand input = here(x_), output = {};
   reduce_.input = &input;

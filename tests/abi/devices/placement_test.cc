@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs, and what it copies there: the rules of docs/devices.md one by one.
+// Tests where a call runs and what it copies, by the rules of docs/devices.md.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -60,8 +60,8 @@ class Placement : public Devices {
   size_t ntensors_ = 0;
 };
 
-// With an explicit GPU: operands are copied in and back, allocated outputs are host arrays, and the
-// call is complete on return.
+// The call names a GPU. Operands are copied to the GPU and back, allocated outputs are host arrays,
+// and the call is complete when it returns.
 TEST_P(Placement, HostOperandsWithADeviceNamed) {
   args_.device = there_;
   const uint64_t before = launches();
@@ -76,7 +76,7 @@ TEST_P(Placement, HostOperandsWithADeviceNamed) {
   EXPECT_EQ(reinterpret_cast<const float *>(info.address)[2], 13.0F);
 }
 
-// A plan copies nothing, so a plan for a GPU accepts no host operands.
+// A plan copies no operands, so a plan for a GPU rejects host operands.
 TEST_P(Placement, PlansTakeNoHostOperands) {
   const guf_operand given[] = {here(a_), here(a_)};
   output_ = here(out_);
@@ -94,7 +94,8 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
                 ":0 cannot read; a plan copies nothing: move them there first");
 }
 
-// A mask that is the scalar true keeps its address, which is never read; false is in host memory.
+// A plan rejects a mask that is the scalar false, because this mask is in host memory. If the mask
+// is the scalar true, a launch has an address for the mask, but never reads it.
 TEST_P(Placement, PlansWithAScalarMask) {
   const guf_array x = filled(there_, 4, 2), y = filled(there_, 4, 0);
   const guf_operand given[] = {operand_of(x), operand_of(x)};
@@ -122,7 +123,7 @@ TEST_P(Placement, PlansWithAScalarMask) {
   guf_plan_release(plan, nullptr);
 }
 
-// The same with a stream: the call runs on the stream's device.
+// The call names a stream, and runs on the device of this stream.
 TEST_P(Placement, HostOperandsWithAStream) {
   args_.stream = stream(second_);
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
@@ -138,8 +139,8 @@ TEST_P(Placement, HostOperandsAlone) {
   EXPECT_EQ(launches(), before);
 }
 
-// Without device or stream the call is queued where its operands are, in the device's default
-// order.
+// The call names neither device nor stream. It is queued on the device of its operands, without a
+// stream.
 TEST_P(Placement, DeviceOperands) {
   const guf_array x = filled(second_, 100, 4);
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
@@ -161,7 +162,7 @@ TEST_P(Placement, DeviceOperands) {
   const guf_array y = filled(there_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
-  args_.host_policy = GUF_HOST_COPY;  // applies to host memory only
+  args_.host_policy = GUF_HOST_COPY;  // the policy applies to host memory only
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -211,7 +212,7 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_THAT(read_log(), HasSubstr("add: argument 1 is in host memory and is copied to"));
 }
 
-// A mask is placed like any other operand; masked elements keep their values wherever it is.
+// A mask may be in any memory where an operand may be. Masked elements keep their values.
 TEST_P(Placement, Masks) {
   uint8_t bits[] = {1, 0, 1};
   const int64_t three = 3;
@@ -254,7 +255,7 @@ TEST_P(Placement, Auto) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
   EXPECT_EQ(guf_device_get_info(chosen, &info, &error_), GUF_OK);
-  EXPECT_STREQ(info.spec, "cuda:0");  // takes precedence over roc and cpu
+  EXPECT_STREQ(info.spec, "cuda:0");  // preferred to roc and cpu
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Placement, testing::Values("cuda", "roc"), name_of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failure rules of gufunc/stream.h on every backend: the first failure is kept and reported
-// once, by a wait for the stream; events recorded after it report it; later work runs.
+// Tests the rules of gufunc/stream.h for failures on every backend. The first failure is kept, and
+// reported once by a wait for the stream. Events that are recorded after the failure report it,
+// too. Later work still runs.
 #include <chrono>
 #include <thread>
 
@@ -24,7 +25,7 @@ class StreamFailures : public Devices {
     return made;
   }
 
-  // Queues work that fails while it runs; the call itself succeeds.
+  // Queues work that fails when it runs. The call itself succeeds.
   void queue(const char *name, guf_array a, guf_array b) {
     const guf_operand in[] = {operand_of(a), operand_of(b)};
     guf_operand out = operand_of(results_);
@@ -41,7 +42,8 @@ class StreamFailures : public Devices {
   void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
   void raise_to_negative() { queue("power", ones_, minus_); }
 
-  // A query returns whether the work is complete, however often it is called.
+  // Queries the stream until its work is complete. The status of a query does not depend on the
+  // number of queries.
   void ask() {
     guf_status status = GUF_NOT_READY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -119,7 +121,8 @@ TEST_P(StreamFailures, LaterWorkRuns) {
   ask();
   expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << "another order's";
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK)
+      << "the stream has reported the failure";
 }
 
 TEST_P(StreamFailures, AnEventDoesNotClearIt) {
@@ -132,7 +135,7 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
 }
 
-// 1 / 0 and 0 / 0: both flags are checked, one to be reported and one to fail.
+// The call computes 1 / 0 and 0 / 0. Both flags are checked: one may be reported, the other fails.
 TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
   const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};

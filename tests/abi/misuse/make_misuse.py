@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes misuse_table.inc from the public headers: every exported function with its parameters, and
-every struct with its fields. The test passes invalid values of each kind for each of them."""
+every struct with its fields. The tests pass every kind of invalid value for each parameter and
+field."""
 import argparse
 import pathlib
 import re
@@ -11,9 +12,9 @@ HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "dl
            "call", "kernels", "methods", "chunks", "graph", "module_table", "status"]
 HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph",
            "kernel"]
-# A function that cannot be called repeatedly in one process.
+# Functions that a process can call only once.
 EXCLUDED = {"guf_shutdown"}
-# Parameters for which NULL is valid, by name or by function and name.
+# Parameters for which NULL is valid: "parameter" or "function.parameter".
 OPTIONAL = {
     "context", "release", "user", "strides", "out_ran", "guf_array_alloc.device",
     "guf_array_to_device.device", "guf_array_fill.stream", "guf_array_copy.stream",
@@ -34,13 +35,13 @@ def clean(text):
 
 
 def class_of(function, kind, name):
-    """Returns the class of a parameter or field."""
+    """Returns the class of a parameter or field, as in misuse_model.h."""
     base = kind.replace("const ", "").replace(" const", "").strip()
     if base.endswith("*"):
         target = base.rstrip("* ").strip()
         if target == "guf_error":
             return "kError"
-        if target == "guf_module_parameter":  # this struct has no size field, as it cannot grow
+        if target == "guf_module_parameter":  # has no size field, because this struct never changes
             return "kOut"
         if target in IN_STRUCTS:
             return "kStructIn"

@@ -12,8 +12,8 @@ namespace {
 
 using Statuses = std::set<guf_status>;
 
-// The expected statuses of an invalid field. Without an entry any status that reports no internal
-// error is correct.
+// The expected statuses of an invalid field. For a field without an entry, every status that does
+// not report an internal error is correct.
 const std::map<std::string, Statuses> kExpected = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},
@@ -104,7 +104,7 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
   }
 }
 
-// The function ignores such a field, because the valid struct does not use it.
+// Returns whether functions ignore the field, because the valid struct does not use it.
 bool is_unused(const std::string &name) {
   static const std::set<std::string> kUnused = {
       "guf_call_args.where",         "guf_call_args.signature", "guf_call_args.axes",

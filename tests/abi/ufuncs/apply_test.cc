@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_apply: a ufunc by its name, on tensors.
+// Tests guf_apply, which calls a ufunc by its name on tensors.
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
@@ -44,7 +44,7 @@ TEST_F(Apply, BroadcastsAndCastsLikeACall) {
   ASSERT_EQ(guf_apply(nullptr, "add", 3, tensors_, nullptr), GUF_OK);
 }
 
-// Writes the integral and the fractional part of each element.
+// Writes the integral part and the fractional part of each element.
 void split(char **args, const int64_t *dimensions, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dimensions[0]; ++i) {
     double x = 0, whole = 0;
@@ -90,7 +90,7 @@ TEST_F(Apply, AContextOfTheProgram) {
   EXPECT_EQ(guf_apply(context, "add", 3, tensors_, &error_), GUF_E_HANDLE);
 }
 
-// Programs of a later version have longer structs, whose new fields are 0.
+// A program of a later version has longer structs, whose new fields are 0.
 TEST_F(Apply, TensorsOfAnotherSize) {
   struct Longer {
     guf_tensor tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the overlap test with a comparison of every byte address.
+// Compares the overlap test of the library with a brute-force comparison of all byte addresses.
 #include "core/array/overlap.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(Overlap, SharingIsExactOnRandomLayouts) {
     interleaved += !expected && meet(span_of(a.layout()), span_of(b.layout())) ? 1 : 0;
   }
   EXPECT_GT(shared, 5000);
-  EXPECT_GT(interleaved, 1000);  // cases that a comparison of bounds alone decides wrongly
+  EXPECT_GT(interleaved, 1000);  // pairs with overlapping address ranges but no common byte
 }
 
 TEST(Overlap, OverlappingItselfIsExactOnRandomLayouts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// keepdims= and order='A' apply to the call as the caller wrote it. Optional dimensions count even
-// when they are missing, and memory order refers to the caller's axes.
+// Tests that keepdims= and order='A' apply to the call as the caller wrote it: missing optional
+// dimensions count, and the memory order is that of the caller's axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,8 @@ TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-// Returns the error message of a call with more axes than allowed, each of them valid.
+// Returns the error message of a call that passes more axes than the signature allows. Each axis is
+// valid.
 std::string refused_axes(const char *name, const char *signature, int64_t ndim, int32_t naxes) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
   sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
@@ -63,7 +64,8 @@ TEST(Turned, AxesAreDealtOutOperandByOperand) {
 }
 
 TEST(Turned, TextsNameTheCallersAxes) {
-  // (3,1) with its axes swapped is (1,3), and its loop dimension has extent 3.
+  // An output of shape (3,1) with its axes swapped has shape (1,3), so its loop dimension has
+  // extent 3.
   const int64_t axes[] = {-1, -1, 0};
   sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
   call.args.axes = axes;
@@ -88,14 +90,15 @@ TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
 }
 
 TEST(Turned, OrderAnyAsksForTheCallersAxes) {
-  // C-contiguous with the caller's axes, F-contiguous once the core axis is last.
+  // The input is C-contiguous with the caller's axes, but F-contiguous after the core axis is moved
+  // to the end.
   const int64_t axis = 0;
   sample::Call call("same", "(n)->(n)", "", 1, {{{4, 3}, {24, 8}}, sample::missing()});
   call.args.axis = &axis;
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;
   ASSERT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_OK) << call.error.message;
-  const int64_t shape[] = {3, 4};  // with the core axis last
+  const int64_t shape[] = {3, 4};  // the core axis is last
   int64_t strides[2] = {};
   call.view().operand[1].layout.dtype = GUF_F64;
   ASSERT_EQ(broadcast::result_strides(call.view(), loop, 1, 2, shape, strides, &call.error),

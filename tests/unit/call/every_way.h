@@ -41,8 +41,9 @@ class EveryWay {
   EveryWay(const EveryWay &) = delete;
   EveryWay &operator=(const EveryWay &) = delete;
 
-  // Runs each variant on the current buffer and compares the result with `wanted`. Call it last,
-  // because the call keeps the stream.
+  // Runs the call directly, as a plan and on a stream. Each run starts with the current content of
+  // the buffer, and must leave `expected` in it. Must be the last use of the call, because the call
+  // keeps the stream.
   template <class T>
   void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
             const std::vector<T> &expected) const {

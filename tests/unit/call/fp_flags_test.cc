@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of calls: the same as NumPy's errstate reports for the same values.
+// Tests that calls report the same floating-point flags as NumPy's errstate for the same values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void PrintTo(const Row &row, std::ostream *out) {
 
 class FpFlags : public testing::TestWithParam<Row> {};
 
-// The element is the last of many, so that later blocks and threads are checked as well.
+// The special element is the last of many, so that later blocks and other threads are checked, too.
 TEST_P(FpFlags, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;
@@ -118,7 +118,7 @@ TEST(FpFlagsOfCalls, MaskedElementsAndOperandsInPlace) {
   EXPECT_EQ(fp_flags, 0U) << "the zero is masked off";
   call.args.where = nullptr;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "looked at before it was overwritten";
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "checked before it was overwritten";
 }
 
 TEST(FpFlagsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
@@ -188,7 +188,7 @@ TEST(FpFlagsOfCalls, WhatIsRefused) {
   Call call("sqrt");
   call.in(View{GUF_F64, &x, {}, {}}).out(View{GUF_F64, &result, {}, {}});
   call.args.fp_report = 1;
-  EXPECT_EQ(call.run(), GUF_E_ARG) << "no word to report into";
+  EXPECT_EQ(call.run(), GUF_E_ARG) << "fp_flags is NULL";
   call.args.fp_report = 1U << 20;
   EXPECT_EQ(call.run(), GUF_E_ARG);
   call.args.fp_report = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of guf_loop_error reach the caller for every way of running the loop.
+// Tests that the details of guf_loop_error reach the caller, however the loop is run.
 #include <cstdio>
 #include <cstring>
 
@@ -10,7 +10,8 @@ namespace {
 
 constexpr int32_t kNative = 42;
 
-// Adds nonnegative numbers. On a negative number it reports status, operand, axis and code.
+// Adds nonnegative numbers. For a negative number it reports a status, operand, axis and native
+// code.
 guf_status add_positive(char **args, const int64_t *dims, const int64_t *steps, void *user,
                         guf_error *error) {
   if (error->struct_size != sizeof *error || error->status != GUF_OK || error->argument != -1 ||
@@ -164,7 +165,7 @@ TEST_F(LoopError, OfNoErrorCodeIsALoopsError) {
   EXPECT_STREQ(failing.error.message, "the value -1 is negative");
 }
 
-// Fills its error record to the last byte, or leaves it unchanged.
+// Fills its error record up to the last byte, or leaves the record unchanged.
 guf_status shout(char **args, const int64_t *, const int64_t *, void *, guf_error *error) {
   if (args[0][0] != 0) std::memset(error->message, 'A', sizeof error->message);
   return GUF_E_VALUE;

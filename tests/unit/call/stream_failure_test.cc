@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure of queued work is reported by the next synchronize call, even if other calls come
-// before it.
+// Tests that the next synchronize call reports a failure of queued work, even if other calls are
+// made before it.
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -10,7 +10,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
   return GUF_E_VALUE;
 }
 
-// A call that fails after it copied an operand waits only for the copy.
+// The second call fails on the host. It must not clear the failure of the queued work.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
   guf_error error = {};
   error.struct_size = sizeof error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that calls, plans and copies queue keeps its resources alive.
+// Tests that the queued work of calls, plans and copies keeps its resources alive.
 #include <chrono>
 #include <thread>
 
@@ -53,8 +53,8 @@ TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
     ASSERT_EQ(z[k], static_cast<double>(mask[k] != 0 ? 2 * k : k)) << k;
 }
 
-// Queries are documented not to block. A query that waits for the stream would wait forever, so a
-// second thread opens the gate after a while.
+// Queries are documented not to block. A query that waited for the stream would wait forever, so a
+// second thread opens the gate after 10 seconds.
 TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   block();
   std::atomic<bool> answered{false};
@@ -109,8 +109,7 @@ TEST_F(StreamKeep, OutputsThatAreWrittenBack) {
   EXPECT_EQ(y, (std::vector<double>{0, 1, 2, 3}));
 }
 
-// One source is read in place, the other from a copy; one output is written through a temporary
-// buffer.
+// The loop reads x in place and y from a copy. One output is written through a temporary buffer.
 TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   block();
   static const guf_ufunc ufunc =
@@ -142,7 +141,7 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
 }
 
-// The scalar that is broadcast into the output is read when the queued work runs.
+// The scalar is broadcast into the output when the queued work runs.
 TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   block();
   std::vector<double> &x = doubles(3), &y = doubles(3);
@@ -204,7 +203,7 @@ TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
   EXPECT_EQ(host[99], 99);
 }
 
-// A function in its own context, which nothing else keeps alive.
+// Adds a function in its own context, which nothing else keeps alive.
 class StreamKeepFunction : public StreamKeep {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares tiled launches with the same function run item by item: every element size, mixed sizes,
-// two outputs, numbers of threads, floating-point flags, masks, and an exhausted heap.
+// Compares tiled launches with a loop that runs item by item: every element size, mixed sizes, two
+// outputs, numbers of threads, floating-point flags, masks, and an exhausted heap.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kThreads[] = {1, 2, 3, 7};
 
 // A loop with any number of inputs and outputs of any size. Byte k of an output combines one byte
-// of each input. Counts its calls, and the calls whose transposed operands are contiguous.
+// of each input. Counts its calls, and the calls in which the transposed operands are contiguous.
 struct Mix {
   int nin = 0;
   uint32_t widest = 0;
@@ -74,15 +74,15 @@ guf_dtype dtype_of(uint32_t size) {
 
 struct Operand {
   uint32_t size;
-  bool across;    // the columns of the loop are contiguous
-  int same = -1;  // the operand that shares this one's memory
+  bool across;    // each column, not each row, is contiguous
+  int same = -1;  // index of the operand that has the same memory
 };
 
 struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // the operands across the columns are transposed, as they are few
+  bool by_columns = false;  // most operands have contiguous columns, so the others are transposed
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -111,7 +111,7 @@ const Row kRows[] = {
     {"InPlaceMixed", 2, {{4, true}, {1, false}, {4, true, 0}}},
 };
 
-// Allocates a row's operands with guard bytes around each, and builds the launch.
+// Allocates the operands of a row with guard bytes around each operand, and builds the launch.
 class Ground {
  public:
   Ground(const Row &row, int64_t width, int64_t height)
@@ -211,11 +211,11 @@ void expect_tiles(const Row &row, int64_t width, int64_t height) {
 
 TEST_P(Tiles, WriteWhatItemByItemWrites) {
   expect_tiles(GetParam(), 70, 131);
-  expect_tiles(GetParam(), 661, 200);   // several threads, long rows of scratch
-  expect_tiles(GetParam(), 1030, 130);  // longer rows than before
+  expect_tiles(GetParam(), 661, 200);   // several threads, and long rows in scratch memory
+  expect_tiles(GetParam(), 1030, 130);  // longer rows than the previous launch
 }
 
-// The heap is exhausted, so only stack memory is available.
+// Host memory is exhausted, so only stack memory is available.
 TEST_P(Tiles, NeedNoHeap) {
   guf_error error = fresh_error();
   ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // also frees cached memory
@@ -224,7 +224,7 @@ TEST_P(Tiles, NeedNoHeap) {
   test_host().alloc_fails = false;
 }
 
-// The first launches allocate what the threads need; later launches allocate nothing.
+// The first launches allocate memory for their threads. Later launches allocate nothing.
 TEST_F(Tiles, AllocateNothingWhenHot) {
   const Row row = {"TwoOutputs", 1, {{4, false}, {4, true}, {4, true}}};
   guf_error error = fresh_error();
@@ -245,7 +245,7 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   EXPECT_EQ(test_host().live, live - (warm - cold)) << "shutdown frees it";
 }
 
-// Masked launches run row by row, even with transposed operands.
+// Masked launches run row by row, even if operands are transposed.
 TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
   constexpr int64_t kWidth = 661, kHeight = 200;
   std::vector<char> mask(kWidth * kHeight);
@@ -272,7 +272,7 @@ TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
 INSTANTIATE_TEST_SUITE_P(Rows, Tiles, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// Divides. Counts the calls whose output is transposed.
+// Divides. Counts the calls in which the output is transposed.
 void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   if (steps[2] == 4) static_cast<std::atomic<int> *>(user)->fetch_add(1);
   for (int64_t i = 0; i < dims[0]; ++i) {
@@ -282,7 +282,7 @@ void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *us
   }
 }
 
-// x / y of 661 columns and 200 rows; y and the result are transposed relative to x.
+// Computes x / y of 661 columns and 200 rows. y and the result are transposed relative to x.
 class WatchedTiles : public Tiles {
  protected:
   static constexpr int64_t kWidth = 661, kHeight = 200;
@@ -324,7 +324,8 @@ class WatchedTiles : public Tiles {
   std::vector<float> out_ = std::vector<float>(kWidth * kHeight, std::nanf(""));
 };
 
-// Flags are raised in the first tile, at the last item (in a tile of few rows), and in between.
+// Elements that raise flags are in the first tile, at the last item of a tile with few rows, and
+// between them.
 TEST_F(WatchedTiles, ReportFpFlagsOfAllElements) {
   const float most = std::numeric_limits<float>::max(), infinity = HUGE_VALF;
   for (const uint32_t threads : kThreads) {

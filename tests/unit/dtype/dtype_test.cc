@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dtype tables: the laws of promotion and casting, NumPy's results, and the names of dtypes.
+// Tests the dtype tables: the laws of promotion and casting, NumPy's results, and the names of
+// dtypes.
 #include "core/dtype/dtype.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ TEST(Dtype, NothingElseIsValid) {
           EXPECT_EQ(letter(dtype), '\0');
           continue;
         }
-        if (is_time(dtype)) continue;  // time_dtype_test.cc tests these
+        if (is_time(dtype)) continue;  // covered by time_dtype_test.cc
         ++nvalid;
         EXPECT_EQ(at(index_of(dtype)), dtype);
       }
@@ -101,7 +102,7 @@ TEST(Dtype, BFloat16StandsBesideFloat16) {
   EXPECT_FALSE(can_cast(GUF_BF16, GUF_F16, GUF_CASTING_SAFE));
   EXPECT_TRUE(can_cast(GUF_BF16, GUF_F16, GUF_CASTING_SAME_KIND));
   EXPECT_TRUE(can_cast(GUF_F16, GUF_BF16, GUF_CASTING_SAME_KIND));
-  // Promotion and casting treat bfloat16 as float16 unless both types are involved.
+  // bfloat16 is promoted and cast like float16, except between bfloat16 and float16.
   for (int i = 0; i < kCount; ++i) {
     if (at(i) == GUF_F16 || at(i) == GUF_BF16) continue;
     for (const int rule : kRules) {

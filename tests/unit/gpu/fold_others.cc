@@ -29,7 +29,7 @@ struct AddTimes {
     return guf::timedelta{no_time ? guf::nat : guf::time::plus(a.value, b.value)};
   }
 };
-// A sum that fails if an operand is 200 or more.
+// Returns the larger operand. Fails if an operand is 200 or more.
 struct SmallSum {
   static guf::u8 call(guf::u8 a, guf::u8 b, bool &failed) {
     failed = a >= 200 || b >= 200;
@@ -42,7 +42,7 @@ struct SmallNegative {
     return standard::negative(a);
   }
 };
-// A loop of type X, Y -> X.
+// A loop with the dtypes X, Y -> X.
 struct Scale {
   static guf::f32 call(guf::f32 a, guf::i32 b) { return a * 0.5f + (guf::f32)b; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every error of accumulate, reduceat and at: status, NumPy's message, unchanged outputs.
+// Tests every error of accumulate, reduceat and at: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
@@ -74,7 +74,7 @@ TEST(MethodErrors, OfReduceat) {
          "args->indices is NULL");
 }
 
-// `at` on four numbers and one operand. A failing call leaves the numbers unchanged.
+// Calls `at` on four numbers with one operand. A failing call must leave the numbers unchanged.
 class AtErrors : public testing::Test {
  protected:
   using Change = std::function<void(At *)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of methods: every step of a reduction is checked, with the same result for
-// any number of threads.
+// Tests the floating-point flags of methods: every step of a reduction is checked, with the same
+// result for any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -38,7 +38,7 @@ uint32_t fp_flags_of_reduce(const char *ufunc, guf_dtype dtype, const std::vecto
 
 struct Row {
   const char *ufunc;
-  std::vector<double> last;  // last elements of a long reduction
+  std::vector<double> last;  // last elements of a long reduction; all others are equal
   double others;
   uint32_t fp_flags;
 };
@@ -87,8 +87,8 @@ TEST_P(MethodFpFlags, OfAccumulateAndReduceAt) {
   EXPECT_EQ(fp_flags, GetParam().fp_flags) << "reduceat";
 }
 
-// Rows of one tile, of several tiles that run in parallel unless flags are checked, and rows larger
-// than a cache.
+// The rows have one tile, several tiles that run in parallel unless flags are checked, or more
+// elements than fit into a cache.
 TEST(MethodFpFlagsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);
@@ -120,7 +120,8 @@ const Row kRows[] = {
 INSTANTIATE_TEST_SUITE_P(Rows, MethodFpFlags, testing::ValuesIn(kRows));
 
 TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
-  // Element i is added to accumulator i mod 8, so values cancel that would overflow in a left fold.
+  // Element i is added to accumulator i mod 8. In each accumulator, large values cancel, although a
+  // left fold would overflow.
   const std::vector<double> cancels = {kMax,  kMax,  0, 0, 0, 0, 0, 0,
                                        -kMax, -kMax, 0, 0, 0, 0, 0, 0};
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F64, cancels), 0U);
@@ -129,12 +130,12 @@ TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
 }
 
 TEST(MethodFpFlagsOfSteps, HalvesOverflowWhereTheyAreRounded) {
-  const uint16_t most = 0x7bff;  // 65504
+  const uint16_t most = 0x7bff;  // 65504, the largest finite float16
   const auto less = static_cast<uint16_t>(most | 0x8000);
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most}),
             uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most, less}), 0U)
-      << "kept in f32 meanwhile";
+      << "partial sums are float32";
 }
 
 TEST(MethodFpFlagsOfSteps, AMaskLeavesElementsOut) {
@@ -197,7 +198,8 @@ TEST(MethodFpFlagsOfAt, OfRowsAndOfUnaryFunctions) {
 }
 
 TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
-  // Ten kept axes that cannot be coalesced need several launches; the first one raises the flag.
+  // Ten kept axes that cannot be coalesced require several launches. The first launch raises the
+  // flag.
   constexpr int64_t kAxes = 10, kItems = 1 << kAxes, kSpan = 59049;
   std::vector<double> data(2 * kSpan, 1), result(kItems, -1);
   data[0] = data[kSpan] = kMax;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// args.order of methods: the memory order of an allocated result.
+// Tests args.order of methods, which is the memory order of an allocated result.
 #include <gmock/gmock.h>
 
 #include "tests/unit/method/method_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-enum class Lies { kC, kF, kTurned };  // memory order of the input's axes
+enum class Lies { kC, kF, kTurned };  // memory order of the axes of the input
 
 class ResultOrder : public testing::Test {
  protected:
@@ -38,7 +38,7 @@ class ResultOrder : public testing::Test {
     EXPECT_EQ(accumulate.run(), GUF_OK) << accumulate.error.message;
     return strides_of(accumulate.output);
   }
-  // Reduces five segments of the last axis.
+  // Reduces five segments of the last axis with reduceat.
   std::vector<int64_t> stretched(Lies lies, int32_t order) const {
     const std::vector<int64_t> indices = {0, 2, 1, 3, 0};
     Accumulate reduceat("add", input(lies));
@@ -73,7 +73,7 @@ TEST_F(ResultOrder, OfAnyIsFortransForFortransInput) {
   }
 }
 
-// The layout of results in NumPy's methods, which have no order= argument.
+// The strides are those of NumPy's methods, which have no order= argument.
 TEST_F(ResultOrder, OfKeepIsTheInputs) {
   EXPECT_THAT(reduced(Lies::kF, GUF_ORDER_KEEP), ElementsAre(8, 16));
   EXPECT_THAT(accumulated(Lies::kF, GUF_ORDER_KEEP), ElementsAre(8, 16, 48));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that methods queue keeps its resources alive.
+// Tests that the queued work of methods keeps its resources alive.
 #include <algorithm>
 
 #include "tests/unit/method/stream_keep_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 class StreamKeepReduction : public StreamKeep, public testing::WithParamInterface<bool> {};
 
-// If the output overlaps the mask, the mask is copied first.
+// If the output overlaps the mask, the call copies the mask first.
 TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   block();
   std::vector<uint8_t> &x = bits(3000, 2), &mask = bits(3000, 7), &other = bits(1000, 5);
@@ -28,7 +28,7 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
 }
 INSTANTIATE_TEST_SUITE_P(Overlapping, StreamKeepReduction, testing::Bool());
 
-// A block cannot hold this many axes, so the input and the mask are copied.
+// A block has fewer axes than this call, so the input and the mask are copied.
 TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   block();
   constexpr int kNdim = 11;
@@ -83,13 +83,13 @@ TEST_F(StreamKeep, OperandsOfAccumulate) {
   EXPECT_EQ(x[1000], 499500);
 }
 
-// The call reads the indices before it returns, so the caller can reuse them.
+// The call reads the indices before it returns, so the caller may overwrite them.
 TEST_F(StreamKeep, OperandsOfReduceat) {
   std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany / 2),
                        &sums = integers(kMany / 2);
   std::vector<int64_t> expected;
   for (int64_t &index : indices) {
-    expected.push_back(4 * index + 1);  // a single element is copied without an addition
+    expected.push_back(4 * index + 1);  // two elements, as one needs no addition
     index *= 2;
   }
   Accumulate reduceat(gated_add(), {});
@@ -102,7 +102,7 @@ TEST_F(StreamKeep, OperandsOfReduceat) {
   EXPECT_EQ(sums, expected);
 }
 
-// The operand is the reversed array, so it is copied first.
+// The operand is the array in reverse, so the call copies it first.
 TEST_F(StreamKeep, OperandsOfAt) {
   std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany);
   At at("add", {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: the standard library, the names of programs and modules, and the lifetime of modules.
+// Tests contexts: the standard library, the names of programs and modules, and the lifetime of
+// modules.
 #include "core/op/ufunc_registry.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 using base::Ref;
 
-// A module as the registry sees it: an object that holds its registration.
+// A module as the registry sees it: an object that owns its registration.
 class FakeModule final : public base::Object {
  public:
   explicit FakeModule(int *ndead) : Object(base::Kind::kModule), ndead_(ndead) {}
@@ -65,10 +66,10 @@ class UfuncRegistry : public testing::Test {
   }
   static void collect() {
     base::collect();
-    base::collect();  // objects that the first round released
+    base::collect();  // collects objects that the first call released
   }
 
-  int ndead_ = 0;  // outlives every module; TearDown collects modules
+  int ndead_ = 0;  // outlives every module, because TearDown collects modules
   guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
   Ref<Context> context_ = Ref<Context>::adopt(new Context);
 };
@@ -122,13 +123,13 @@ TEST_F(UfuncRegistry, KeepsWhatProgramsMake) {
   EXPECT_EQ(find("mine").get(), made.get());
   EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);
   made->full_name = "abs";
-  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);  // an alias also occupies its name
+  EXPECT_EQ(context_->add(made, &error_), GUF_E_EXISTS);  // the alias "abs" is in use, too
   EXPECT_EQ(context_->names().size(), 41U);
   const Ref<Context> other = Ref<Context>::adopt(new Context);
   Ref<Ufunc> found;
   EXPECT_EQ(other->find("mine", &found, nullptr), GUF_E_NOT_FOUND);
   EXPECT_EQ(other->find("add", &found, nullptr), GUF_OK);
-  EXPECT_NE(found.get(), find("add").get());  // loops of one context do not appear in others
+  EXPECT_NE(found.get(), find("add").get());  // each context has its own ufuncs
 }
 
 TEST_F(UfuncRegistry, FindsModulesByFullAndShortNames) {
@@ -179,7 +180,7 @@ TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
   EXPECT_EQ(ndead_, 1);
   find("a:twice", GUF_E_NOT_FOUND);
   EXPECT_EQ(context_->names().size(), 40U);
-  module = add(from);  // the name is free again
+  module = add(from);  // the name can be used again
   EXPECT_EQ(find("a:twice")->loops().loops.size(), 1U);
 }
 

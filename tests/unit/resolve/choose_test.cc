@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached choices: calls that differ in a relevant property have different entries, and cached
-// choices equal the result of the search.
+// Tests cached choices: calls that differ in a relevant property have different entries, and a
+// cached choice equals the result of a search.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -11,7 +11,7 @@
 namespace gufunc::resolve {
 namespace {
 
-// Runs each call twice: the first run may fill the cache, the second reads it.
+// Runs each call twice. The first run may fill the cache, and the second run reads it.
 template <class Call>
 void expect_choice(Call &&call, const char *loop, uint32_t cast_mask) {
   for (int repeat = 0; repeat < 2; ++repeat) {
