@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the thread pool runs each chunk once: with several callers, with calls from inside a
 // chunk, after a stop, and after a fork.
-#include "backends/cpu/claim_pool.h"
+#include "backends/cpu/base/claim_pool.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

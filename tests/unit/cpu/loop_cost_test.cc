@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which threads run a few items of a slow loop: all available threads or the number that the
 // launch requests, but never the caller's thread if the launch has a stream.
-#include "backends/cpu/loop_cost.h"
+#include "backends/cpu/loops/loop_cost.h"
 
 #include <thread>
 #include <vector>

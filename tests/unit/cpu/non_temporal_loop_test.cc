@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which launches use non-temporal stores, and that every byte of the output is written.
-#include "backends/cpu/non_temporal_loop.h"
+#include "backends/cpu/loops/non_temporal_loop.h"
 
 #include <algorithm>
 #include <complex>

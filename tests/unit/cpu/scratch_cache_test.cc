@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that cached scratch memory is reused by the next caller, used by one caller at a time, and
 // freed.
-#include "backends/cpu/scratch_cache.h"
+#include "backends/cpu/base/scratch_cache.h"
 
 #include <cstring>
 #include <set>

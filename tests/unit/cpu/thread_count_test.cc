@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the number of threads that a process may use, read from files that the test writes.
-#include "backends/cpu/thread_count.h"
+#include "backends/cpu/base/thread_count.h"
 
 #include <unistd.h>
 

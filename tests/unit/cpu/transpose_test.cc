@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposes blocks of every element size, which consist of whole squares and remaining edges.
-#include "backends/cpu/transpose.h"
+#include "backends/cpu/loops/transpose.h"
 
 #include <cstring>
 #include <vector>
