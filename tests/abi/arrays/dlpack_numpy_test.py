@@ -39,7 +39,7 @@ def take(array, versioned):
     return out
 
 
-class Lent:
+class Exported:
     """Exports an array of the library through the protocol that NumPy calls."""
 
     def __init__(self, handle, versioned):
@@ -71,7 +71,7 @@ def check_round_trips():
                 if versioned:
                     array.flags.writeable = False
                 handle = take(array, versioned)
-                back = np.from_dlpack(Lent(handle, versioned))
+                back = np.from_dlpack(Exported(handle, versioned))
                 assert back.dtype == array.dtype and back.shape == array.shape, (dtype, back)
                 assert back.size == 0 or back.ctypes.data == array.ctypes.data
                 assert back.size < 2 or back.strides == array.strides, (back.strides, array.strides)
@@ -85,7 +85,7 @@ def check_lifetimes():
     before = sys.getrefcount(array)
     handle = take(array, True)
     assert sys.getrefcount(array) == before + 1
-    back = np.from_dlpack(Lent(handle, True))
+    back = np.from_dlpack(Exported(handle, True))
     release(handle)
     assert sys.getrefcount(array) == before + 1  # `back` keeps the array alive
     back[3] = 77

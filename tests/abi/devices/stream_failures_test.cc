@@ -44,7 +44,7 @@ class StreamFailures : public Devices {
 
   // Queries the stream until its work is complete. The status of a query does not depend on the
   // number of queries.
-  void ask() {
+  void query_until_done() {
     guf_status status = GUF_NOT_READY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (status == GUF_NOT_READY && std::chrono::steady_clock::now() < end) {
@@ -86,12 +86,12 @@ constexpr char kRaised[] = "Integers to negative integer powers are not allowed.
 TEST_P(StreamFailures, TheFirstIsKeptAndReportedOnce) {
   divide_by_zero();
   raise_to_negative();
-  ask();
+  query_until_done();
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
   raise_to_negative();
   divide_by_zero();
   divide_by_zero();
-  ask();
+  query_until_done();
   expect_reported(GUF_E_VALUE, kRaised);
 }
 
@@ -101,7 +101,7 @@ TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
   const guf_event behind = mark();
   raise_to_negative();
   const guf_event last = mark();
-  ask();
+  query_until_done();
   expect_fp_flag(before, GUF_OK);
   expect_fp_flag(behind, GUF_E_FLOATING_POINT);
   expect_fp_flag(last, GUF_E_FLOATING_POINT);
@@ -118,7 +118,7 @@ TEST_P(StreamFailures, LaterWorkRuns) {
   EXPECT_EQ(call("add", {operand_of(threes), operand_of(threes)}, operand_of(sums), stream_),
             GUF_OK)
       << error_.message;
-  ask();
+  query_until_done();
   expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
   EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK)

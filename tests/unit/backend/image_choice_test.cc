@@ -152,7 +152,7 @@ TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
   EXPECT_EQ(target_of(0), "t3") << "an earlier failure is not remembered";
 }
 
-TEST_F(ImageChoice, AsksARefusingDriverOnce) {
+TEST_F(ImageChoice, RejectedImageIsLoadedOnce) {
   refused = {"t1", "t2", "t3"};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
   const char *const all =

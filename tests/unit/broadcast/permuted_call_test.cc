@@ -10,7 +10,7 @@
 namespace gufunc {
 namespace {
 
-TEST(Turned, KeepdimsCountsMissingDimensions) {
+TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
@@ -20,7 +20,7 @@ TEST(Turned, KeepdimsCountsMissingDimensions) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
+TEST(PermutedCall, KeepdimsNamesWhatTheSignatureSaysFirst) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
@@ -43,7 +43,7 @@ std::string refused_axes(const char *name, const char *signature, int64_t ndim, 
   return call.error.message;
 }
 
-TEST(Turned, AxesAreDealtOutOperandByOperand) {
+TEST(PermutedCall, AxesAreDealtOutOperandByOperand) {
   const auto vecdot = [](int32_t naxes) { return refused_axes("vecdot", "(n),(n)->()", 1, naxes); };
   const char list[] =
       "axes should be a list with an entry for all 3 inputs and outputs; entries "
@@ -63,7 +63,7 @@ TEST(Turned, AxesAreDealtOutOperandByOperand) {
                                              "dimensions are specified by axes tuple."));
 }
 
-TEST(Turned, TextsNameTheCallersAxes) {
+TEST(PermutedCall, TextsNameTheCallersAxes) {
   // An output of shape (3,1) with its axes swapped has shape (1,3), so its loop dimension has
   // extent 3.
   const int64_t axes[] = {-1, -1, 0};
@@ -77,7 +77,7 @@ TEST(Turned, TextsNameTheCallersAxes) {
                "shape (4,3); argument 2, axis 1: expected 4, got 1");
 }
 
-TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
+TEST(PermutedCall, MismatchesCountTheDimensionsThatAreThere) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
   broadcast::LoopShape loop;
@@ -89,7 +89,7 @@ TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
                           "different from 2)"));
 }
 
-TEST(Turned, OrderAnyAsksForTheCallersAxes) {
+TEST(PermutedCall, OrderAnyAsksForTheCallersAxes) {
   // The input is C-contiguous with the caller's axes, but F-contiguous after the core axis is moved
   // to the end.
   const int64_t axis = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Provides calls through the C ABI on memory that the test owns.
-#ifndef GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
-#define GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
+#ifndef GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H
+#define GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H
 
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -152,4 +152,4 @@ inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the same call directly, as a plan, and on a stream.
-#ifndef GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
-#define GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+#ifndef GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
+#define GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
 
 #include "tests/unit/call/call_fixture.h"
 
@@ -45,8 +45,8 @@ class EveryWay {
   // the buffer, and must leave `expected` in it. Must be the last use of the call, because the call
   // keeps the stream.
   template <class T>
-  void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
-            const std::vector<T> &expected) const {
+  void expect_each_way(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
+                       const std::vector<T> &expected) const {
     const std::vector<T> was = buffer;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(buffer, expected);
@@ -66,4 +66,4 @@ class EveryWay {
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H

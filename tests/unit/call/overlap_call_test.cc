@@ -129,7 +129,8 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     }();
     Call call("subtract");
     call.in(a).in(b).out(out);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {a.data, b.data, out.data}, buffer, expected))
+    ASSERT_NO_FATAL_FAILURE(
+        every_way.expect_each_way(call, {a.data, b.data, out.data}, buffer, expected))
         << "round " << round;
   }
 }
@@ -226,7 +227,8 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     }
     Call call("logical_not");
     call.in(x).out(out).where(mask);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {x.data, out.data, mask.data}, buffer, expected))
+    ASSERT_NO_FATAL_FAILURE(
+        every_way.expect_each_way(call, {x.data, out.data, mask.data}, buffer, expected))
         << "round " << round;
   }
 }

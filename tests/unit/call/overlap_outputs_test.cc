@@ -41,8 +41,8 @@ Call &overlapping(Call &call, std::vector<double> &y) {
 TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
   std::vector<double> y(5);
   Call call(ten_times_and_next());
-  EveryWay().want(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
-                  {10, 2, 3, 4, 0});  // the last output is complete
+  EveryWay().expect_each_way(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
+                             {10, 2, 3, 4, 0});  // the last output is complete
 }
 
 // Where the mask is false, an output keeps the values that the previous output wrote.
@@ -50,8 +50,9 @@ TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
   const std::vector<uint8_t> mask = {1, 0, 1};
   std::vector<double> y = {5, 6, 7, 8};
   Call call(ten_times_and_next());
-  EveryWay().want(overlapping(call, y).where(view(GUF_BOOL, mask)),
-                  {kThree.data(), y.data(), y.data() + 1, mask.data()}, y, {10, 2, 30, 4});
+  EveryWay().expect_each_way(overlapping(call, y).where(view(GUF_BOOL, mask)),
+                             {kThree.data(), y.data(), y.data() + 1, mask.data()}, y,
+                             {10, 2, 30, 4});
 }
 
 // At launch, the mask of a plan may be in memory that an earlier output overwrites.
@@ -85,7 +86,7 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   call.in({GUF_F64, &a[2], {2, 2}, {}, 0})
       .in({GUF_F64, a.data(), {2, 2}, {}, 0})
       .where(view(GUF_BOOL, mask));
-  EveryWay().want(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
+  EveryWay().expect_each_way(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
 // Returns the bytes of an element with a small number as its value, byte-swapped or not. A complex
@@ -163,7 +164,8 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     const bool whole = mask.size() == x.size();
     call.where({GUF_BOOL, mask.data(), whole ? shape : std::vector<int64_t>{shape[1]}, {}, 0});
     at.push_back(mask.data());
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, at, buffer, expected)) << "round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.expect_each_way(call, at, buffer, expected))
+        << "round " << round;
   }
 }
 

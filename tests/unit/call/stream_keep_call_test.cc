@@ -227,7 +227,7 @@ class StreamKeepFunction : public StreamKeep {
     ASSERT_EQ(guf_ufunc_add_loop(ufunc_, &loop, nullptr), GUF_OK);
     block();
   }
-  void run_let_go() {
+  void run_after_release() {
     EXPECT_EQ(guf_ufunc_release(ufunc_, nullptr), GUF_OK);
     EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
     run_dropped(1);
@@ -244,7 +244,7 @@ TEST_F(StreamKeepFunction, OfACall) {
   call.in(view(GUF_I64, x_)).in(view(GUF_I64, x_)).out(view(GUF_I64, y_));
   call.args.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_, (std::vector<int64_t>{2, 4, 6}));
 }
 
@@ -253,7 +253,7 @@ TEST_F(StreamKeepFunction, OfAReduction) {
   reduce.into({GUF_I64, y_.data(), {}, {}, 0});
   reduce.args.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_[0], 6);
 }
 
@@ -268,7 +268,7 @@ TEST_F(StreamKeepFunction, OfAPlan) {
   ASSERT_EQ(guf_plan_launch(plan, stream_, 3, places, 0, &call.error), GUF_OK)
       << call.error.message;
   EXPECT_EQ(guf_plan_release(plan, nullptr), GUF_OK);
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_, (std::vector<int64_t>{8, 9, 10}));
 }
 

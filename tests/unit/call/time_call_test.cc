@@ -48,7 +48,7 @@ TEST(TimeCall, MonthsFollowTheCalendar) {
 
 // The calls use more combinations of units than the cache of resolved loops can contain. Repeated
 // combinations still resolve.
-TEST(TimeCall, MeetsUnitsWithoutEnd) {
+TEST(TimeCall, MoreUnitsThanTheCacheHolds) {
   for (int round = 0; round < 2; ++round) {
     for (int64_t multiple = 1; multiple <= 1500; ++multiple) {
       const std::string unit = "m8[" + std::to_string(multiple) + "s]";

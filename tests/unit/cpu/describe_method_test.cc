@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 // Adds int64 values, and records the threads that run it.
 struct Adders {
-  size_t meet = 0;  // number of threads that wait for each other in the loop
+  size_t rendezvous = 0;  // number of threads that wait for each other in the loop
   std::set<std::thread::id> threads;
   std::mutex lock;
   std::condition_variable arrived;
@@ -32,7 +32,7 @@ struct Adders {
       self.threads.insert(std::this_thread::get_id());
       self.arrived.notify_all();
       self.arrived.wait_for(hold, std::chrono::seconds(20),
-                            [&] { return self.threads.size() >= self.meet; });
+                            [&] { return self.threads.size() >= self.rendezvous; });
     }
     for (int64_t i = 0; i < dims[0]; ++i) {
       int64_t a = 0, b = 0;
@@ -99,11 +99,11 @@ class DescribeMethod : public testing::Test {
         << error.message;
     return text;
   }
-  // Runs the method, and returns the number of threads. The loop waits until `meet` threads have
+  // Runs the method, and returns the number of threads. The loop waits until `rendezvous` threads have
   // arrived.
-  static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t meet) {
+  static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t rendezvous) {
     Adders seen;
-    seen.meet = meet;
+    seen.rendezvous = rendezvous;
     guf_error error = fresh_error();
     const guf_backend_method requested = request(block, max_threads, &seen);
     EXPECT_EQ(cpu().method(cpu_device(), &requested, &error), GUF_OK) << error.message;
@@ -186,7 +186,7 @@ TEST_F(DescribeMethod, AtKeepsTheOrder) {
   EXPECT_THAT(text_of(places), HasSubstr("through blocks of operands in the loop's dtype"));
 }
 
-TEST_F(DescribeMethod, Events) {
+TEST_F(DescribeMethod, FpFlags) {
   guf_method_block looked = block(GUF_METHOD_REDUCE, 1, 1000);
   const guf_fp_status fp_status = {};
   guf_backend_method requested = request(looked, 0, nullptr);

@@ -57,7 +57,7 @@ class FewSlowItems : public SlowWork {
 TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
   Slow &slow = fresh_loop();
   slow.first_is_alone = true;
-  slow.meet = 4;
+  slow.rendezvous = 4;
   ASSERT_EQ(launch(&slow, 5, 0), GUF_OK);
   EXPECT_EQ(slow.threads.size(), 4U);
   EXPECT_EQ(out_, in_);
@@ -65,7 +65,7 @@ TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
 
 TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
   Slow &slow = fresh_loop();
-  slow.meet = 4;
+  slow.rendezvous = 4;
   cost_of(&slow).record(1, kSlowNs);
   ASSERT_EQ(launch(&slow, 4, 0), GUF_OK);
   EXPECT_EQ(slow.threads.size(), 4U);
@@ -75,7 +75,7 @@ TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
   for (const uint32_t threads : {2U, 3U, 4U}) {
     Slow &slow = fresh_loop();  // its recorded cost is low, so it is expected to be fast
     cost_of(&slow).record(1'000'000, 1);
-    slow.meet = threads;
+    slow.rendezvous = threads;
     ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);
     EXPECT_EQ(slow.threads.size(), threads);
     EXPECT_EQ(out_, in_);

@@ -315,9 +315,14 @@ std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads
     method->stream = stream;
     guf_method_block block = *method->block;
     method->block = &block;
+    std::vector<int64_t> indices;
+    if (block.indices != nullptr) indices.assign(block.indices, block.indices + block.nindices);
+    block.indices = indices.data();
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    std::memset(&block, 0xFF, sizeof(block));  // the call must have copied the block
+    // The call must have copied the block and the indices.
+    std::memset(&block, 0xFF, sizeof(block));
+    std::fill(indices.begin(), indices.end(), -1);
     return cpu().stream_synchronize(stream, UINT64_MAX, error);
   });
 }

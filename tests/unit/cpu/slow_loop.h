@@ -24,7 +24,7 @@ struct Slow {
   std::mutex lock;
   std::condition_variable changed;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // number of threads that wait for each other
+  size_t rendezvous = 1;  // number of threads that wait for each other
   bool first_is_alone = false;
   bool open = true;  // no item returns while this is false
   uint64_t items = 0;
@@ -62,7 +62,7 @@ struct Slow {
     threads.insert(std::this_thread::get_id());
     changed.notify_all();
     changed.wait_for(hold, std::chrono::seconds(20),
-                     [&] { return open && threads.size() >= meet; });
+                     [&] { return open && threads.size() >= rendezvous; });
   }
   void release() {
     const std::lock_guard hold(lock);

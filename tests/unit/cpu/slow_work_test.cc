@@ -88,7 +88,7 @@ TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
     for (const MethodRow &row : kShared) {
       SCOPED_TRACE(testing::Message() << row.name << ", " << rows << " rows");
       Slow &slow = fresh_loop();
-      slow.meet = 4;
+      slow.rendezvous = 4;
       cost_of(&slow).record(1, kSlowNs);
       ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
       EXPECT_EQ(slow.threads.size(), 4U);
@@ -104,7 +104,7 @@ TEST_F(FewSlowMethodElements, AreMeasuredByTheFirstCall) {
     slow.first_is_alone = true;  // the first item takes 2 ms
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     slow.threads.clear();
-    slow.meet = 4;
+    slow.rendezvous = 4;
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     EXPECT_EQ(slow.threads.size(), 4U);
   }
@@ -118,7 +118,7 @@ TEST_F(FewSlowMethodElements, HaveTheThreadsThatTheCallNames) {
       // If several threads are requested, the recorded cost is low; if one thread is requested, the
       // cost is high. The requested number takes precedence over the cost.
       cost_of(&slow).record(threads == 1 ? 1 : 1'000'000, threads == 1 ? kSlowNs : 1);
-      slow.meet = threads;
+      slow.rendezvous = threads;
       ASSERT_EQ(run(row, &slow, threads), GUF_OK) << error_.message;
       EXPECT_EQ(slow.threads.size(), threads);
       if (threads == 1) {
@@ -201,7 +201,7 @@ class FewSlowBlocks : public SlowWork {
 TEST_F(FewSlowBlocks, AreSharedOnceTheFirstTookLong) {
   Slow &slow = fresh_loop();
   slow.first_is_alone = true;
-  slow.meet = 4;
+  slow.rendezvous = 4;
   ASSERT_EQ(launch(visit<0>, &slow, 5), GUF_OK) << error_.message;
   EXPECT_EQ(slow.items, 5U);
   EXPECT_EQ(slow.threads.size(), 4U);
@@ -209,7 +209,7 @@ TEST_F(FewSlowBlocks, AreSharedOnceTheFirstTookLong) {
 
 TEST_F(FewSlowBlocks, AreSharedAtOnceWhenTheKernelIsKnown) {
   Slow &slow = fresh_loop();
-  slow.meet = 4;
+  slow.rendezvous = 4;
   cost_of(visit<1>).record(1, kSlowNs);
   ASSERT_EQ(launch(visit<1>, &slow, 4), GUF_OK) << error_.message;
   EXPECT_EQ(slow.items, 4U);

@@ -112,9 +112,9 @@ const Row kRows[] = {
 };
 
 // Allocates the operands of a row with guard bytes around each operand, and builds the launch.
-class Ground {
+class Operands {
  public:
-  Ground(const Row &row, int64_t width, int64_t height)
+  Operands(const Row &row, int64_t width, int64_t height)
       : row_(row), width_(width), height_(height), memory_(row.operands.size()) {
     for (size_t i = 0; i < memory_.size(); ++i) {
       const Operand &op = row.operands[i];
@@ -165,7 +165,7 @@ class Ground {
     }
   }
 
-  bool operator==(const Ground &other) const { return memory_ == other.memory_; }
+  bool operator==(const Operands &other) const { return memory_ == other.memory_; }
 
  private:
   static constexpr size_t kGuard = 64;
@@ -191,19 +191,19 @@ class Tiles : public testing::TestWithParam<Row> {
 
 void expect_tiles(const Row &row, int64_t width, int64_t height) {
   SCOPED_TRACE(testing::Message() << width << " x " << height);
-  Ground expected(row, width, height);
+  Operands expected(row, width, height);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference);
   for (const uint32_t threads : kThreads) {
-    Ground ground(row, width, height);
+    Operands operands(row, width, height);
     Mix mix;
-    ground.prepare(&mix);
+    operands.prepare(&mix);
     guf_error error = fresh_error();
-    ASSERT_EQ(launch_block(ground.block(), as_entry(Mix::loop), &error, nullptr, &mix, threads),
+    ASSERT_EQ(launch_block(operands.block(), as_entry(Mix::loop), &error, nullptr, &mix, threads),
               GUF_OK)
         << error.message;
-    EXPECT_TRUE(ground == expected) << threads << " threads";
+    EXPECT_TRUE(operands == expected) << threads << " threads";
     EXPECT_GT(mix.calls, 0);
     EXPECT_EQ(mix.tiled, mix.calls) << threads << " threads";
   }
@@ -234,10 +234,11 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   const uint64_t warm = test_host().allocations;
   EXPECT_GT(warm, cold);
   for (int i = 0; i < 3; ++i) {
-    Ground ground(row, 661, 200);
+    Operands operands(row, 661, 200);
     Mix mix;
-    ground.prepare(&mix);
-    ASSERT_EQ(launch_block(ground.block(), as_entry(Mix::loop), &error, nullptr, &mix, 1), GUF_OK);
+    operands.prepare(&mix);
+    ASSERT_EQ(launch_block(operands.block(), as_entry(Mix::loop), &error, nullptr, &mix, 1),
+              GUF_OK);
   }
   EXPECT_EQ(test_host().allocations, warm);
   const uint64_t live = test_host().live;
@@ -246,26 +247,26 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
 }
 
 // Masked launches run row by row, even if operands are transposed.
-TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
+TEST_P(Tiles, MaskedItemsAreUnchanged) {
   constexpr int64_t kWidth = 661, kHeight = 200;
   std::vector<char> mask(kWidth * kHeight);
   for (size_t i = 0; i < mask.size(); ++i) mask[i] = i * 2654435761u >> 13 & 3 ? 1 : 0;
-  Ground expected(GetParam(), kWidth, kHeight);
+  Operands expected(GetParam(), kWidth, kHeight);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference, mask.data());
   for (const uint32_t threads : kThreads) {
-    Ground ground(GetParam(), kWidth, kHeight);
+    Operands operands(GetParam(), kWidth, kHeight);
     Mix mix;
-    ground.prepare(&mix);
-    guf_launch_block block = ground.block();
+    operands.prepare(&mix);
+    guf_launch_block block = operands.block();
     block.flags |= GUF_LAUNCH_MASKED;
     block.mask = reinterpret_cast<uint64_t>(mask.data());
     block.mask_step[0] = 1;
     block.mask_step[1] = kWidth;
     guf_error error = fresh_error();
     ASSERT_EQ(launch_block(block, as_entry(Mix::loop), &error, nullptr, &mix, threads), GUF_OK);
-    EXPECT_TRUE(ground == expected) << threads << " threads";
+    EXPECT_TRUE(operands == expected) << threads << " threads";
   }
 }
 

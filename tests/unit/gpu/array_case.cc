@@ -23,9 +23,9 @@ Memory Memory::copy() const {
   return result;
 }
 
-Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
-                   Order order, bool unaligned, Random &random) {
-  Laid laid;
+ArrayLayout lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
+                          Order order, bool unaligned, Random &random) {
+  ArrayLayout laid;
   laid.step.assign(extents.size(), 0);
   laid.unaligned = unaligned;
   std::vector<size_t> from_inside(extents.size());
@@ -128,7 +128,7 @@ void random_element(guf_dtype dtype, Values values, Random &random, char *to) {
 }
 
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
-                Laid &laid, Random &random) {
+                ArrayLayout &laid, Random &random) {
   for (size_t i = 0; i < laid.memory.bytes(); ++i) {
     laid.memory.data()[i] = static_cast<char>(random());
   }

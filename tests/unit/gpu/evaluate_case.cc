@@ -66,8 +66,8 @@ class Evaluation {
   }
 
   // Calls visit(address, number) for every element of the current item.
-  template <class ScopedContext>
-  void each_element(int i, ScopedContext visit) {
+  template <class Visitor>
+  void each_element(int i, Visitor visit) {
     const Walk &walk = walk_[static_cast<size_t>(i)];
     int64_t count = 1;
     for (const int64_t size : walk.core_size) count *= size;
@@ -170,7 +170,7 @@ class Evaluation {
 }  // namespace
 
 uint32_t evaluate_case(const LaunchCase &launch, std::vector<Memory> *out) {
-  for (const Laid &laid : launch.operand) out->push_back(laid.memory.copy());
+  for (const ArrayLayout &laid : launch.operand) out->push_back(laid.memory.copy());
   Evaluation evaluation(launch, out);
   evaluation.run_all();
   return evaluation.status;

@@ -30,7 +30,7 @@ struct AddTimes {
   }
 };
 // Returns the larger operand. Fails if an operand is 200 or more.
-struct SmallSum {
+struct SmallMaximum {
   static guf::u8 call(guf::u8 a, guf::u8 b, bool &failed) {
     failed = a >= 200 || b >= 200;
     return a > b ? a : b;
@@ -65,7 +65,7 @@ void add_others(LoopTable *table) {
   add_unary<Negative, guf::i16>(table, "negative", GUF_I16);
   add_unary<Negative, guf::f64>(table, "negative", GUF_F64);
   add_unary<SmallNegative, guf::i16, true>(table, "small_negative", GUF_I16);
-  add_fold<SmallSum, guf::u8, true>(table, "small_sum", GUF_U8);
+  add_fold<SmallMaximum, guf::u8, true>(table, "small_maximum", GUF_U8);
   entry_of(&(*table)[{"scale", GUF_F32}], Entry::kFold) =
       plain_entry<dev::chain_block, dev::mixed_fold<Scale, guf::f32, guf::i32, false>::from_left>(
           dev::kFoldThreads);

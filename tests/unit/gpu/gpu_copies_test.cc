@@ -30,7 +30,7 @@ uint32_t size_of(guf_dtype dtype) {
 struct CopyCase {
   guf_launch_block block = {};
   std::vector<Extent> extents;
-  Laid side[2];
+  ArrayLayout side[2];
   std::string text;
 };
 

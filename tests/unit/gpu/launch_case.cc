@@ -123,8 +123,8 @@ void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order,
   if (immediate) {
     for (Extent &extent : extents) extent.stretched = true;
   }
-  Laid laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]), order,
-                            unaligned && !immediate, random);
+  ArrayLayout laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]),
+                                   order, unaligned && !immediate, random);
   fill_array(block.dtype[i], swapped, values, extents, laid, random);
   set_steps(&block, i, loop, shape, laid.step);
   block.address[i] = laid.address();
@@ -146,7 +146,7 @@ void share_memory(LaunchCase *launch, const Geometry &shape) {
   for (int i = 0; i < launch->loop->nin; ++i) {
     const uint32_t odd = GUF_LAUNCH_OPERAND_IMMEDIATE;
     if (block.dtype[i] != block.dtype[out] || (block.operand_flags[i] & odd) != 0) continue;
-    const Laid &laid = launch->operand[static_cast<size_t>(i)];
+    const ArrayLayout &laid = launch->operand[static_cast<size_t>(i)];
     bool stretched = false;
     for (size_t d = 0; d < shape.loop.size(); ++d) stretched = stretched || laid.step[d] == 0;
     if (stretched) continue;

@@ -43,7 +43,7 @@ struct Extent {
 };
 
 // An array: the strides of all its dimensions, its memory, and the position of its first element.
-struct Laid {
+struct ArrayLayout {
   std::vector<int64_t> step;
   Memory memory;
   int64_t first;  // byte offset of the first element in `memory`
@@ -51,8 +51,8 @@ struct Laid {
   uint64_t address() const { return reinterpret_cast<uint64_t>(memory.data() + first); }
 };
 enum class Order { kDense, kAny };
-Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
-                   Order order, bool unaligned, Random &random);
+ArrayLayout lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
+                          Order order, bool unaligned, Random &random);
 
 // Values::kPlain are finite values of moderate size, whose sum depends on the order of additions.
 enum class Values { kPlain, kAny };
@@ -63,7 +63,7 @@ uint32_t bytes_of(guf_dtype dtype);
 uint32_t unit_of(guf_dtype dtype);  // number of bytes that are swapped as one unit
 void swap_element(guf_dtype dtype, char *element);
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
-                Laid &laid, Random &random);
+                ArrayLayout &laid, Random &random);
 
 // Converts an element as documented: between numbers like guf::cast, between units of datetime
 // types, and from numbers to datetime types.
@@ -74,9 +74,9 @@ struct LaunchCase {
   guf_launch_block block;
   guf_fp_status fp_status;
   bool has_fp_status;
-  std::vector<Laid> operand;
+  std::vector<ArrayLayout> operand;
   int shares = -1;  // index of the input that shares memory with the first output, or -1
-  Laid mask;
+  ArrayLayout mask;
   std::string text;  // description for failure messages
 };
 LaunchCase make_case(const SampleLoop &loop, Random &random);

@@ -139,12 +139,12 @@ FpStatusCase random_watched(std::mt19937 &random) {
   return row;
 }
 
-class DeviceEvents : public testing::Test {
+class DeviceFpFlags : public testing::Test {
  protected:
   static void SetUpTestSuite() { cpu::cpu(); }
 };
 
-TEST_F(DeviceEvents, AreThoseOfTheCpu) {
+TEST_F(DeviceFpFlags, AreThoseOfTheCpu) {
   std::mt19937 random(11);
   uint32_t seen = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -179,7 +179,7 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
 
 // The total of the last tile is not needed. Adding it to the total of the other tiles would be an
 // extra operation, which could raise a flag.
-TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
+TEST_F(DeviceFpFlags, OfAccumulateLeaveOutTheLastTotal) {
   constexpr size_t kTiles = 258, kTile = 256;
   std::vector<double> data(kTiles * kTile), results(data.size());
   data[0] = -1.7e308;
@@ -207,7 +207,7 @@ TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
 }
 
 // The sum overflows, but the caller requests only GUF_FP_INVALID.
-TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
+TEST_F(DeviceFpFlags, OnlyRequested) {
   std::vector<double> data = {1e308, 1e308, -INFINITY};
   double sum = 0;
   guf_method_block block = {};
@@ -233,7 +233,7 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
 }
 
 // The loop fails on values of 200 or more. It never receives masked elements.
-TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
+TEST_F(DeviceFpFlags, FailuresOfLoopsAreReported) {
   for (const int32_t kind : {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
     for (const uint32_t flags : {0U, uint32_t{GUF_METHOD_TREE}}) {
       std::vector<unsigned char> data(5000, 7), mask(5000, 1), results(5000);
@@ -255,7 +255,7 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
       method.block = &block;
       const auto status_of = [&] {
         guf_error error = cpu::fresh_error();
-        HostSink commands(fold_loop("small_sum", GUF_U8));
+        HostSink commands(fold_loop("small_maximum", GUF_U8));
         EXPECT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
         return commands.status();
       };
@@ -271,7 +271,7 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
   }
 }
 
-TEST_F(DeviceEvents, FailuresOfUnaryAtAreReported) {
+TEST_F(DeviceFpFlags, FailuresOfUnaryAtAreReported) {
   std::vector<int16_t> data = {1, 2, 77};
   const int64_t places[] = {0, 2, 0};
   guf_method_block block = {};

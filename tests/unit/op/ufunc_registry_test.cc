@@ -184,7 +184,7 @@ TEST_F(UfuncRegistry, ModuleDiesWithItsLastHandle) {
   EXPECT_EQ(find("a:twice")->loops().loops.size(), 1U);
 }
 
-TEST_F(UfuncRegistry, ContextMayDieFirst) {
+TEST_F(UfuncRegistry, ContextIsReleasedFirst) {
   const std::vector<guf_module_function> functions = {function("twice")};
   const guf_module_v1 from = table("a", functions);
   Ref<FakeModule> module = add(from);

@@ -109,7 +109,7 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
 
 // Outputs of 64 MiB and more are written with non-temporal stores, unless an input is the same
 // memory. An input that overlaps the output is staged, so the launch reads other memory.
-TEST(ExplainCall, SaysWhatIsWrittenAroundTheCaches) {
+TEST(ExplainCall, ReportsNonTemporalStores) {
   constexpr int64_t kItems = 20 << 20;
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);
   const View whole = {GUF_F32, nowhere, {kItems}, {}, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Provides a call with operands of given dtypes and no memory, for tests of type resolution.
-#ifndef GUFUNC_TESTS_TYPED_CALL_H
-#define GUFUNC_TESTS_TYPED_CALL_H
+#ifndef GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H
+#define GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H
 
 #include <cstring>
 #include <memory>
@@ -114,4 +114,4 @@ class TypedCall {
 
 }  // namespace gufunc::resolve
 
-#endif  // GUFUNC_TESTS_TYPED_CALL_H
+#endif  // GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H
