@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
+// Evaluates value rules such as "n=value(1)". Only this file reads an array element before a
+// launch.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@ namespace {
 
 using base::kNone;
 
-// One element, converted to an integer if it is one.
+// An element, converted to an integer if its value is an integer.
 struct Number {
   bool whole;
   bool is_negative;
@@ -36,7 +37,8 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// Returns false for types that cannot be sizes (complex, 16-bit floats and others).
+// Decodes an element. Returns false for dtypes that cannot be sizes (complex, 16-bit floats and
+// others).
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of broadcast dimensions to loop dimensions: drop, flip, sort by stride, coalesce.
+// Converts broadcast dimensions to loop dimensions, which are dropped, flipped, sorted and
+// coalesced.
 #ifndef GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 #define GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 
