@@ -75,8 +75,7 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
                       "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
                       ndim);
   }
-  // The remaining extents of an empty array are checked, too, because its views and copies compute
-  // with them.
+  // All extents of an empty array are checked, because its views and copies compute with them.
   auto bytes = static_cast<int64_t>(dtype::itemsize(dtype));
   bool empty = false;
   for (int32_t axis = 0; axis < ndim; ++axis) {

@@ -90,8 +90,8 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-// Counts the elements of a shape. As in NumPy, overflow of the other extents is an error even if
-// one extent is 0.
+// Counts the elements of a shape. As in NumPy, overflow of the other
+// extents is an error even if one extent is 0.
 // Errors  GUF_E_SHAPE <= a negative extent, ndim out of range, or the size in bytes overflows int64
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);

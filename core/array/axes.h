@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validation of axis numbers from callers, with NumPy's messages. Negative numbers count from the
-// end.
+// Validation of axis numbers, with NumPy's messages. Negative numbers count from the end.
 #ifndef GUFUNC_CORE_ARRAY_AXES_H
 #define GUFUNC_CORE_ARRAY_AXES_H
 

@@ -103,8 +103,7 @@ FloatColumn::FloatColumn(std::vector<double> values, FloatFormat format, bool pl
     largest = std::max(largest, std::fabs(value));
     smallest = std::min(smallest, std::fabs(value));
   }
-  // Both sides of the comparisons are rounded to the element type, because NumPy compares in its
-  // precision.
+  // As in NumPy, both sides of the comparisons are rounded to the element type.
   scientific_ =
       largest > 0 && (largest >= exponent_cutoff(format) || smallest < round_to(0.0001, format) ||
                       round_to(largest / smallest, format) > 1000.0);

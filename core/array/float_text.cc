@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers. It uses std::to_chars, which is exact and independent of
-// the locale.
+// Decimal text of floating-point numbers by std::to_chars, which is exact in every locale.
 #include "core/array/float_text.h"
 
 #include <algorithm>
@@ -30,8 +29,7 @@ Decimal parse_scientific(const char *first, const char *last) {
   return decimal;
 }
 
-// The text of a value with `digits` digits after the decimal point, and the double nearest to the
-// text.
+// The text of a value with `digits` digits after the point, and the double nearest to the text.
 struct Candidate {
   Candidate(double value, int digits) {
     end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific, digits).ptr;

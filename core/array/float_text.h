@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers: the shortest text that converts back to the same value,
-// in NumPy's notation.
+// Decimal text of floating-point numbers: the shortest text that converts back to the same value.
 #ifndef GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 #define GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 

@@ -151,8 +151,7 @@ class Search {
   int64_t slack_ = 0;
 };
 
-// Returns the absolute value of a stride. Returns INT64_MIN unchanged, which only an empty layout
-// may contain.
+// Returns the absolute value of a stride; for INT64_MIN (empty layouts only), INT64_MIN itself.
 int64_t length_of(int64_t stride) {
   return static_cast<int64_t>(base::magnitude(stride));
 }
@@ -182,8 +181,7 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Returns whether every stride exceeds the reach of all smaller strides. This is the common case,
-// which needs no search.
+// Returns whether every stride exceeds the reach of all smaller strides. No search is then needed.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;
   for (int k = 0; k < axes.count; ++k) {
@@ -213,9 +211,9 @@ bool overlaps_itself(const Layout &layout) {
   const int64_t itemsize = dtype::itemsize(layout.dtype);
   if (nested(axes, itemsize)) return false;
   int steps = kMaxSteps;
-  // Two different index vectors differ first in some axis k. By symmetry, only positive differences
-  // in axis k need a search. The difference is then at least 1 in axis k, arbitrary in later axes
-  // and 0 in earlier axes.
+  // Two different index vectors differ first in some axis k. By symmetry, only positive
+  // differences in axis k need a search. The difference is then at least 1 in axis k,
+  // arbitrary in later axes and 0 in earlier axes.
   for (int k = 0; k < axes.count; ++k) {
     const Term &first = axes.axis[static_cast<size_t>(k)];
     if (first.coefficient == 0) return true;

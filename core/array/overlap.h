@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection of shared memory: a cheap comparison of bounds, then an exact search with a limited
-// number of steps.
+// Detection of shared memory: a comparison of bounds, then an exact search with a step limit.
 #ifndef GUFUNC_CORE_ARRAY_OVERLAP_H
 #define GUFUNC_CORE_ARRAY_OVERLAP_H
 
@@ -14,17 +13,16 @@ inline bool meet(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }
 
-// Returns whether an element of `a` shares a byte with an element of `b`. The result is exact
-// unless the search reaches its step limit. It is then true, which may cause an unneeded copy but
-// no wrong result.
+// Returns whether an element of `a` shares a byte with an element of `b`. The result
+// is exact unless the search reaches its step limit. It is then true, which may
+// cause an unneeded copy but no wrong result.
 bool shares_memory(const Layout &a, const Layout &b);
 
-// Returns whether two elements of one layout share a byte. If the search reaches its step limit,
-// the result is true.
+// Returns whether two elements of a layout share a byte, or true if the search is too long.
 bool overlaps_itself(const Layout &layout);
 
-// Returns whether the dtypes, addresses, shapes and strides are equal. The strides of axes of
-// extent 0 or 1 are ignored.
+// Returns whether the dtypes, addresses, shapes and strides are equal. The
+// strides of axes of extent 0 or 1 are ignored.
 bool same_view(const Layout &a, const Layout &b);
 
 }  // namespace gufunc::array

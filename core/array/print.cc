@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the lines, brackets and dots of printed arrays. The elements are formatted by
-// element_format.cc.
+// Writes the lines, brackets and dots of printed arrays. element_format.cc formats the elements.
 #include "core/array/print.h"
 
 #include <algorithm>
@@ -21,8 +20,8 @@ class Printer {
   Printer(const Layout &layout, const Corner &corner, const ElementFormat &words)
       : layout_(layout), corner_(corner), words_(words) {}
 
-  // Lines after the first start with `indent` spaces. `width` is the number of available columns,
-  // including the brackets.
+  // Lines after the first start with `indent` spaces. `width` is the number of
+  // available columns, including the brackets.
   void print(int32_t axis, size_t indent, size_t width, std::string *out) {
     *out += '[';
     if (axis + 1 == layout_.ndim) {
@@ -41,8 +40,7 @@ class Printer {
   }
 
  private:
-  // Returns whether "..." precedes printed position i. This is the case for position 3 of a
-  // shortened axis.
+  // Returns whether "..." precedes printed position i, which is position 3 of a shortened axis.
   bool is_gap(int32_t axis, int64_t i) const {
     return i == kEdge && corner_.shape[axis] != layout_.shape[axis];
   }

@@ -57,16 +57,15 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
 guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error);
 
-// Returns the order of a copy of the array: ANY becomes F if the array is F- but not C-contiguous,
-// else C.
+// Returns the order of a copy: ANY becomes F if the array is F- but not C-contiguous, else C.
 inline int32_t settle_order(const Array &array, int32_t order) {
   if (order != GUF_ORDER_ANY) return order;
   const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;
   return (array.flags() & both) == GUF_ARRAY_F_CONTIGUOUS ? GUF_ORDER_F : GUF_ORDER_C;
 }
 
-// Computes the strides of a new array with the layout's shape, in order C, F or KEEP (the order of
-// the axes in the layout).
+// Computes the strides of a new array with the layout's shape, in order C, F or
+// KEEP (the order of the axes in the layout).
 // Errors  GUF_E_SHAPE <= the array's size in bytes overflows
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
                         guf_error *error);

@@ -107,14 +107,13 @@ class Event final : public base::Object {
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
 
-// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there is none. Must be
-// called after kernel_of.
+// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there
+// is none. Must be called after kernel_of.
 // Errors  as the slots module_load and kernel_get
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error);
 
-// Describes the image that kernel_of uses for the loop in a line of text. Empty for a registered
-// host function.
+// Describes in one line the image that kernel_of uses. Empty for a registered host function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 
 inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
@@ -130,8 +129,7 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           fp_status};
 }
 
-// Queues one launch. If `stream` is nullptr and the device uses host memory, the launch is complete
-// on return.
+// Queues one launch. Without a stream, on host memory, the launch is complete on return.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_fp_status *fp_status, guf_error *error) {
@@ -179,8 +177,8 @@ inline guf_status run_method(Device &device, Stream *stream, const MethodParts &
   return device.backend->api.method(device.native, &request, error);
 }
 
-// Opens a stream of the device: a new stream if `native` is 0, or a view of the program's stream
-// `native`.
+// Opens a stream of the device: a new stream if `native` is 0, or
+// a view of the program's stream `native`.
 // Errors  as the slot stream_open
 guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, guf_error *error);
 
@@ -188,22 +186,19 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 // Errors  the first failure of the work, which is reported only once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until the work that is queued on `stream` is done. Drops them immediately
-// if the stream is idle.
+// Keeps `objects` alive until the work on `stream` is done. Drops them at once if it is idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
 // Keeps one object alive. If memory is exhausted, waits for the stream instead, because nothing may
 // fail after work has been queued.
 void keep_until_done(Stream &stream, base::Object &object) noexcept;
 
-// Waits for the queued work. Does not report failures of the work; the program's own call of
-// synchronize does.
+// Waits for the queued work. Failures are left for the program's own synchronize call to report.
 void wait_quietly(Stream &stream);
 
 // Drops the objects of work that is done. Called by allocation, poll and synchronize.
 void collect_pending();
 
-// Provides a guf_error for plugins, which must not receive NULL: a local one if the caller passed
-// NULL.
+// Provides a local guf_error if the caller passed NULL, because plugins must not receive NULL.
 class ErrorRecord {
  public:
   explicit ErrorRecord(guf_error *error) : error_(error) {

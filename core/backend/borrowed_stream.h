@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that is borrowed for one call, so that the call itself reports every failure on the
-// stream.
+// A stream that is borrowed for one call, so that the call itself reports all failures on it.
 #ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 #define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 
@@ -20,8 +19,8 @@ class BorrowedStream {
   BorrowedStream &operator=(const BorrowedStream &) = delete;
   ~BorrowedStream();
 
-  // Obtains a stream that waits for the work queued on `after`. If `after` is nullptr, it waits for
-  // the device's default stream.
+  // Obtains a stream that waits for the work queued on `after`. If `after` is nullptr,
+  // it waits for the device's default stream.
   // Errors  as the slots stream_open, event_record, stream_wait_event
   guf_status open(Device &device, Stream *after, guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph capture. A captured stream collects the objects that its work uses and passes them to the
-// graph. A driver aborts a capture when it rejects an operation, so the library rejects such
-// operations first.
+// Graph capture. A captured stream collects the objects that its work uses and
+// passes them to the graph. A driver aborts a capture when it rejects an operation,
+// so the library rejects such operations first.
 #include "core/backend/graph.h"
 
 #include "core/backend/gpu_extension.h"
@@ -39,8 +39,7 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
   capture->origin = &stream;
   ErrorRecord record(error);
   stream.device->captures.fetch_add(1, std::memory_order_acq_rel);
-  // In relaxed mode, any thread may end the capture, and calls of other libraries on this thread do
-  // not invalidate it.
+  // In relaxed mode, any thread may end the capture, and other libraries do not invalidate it.
   const guf_status status = api->capture_begin(stream.device->native, stream.native,
                                                GUF_GPU_CAPTURE_RELAXED, record.get());
   if (status != GUF_OK) {

@@ -7,9 +7,9 @@
 
 namespace gufunc::backend {
 
-// The objects that captured work uses. The graph and every pending launch share ownership. After an
-// update replaces the work of a graph, only pending launches of the old work keep its objects
-// alive.
+// The objects that captured work uses. The graph and every pending launch share
+// ownership. After an update replaces the work of a graph, only pending
+// launches of the old work keep its objects alive.
 struct GraphWork final : base::Object {
   GraphWork() : Object(base::Kind::kGraph) {}
   std::vector<base::Ref<base::Object>> kept;
@@ -48,14 +48,14 @@ guf_status mark_stream(Event &event, Stream &stream, guf_error *error);
 // Checks that an event can be waited for.
 // Errors  GUF_E_CAPTURE <= the event is a point in a graph, which cannot be waited for
 guf_status check_mark(const Event &event, guf_error *error);
-// Makes the stream wait for the event. If the event was recorded in a capture, the stream joins the
-// capture.
+// Makes the stream wait for the event. If the event was recorded in
+// a capture, the stream joins the capture.
 // Errors  GUF_E_CAPTURE <= the event belongs to another capture than the stream, or to a capture
 //         that has ended
 guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error);
 
-// Ends a capture. Stores the captured work in a new graph if `*inout` is empty, or in the graph
-// `*inout`.
+// Ends a capture. Stores the captured work in a new graph if
+// `*inout` is empty, or in the graph `*inout`.
 // Errors  as guf_stream_end_capture; the capture has ended even after an error
 guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error);
 

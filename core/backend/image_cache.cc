@@ -29,8 +29,7 @@ struct SharedTable {
   uint64_t modules;
 };
 
-// A host function, represented as an image with one kernel. Its address must not change, because
-// plugins store it.
+// A host function as an image with one kernel. Plugins store its address, which must not change.
 struct HostImage {
   explicit HostImage(void (*f)(void)) : function(f) {
     image.format = GUF_IMAGE_HOST;

@@ -43,8 +43,7 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
     place.table = device.backend->api.builtins();
     function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
   }
-  // The counts must be equal, because find_loop compares as many dtypes as the function has
-  // operands.
+  // The counts must be equal: find_loop compares as many dtypes as the function has operands.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
     place.loop = find_loop(*function, loop.types.data());
     place.failure = function->failure;
@@ -52,8 +51,7 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   return place;
 }
 
-// Returns whether an earlier image has the same target as image `i`. A target has one image per
-// kernel family.
+// Returns whether an earlier image, of another kernel family, has the same target as image `i`.
 bool is_listed(const guf_module_v1 &table, uint32_t i) {
   return std::any_of(table.images, table.images + i, [&](const guf_module_image &image) {
     return std::strcmp(target_of(image), target_of(table.images[i])) == 0;
@@ -118,8 +116,8 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                      guf_error *error) {
   *out = nullptr;
   if (loop.host != nullptr) return GUF_OK;
-  // A fold entry is compiled for the strides of fixed dtypes, but the size of a structured dtype is
-  // known only at run time.
+  // A fold entry is compiled for the strides of fixed dtypes, but the size of a
+  // structured dtype is known only at run time.
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_structured)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
@@ -172,8 +170,7 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
 
 namespace {
 
-// Calls describe(text, size, error), which is a slot of a backend. Returns the text, or "" if the
-// slot fails.
+// Calls describe(text, size, error), a backend's slot. Returns the text, or "" if the slot fails.
 template <class Describe>
 std::string words_of_backend(Describe describe) {
   char text[1024] = "";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks kernel tables. Every pointer is checked before it is dereferenced, and every count before
-// it is multiplied.
+// Checks kernel tables: every pointer before its use, and every count before a multiplication.
 #include "core/backend/kernel_table.h"
 
 #include <algorithm>
@@ -78,8 +77,7 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
     return bad("table", "it inside the file");
   }
   if (table->struct_size != sizeof(guf_module_v1) && table->struct_size != kTableWithoutRaw) {
-    // GUF_E_STRUCT means that the program passed a wrong table, GUF_E_BAD_FILE that a file is
-    // damaged.
+    // GUF_E_STRUCT: the program passed a wrong table. GUF_E_BAD_FILE: the file is damaged.
     return base::fail(error_, rules_.regions.empty() ? GUF_E_STRUCT : GUF_E_BAD_FILE, base::kNone,
                       base::kNone, "malformed kernel table; struct_size: expected %zu, got %u",
                       sizeof(guf_module_v1), table->struct_size);

@@ -76,8 +76,7 @@ bool is_done(const PendingWork &work) {
   return work.device->backend->api.event_query(work.event, record.get()) != GUF_NOT_READY;
 }
 
-// Returns whether the work may access the array's bytes. Always true for a plan or a graph, whose
-// operands are unknown.
+// Returns whether the work may access the array. Operands of plans and graphs are unknown: true.
 bool may_touch(const PendingWork &work, const array::Array &array) {
   for (const base::Ref<base::Object> &object : work.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;

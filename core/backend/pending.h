@@ -32,9 +32,9 @@ class Held {
   std::vector<base::Ref<base::Object>> objects_;
 };
 
-// Waits for queued work that uses the array's bytes, and for all plans and graphs, whose operands
-// are unknown. Does not report failures of the work, which its stream reports. Throws
-// std::bad_alloc.
+// Waits for queued work that uses the array's bytes, and for all plans and
+// graphs, whose operands are unknown. Does not report failures of the work, which
+// its stream reports. Throws std::bad_alloc.
 // Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= a stream of the work's device is being captured
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error);
 

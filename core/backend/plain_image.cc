@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompression of device images. zstd can only decompress a whole frame, so all images in a frame
-// are decompressed even if only one is needed. A frame contains the code for one kernel family and
-// one vendor.
+// Decompression of device images. zstd can only decompress a whole frame, so all
+// images in a frame are decompressed even if only one is needed. A frame contains the
+// code for one kernel family and one vendor.
 #include "core/backend/plain_image.h"
 
 #include <zstd.h>
@@ -18,8 +18,7 @@ guf_status bad_frame(const guf_module_image &image, const char *found, guf_error
                     image.target, static_cast<unsigned long long>(image.inflated_size), found);
 }
 
-// Decompresses a frame. The size in the frame header is checked first, so that nothing is written
-// if it is wrong.
+// Decompresses a frame. Nothing is written if the size in the frame header is wrong.
 guf_status inflate(const guf_module_image &image, unsigned char *out, guf_error *error) {
   const unsigned long long stated = ZSTD_getFrameContentSize(image.data, image.size);
   if (stated == ZSTD_CONTENTSIZE_ERROR) return bad_frame(image, "no frame", error);

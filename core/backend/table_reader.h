@@ -46,8 +46,7 @@ class TableReader {
     const Region *const region = find_region(address, address + 1);
     return region != nullptr && region->executable;
   }
-  // Reads a string. Returns false if it is longer than `limit` characters or does not end inside
-  // the table's memory.
+  // Reads a string of at most `limit` characters. Returns false if it does not end in the table.
   bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
     if (!reaches(pointer)) return false;
     uint64_t most = limit + 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of pending callbacks: a linked list, guarded by a lock that is held for a few
-// instructions only.
+// The queue of pending callbacks: a linked list, guarded by a lock that is never held for long.
 #include "core/base/callbacks.h"
 
 #include <atomic>

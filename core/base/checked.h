@@ -21,8 +21,7 @@ template <class T>
   return !__builtin_mul_overflow(a, b, out);
 }
 
-// The functions below are defined for all values, because an array without elements may have
-// arbitrary strides.
+// The functions below accept all values, because empty arrays may have arbitrary strides.
 
 // Returns whether outer == inner * extent. Returns false if the product overflows.
 constexpr bool is_product(int64_t outer, int64_t inner, int64_t extent) {

@@ -31,8 +31,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Identifies a file independently of its names. A file that replaces another one under the same
-// name has another identity.
+// Identifies a file independently of its names. A file that replaces another one
+// under the same name has another identity.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;

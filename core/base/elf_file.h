@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of untrusted 64-bit little-endian ELF files. It reads segments and notes, and runs no
-// code.
+// Reader of untrusted 64-bit little-endian ELF files. It reads segments and notes only.
 #ifndef GUFUNC_CORE_BASE_ELF_FILE_H
 #define GUFUNC_CORE_BASE_ELF_FILE_H
 

@@ -20,9 +20,9 @@ namespace gufunc::base {
 // Value of `argument` or `axis` for errors that concern no single argument or axis.
 inline constexpr int kNone = -1;
 
-// Writes the details into `error` and returns `status`. Writes nothing if `error` is NULL or its
-// struct_size is wrong. The message is valid UTF-8 and is truncated before a character that does
-// not fit. Allocates nothing.
+// Writes the details into `error` and returns `status`. Writes nothing if `error` is NULL
+// or its struct_size is wrong. The message is valid UTF-8 and is truncated before a
+// character that does not fit. Allocates nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         int argument, int axis,

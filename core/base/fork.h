@@ -9,8 +9,7 @@
 namespace gufunc::base {
 
 namespace internal {
-// Points to a word that the kernel clears in a forked child. Before the first use it points to a
-// word that is always 0.
+// Points to a word that the kernel clears in a forked child; initially to a word that is always 0.
 extern std::atomic<std::atomic<uint32_t> *> fork_word;
 uint32_t fork_epoch_slow();
 }  // namespace internal
@@ -24,9 +23,9 @@ inline uint32_t fork_epoch() {
   return __builtin_expect(epoch != 0, 1) ? epoch : internal::fork_epoch_slow();
 }
 
-// A lock that is held for a few instructions only. If a fork happens while another thread holds the
-// lock, the child can acquire it all the same. The guarded data must therefore be consistent after
-// every single store.
+// A lock that is held for a few instructions only. If a fork happens while another
+// thread holds the lock, the child can acquire it all the same. The guarded data must
+// therefore be consistent after every single store.
 class ForkLock {
  public:
   void lock();

@@ -38,8 +38,7 @@ void after_fork_in_parent() {
   fork_state.fetch_sub(kOneFork, std::memory_order_acq_rel);
 }
 
-// Keeps only the ForkHold objects of the forking thread, because no other thread exists in the
-// child.
+// Keeps only the ForkHold objects of the forking thread, the only thread in the child.
 void after_fork_in_child() {
   fork_state.store(own_holds, std::memory_order_release);
 }

@@ -29,8 +29,7 @@ class Graveyard {
 
 namespace {
 
-// state = stamp << 32 | number of external references. stamp = generation << 8 | kind, as in the
-// handle.
+// state = stamp << 32 | external references. stamp = generation << 8 | kind, as in the handle.
 struct Slot {
   std::atomic<uint64_t> state{0};
   std::atomic<Object *> object{nullptr};
@@ -85,8 +84,7 @@ const uint64_t kCookie = cookie();
   return slabs[index >> kSlabBits].load(std::memory_order_relaxed) + (index & (kSlabSize - 1));
 }
 
-// Returns the slot of a live handle and the state that was read from it. Returns nullptr if the
-// handle is not live.
+// Returns the slot of a live handle and the state read from it, or nullptr for other handles.
 [[gnu::always_inline]] inline Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
   const uint64_t bits = handle ^ kCookie;
   Slot *const slot = slot_at(static_cast<uint32_t>(bits >> 32));

@@ -49,8 +49,7 @@ class Object {
     }
     return false;
   }
-  // Drops a reference. Never blocks and frees nothing: if it was the last reference, the object is
-  // queued for collect().
+  // Drops a reference. Never blocks or frees: the last drop queues the object for collect().
   void drop();
 
  private:
@@ -102,8 +101,7 @@ void collect();
 // on the handle of an immortal object (a device).
 uint64_t publish(Object *object, bool immortal = false);
 
-// Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns. Does not add a
-// reference.
+// Returns the object of a live handle of this kind, or nullptr. Takes 2 ns. Adds no reference.
 Object *find(uint64_t handle, Kind kind);
 
 // Add or drop one external reference. Return false if `handle` is not a live handle of this kind.

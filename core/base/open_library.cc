@@ -2,10 +2,10 @@
 // Libraries are opened as /proc/PID/fd/N, so the dynamic loader maps exactly the file that was
 // checked.
 //
-// Debuggers and the symbolizers of sanitizers open the same name later, from another process. The
-// name therefore contains the number of this process instead of "self". The descriptor number is
-// one that the process is unlikely to reuse, because a debugger that opens a pipe by this name
-// would block forever.
+// Debuggers and the symbolizers of sanitizers open the same name later, from another
+// process. The name therefore contains the number of this process instead of "self". The
+// descriptor number is one that the process is unlikely to reuse, because a debugger that
+// opens a pipe by this name would block forever.
 //
 // The loader first compares the names of libraries. A second file with a reused descriptor number
 // would silently return the first library again. Each call therefore spells the path differently,
@@ -79,8 +79,7 @@ guf_status explain_refusal(const std::string &name, int code, const char *path, 
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
                       "the dynamic loader has no memory for %s", path);
   }
-  // The loader's message begins with the name of the file. It is removed, because a /proc path does
-  // not help the user.
+  // The loader's message begins with a /proc path, which is removed because it does not help users.
   const std::string_view text(reason);
   const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,

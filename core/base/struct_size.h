@@ -20,7 +20,7 @@ inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
 // Checks the struct_size of a caller's struct. `name` is the caller's argument, for error messages.
 // Errors  GUF_E_ARG    <= in is NULL
-// GUF_E_STRUCT <= size out of range, or a nonzero byte beyond `known`
+//         GUF_E_STRUCT <= size out of range, or a nonzero byte beyond `known`
 guf_status check_struct(const void *in, const char *name, uint32_t first, uint32_t known,
                         guf_error *error);
 

@@ -17,9 +17,9 @@ size_t utf8_length(const char *bytes, size_t left);
 // escape that does not fit. Returns the length of the copy.
 size_t copy_utf8(char *to, size_t capacity, std::string_view text);
 
-// Returns the length of the longest prefix of `text` that has at most `most` bytes and does not
-// split a character. `most` must fit in an int. For messages that quote the beginning of a text
-// ("%.*s").
+// Returns the length of the longest prefix of `text` that has at most `most`
+// bytes and does not split a character. `most` must fit in an int. For messages
+// that quote the beginning of a text ("%.*s").
 int utf8_prefix(std::string_view text, size_t most);
 
 }  // namespace gufunc::base

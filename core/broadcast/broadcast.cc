@@ -18,9 +18,9 @@ struct Extents {
   const int64_t *shape;
 };
 
-// PERF. Writes whole groups of four elements, so that a short list needs one vector store, from
-// which later loads can be forwarded. std::fill_n and memset with a variable or larger size cost 5
-// of the 105 ns of a call.
+// PERF. Writes whole groups of four elements, so that a short list needs one vector store,
+// from which later loads can be forwarded. std::fill_n and memset with a variable or
+// larger size cost 5 of the 105 ns of a call.
 template <class T>
 void fill_groups(T *to, int32_t count, T value) {
   const T group[4] = {value, value, value, value};
@@ -74,8 +74,7 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   text->add_shape(given, layout.ndim);
 }
 
-// Appends an operand in the notation of NumPy's gufunc messages: its shape, "->", and its part of
-// the loop.
+// Appends an operand as in NumPy's gufunc messages: its shape, "->", and its part of the loop.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -209,8 +208,7 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Returns whether an output contains axis `axis` of the loop with its full extent. `own` is the
-// output's loop shape.
+// Returns whether an output, of loop shape `own`, contains loop axis `axis` with its full extent.
 bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &own, int32_t axis) {
   const int32_t pad = loop.ndim - own.ndim;
   if (axis >= pad) return own.shape[axis - pad] == loop.extent[axis];

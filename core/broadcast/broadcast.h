@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasting: NumPy's rules for loop dimensions and core dimensions, and the rules that extend a
-// signature.
+// Broadcasting: NumPy's rules for loop and core dimensions, and the rules of signatures.
 #ifndef GUFUNC_CORE_BROADCAST_BROADCAST_H
 #define GUFUNC_CORE_BROADCAST_BROADCAST_H
 

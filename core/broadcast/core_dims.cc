@@ -168,8 +168,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return base::fail(error, status, details->argument, details->axis, "%s", details->message);
 }
 
-// Calls the program's hook with a copy of the sizes. The hook may set unknown sizes but must not
-// change known sizes.
+// Calls the program's hook with a copy of the sizes, of which it may set only unknown ones.
 guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Ufunc &ufunc = *call.ufunc;
   if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;

@@ -61,8 +61,7 @@ int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   return ndim;
 }
 
-// Writes the operand's axes into loop->order: first the axes that are not in `axes`, in order, then
-// `axes`.
+// Writes the operand's axes to loop->order: the axes that are not in `axes`, then `axes`.
 guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
                       guf_error *error) {
   uint64_t taken = 0;
@@ -127,8 +126,7 @@ guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t
                     call.args->naxes);
 }
 
-// Checks the number of axes in axes=. Writes to `*out_outputs` whether the axes of the outputs are
-// included.
+// Checks the number of axes in axes=. `*out_outputs`: whether axes of the outputs are included.
 guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
                       guf_error *error) {
   int32_t inputs = 0;

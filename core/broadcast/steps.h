@@ -7,8 +7,7 @@
 
 namespace gufunc::broadcast {
 
-// The name of an operand in error messages. As in NumPy, inputs and outputs are numbered
-// separately.
+// Names of operands in error messages. As in NumPy, inputs and outputs are numbered separately.
 inline const char *side_name(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? "Input" : "Output";
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates value rules such as "n=value(1)". Only this file reads an array element before a
-// launch.
+// Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -37,8 +36,7 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// Decodes an element. Returns false for dtypes that cannot be sizes (complex, 16-bit floats and
-// others).
+// Decodes an element. Returns false for dtypes that cannot be sizes, such as complex.
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the time for the work on the host with the time for the transfer and the work on the
-// device.
+// Compares the time for a call on the host with the time on the device, including the transfer.
 #include "core/call/auto_placement.h"
 
 #include <algorithm>

@@ -22,8 +22,8 @@ struct AutoWeight {
 AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
                      const broadcast::LoopShape &loop);
 
-// Returns whether the work takes longer on the host than the transfer of the operands and the work
-// on the device together.
+// Returns whether the work takes longer on the host than the transfer of the
+// operands and the work on the device together.
 bool is_heavy(const AutoWeight &weight);
 
 // Whether a call on device auto may run on the automatic device instead of the host.

@@ -8,8 +8,8 @@
 
 namespace gufunc::pipeline {
 
-// Returns whether the operand is in memory of the caller, that is, neither a scalar nor an output
-// that the library allocates.
+// Returns whether the operand is in memory of the caller, that is, neither a scalar
+// nor an output that the library allocates.
 inline bool has_memory(const op::OperandView &operand) {
   return (operand.flags & (op::kScalar | op::kMissing)) == 0;
 }

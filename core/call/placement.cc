@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the device of a call and the operands that are copied to it. The decision uses no
-// element, shape or dtype.
+// Determines the device of a call and the operands that are copied to it. The
+// decision uses no element, shape or dtype.
 #include "core/call/placement.h"
 
 #include "core/backend/backend.h"

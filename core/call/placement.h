@@ -7,11 +7,11 @@
 
 namespace gufunc::pipeline {
 
-// Sets call.device to the first of these that exists: the stream's device, the device of operands
-// in device memory, the requested device, the device of operands in host memory, or cpu. "auto"
-// requests the automatic device if a stream is passed or an operand is in device memory, and
-// otherwise no device (auto_placement.h). Sets call.host_copies, and marks operands that the host
-// cannot read.
+// Sets call.device to the first of these that exists: the stream's device, the device of
+// operands in device memory, the requested device, the device of operands in host memory,
+// or cpu. "auto" requests the automatic device if a stream is passed or an operand is in
+// device memory, and otherwise no device (auto_placement.h). Sets call.host_copies, and
+// marks operands that the host cannot read.
 // Errors  GUF_E_DEVICE_MISMATCH <= operands, stream and device do not match, or the host policy
 //         forbids a mix of host and device memory
 //         GUF_E_SHUTDOWN <= the library was shut down

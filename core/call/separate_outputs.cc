@@ -88,8 +88,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   std::copy_n(operand.layout.strides, operand.layout.ndim, pair->source_strides);
   pair->source.layout.strides = pair->source_strides;
   if ((operand.flags & op::kScalar) != 0) {
-    // A scalar's value is stored inside the operand struct, so its address must point into the
-    // copy.
+    // A scalar's value is inside the operand struct, so its address must point into the copy.
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
     pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
   }

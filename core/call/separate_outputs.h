@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with separate outputs, which a signature without outputs permits: "(n)" with input x and
-// output y.
+// Calls with separate outputs for inout operands, such as "(n)" with input x and output y.
 #ifndef GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 
@@ -41,8 +40,7 @@ class SeparateOutputs {
   // Describes the copies as text, with one line per operand.
   std::string text() const;
 
-  // Returns the operands whose output has a layout but no memory, as a set of bits. Valid after
-  // `redirect`.
+  // Returns the operands whose output has a layout but no memory, as bits. Valid after `redirect`.
   uint32_t laid_out() const { return laid_out_; }
 
  private:

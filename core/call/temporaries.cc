@@ -140,8 +140,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
   }
   staged_strides(from, to, strides);
-  // The view has the operand's shape. It is an array, so that its strides exist as long as the
-  // copy.
+  // A view with the operand's shape. It is an array, so that its strides are kept with the copy.
   const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
   auto stretched =
       base::Ref<array::Array>::adopt(new array::Array(view, 0, copy->device(), copy->storage()));
@@ -154,8 +153,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
 guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                                          guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
-    // Operands that are copied to the device do not overlap on the device, and are written back in
-    // order.
+    // Operands that are copied to the device do not overlap there, and are written back in order.
     if (is_far(call_.operand[i])) continue;
     if (is_bit(work.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));

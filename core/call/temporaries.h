@@ -13,9 +13,9 @@
 
 namespace gufunc::pipeline {
 
-// The arrays of one call, during which the object exists. Operands of the call are redirected to
-// the new arrays. On a stream, `hand_over` retains the new arrays and the call's own arrays until
-// the work is done.
+// The arrays of one call, during which the object exists. Operands of the call are
+// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the
+// call's own arrays until the work is done.
 class Temporaries {
  public:
   static constexpr int32_t kUnmasked = -1;
@@ -49,14 +49,12 @@ class Temporaries {
   guf_status bring_input(op::OperandView *operand, guf_error *error);
   guf_status bring_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
 
-  // Copies scalars from the caller's stack to memory of the device that is kept until the work is
-  // done.
+  // Copies scalars from the caller's stack to memory of the device, kept until the work is done.
   guf_status lift_scalars(guf_error *error);
   // Like lift_scalars, for operands that are not operands of the call.
   guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
 
-  // Writes staged outputs back, in order, where the call's mask is true. Must be called after the
-  // launch.
+  // Writes staged outputs back, in order, under the call's mask. Must be called after the launch.
   guf_status write_back(guf_error *error);
 
   // Publishes the allocated outputs to the caller. Throws std::bad_alloc.
@@ -64,8 +62,7 @@ class Temporaries {
 
   void hand_over();
 
-  // Replaces an operand by a copy in a new array, which is converted to `dtype` unless `dtype` is
-  // 0.
+  // Replaces an operand by a copy in a new array, converted to `dtype` unless `dtype` is 0.
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
 
   // Schedules a conversion of `from` to `to` for `write_back`. The array of `to` must already be

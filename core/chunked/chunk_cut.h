@@ -33,12 +33,10 @@ class ChunkCut {
   bool is_end(const ChunkRange &range) const { return range.line >= lines_; }
   // Returns the number of chunks from `from` on, but at most `most`.
   int64_t count(const ChunkRange &from, int64_t most) const;
-  // Returns the number of outer items that are complete when this chunk and all earlier chunks are
-  // done.
+  // Returns the number of outer items that this chunk and all earlier chunks complete.
   int64_t items_done(const ChunkRange &range) const;
 
-  // Restricts a loop to this chunk. `loop` is the whole loop, or a loop that was restricted to
-  // another chunk.
+  // Restricts a loop to this chunk. `loop` may have been restricted to another chunk before.
   void restrict_to(const ChunkRange &range, broadcast::LoopShape *loop) const;
 
  private:

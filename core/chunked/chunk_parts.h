@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a chunked call: the part of each operand that belongs to a chunk, and how the
-// part is transferred.
+// The parts of a chunked call's operands that belong to a chunk, and how they are transferred.
 #ifndef GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H
 #define GUFUNC_CORE_CHUNKED_CHUNK_PARTS_H
 
@@ -45,8 +44,8 @@ struct ChunkPart {
   }
 };
 
-// Finds the parts of a call whose types and shapes are known, in the order of its operands. The
-// part of the mask is last.
+// Finds the parts of a call whose types and shapes are known, in the order of
+// its operands. The part of the mask is last.
 // Errors  GUF_E_SHAPE <= sizes overflow
 guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, const ChunkCut &cut,
                       const resolve::Choice &choice, std::vector<ChunkPart> *out, guf_error *error);

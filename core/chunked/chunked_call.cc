@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls. Types and shapes are determined once for the whole call. Each chunk is then a
-// launch of a part of the loop.
+// Chunked calls. Types and shapes are determined once for the whole call. Each
+// chunk is then a launch of a part of the loop.
 #include "core/chunked/chunked_call.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types. Sizes are computed from the bits of the dtype; all other properties are looked up
-// in tables.
+// Element types. Sizes are computed from the bits of the dtype; other properties are in tables.
 #ifndef GUFUNC_CORE_DTYPE_DTYPE_H
 #define GUFUNC_CORE_DTYPE_DTYPE_H
 
@@ -16,8 +15,7 @@ namespace gufunc::dtype {
 // u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128.
 inline constexpr int kCount = 15;
 
-// Returns the number of a numeric dtype (0 .. kCount - 1), or -1 if the value is not a numeric
-// dtype.
+// Returns the number of a numeric dtype (0 .. kCount - 1), or -1 for other values.
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
@@ -83,9 +81,9 @@ guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error);
 // Errors  GUF_E_CASTING <= both types are datetime64 or both are timedelta64, and same_kind forbids
 //         the cast between their units
 guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error);
-// Returns the name of the Python type to which NumPy converts a datetime value, such as
-// "datetime.date". Returns "NoneType" for NaT and for a datetime64 without a unit, and nullptr for
-// int.
+// Returns the name of the Python type to which NumPy converts a datetime
+// value, such as "datetime.date". Returns "NoneType" for NaT and for a
+// datetime64 without a unit, and nullptr for int.
 const char *python_type(guf_dtype time, int64_t steps);
 const char *casting_name(int casting);  // such as "same_kind"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structured dtypes of the process, in an append-only table. Readers take no lock and find
-// complete entries only.
+// The structured dtypes of the process, in an append-only table that is read without a lock.
 #include <array>
 #include <atomic>
 #include <bit>

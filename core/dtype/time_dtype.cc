@@ -26,9 +26,9 @@ constexpr const char *kPlainNames[2][kUnits] = {
      "timedelta64[h]", "timedelta64[m]", "timedelta64[s]", "timedelta64[ms]", "timedelta64[us]",
      "timedelta64[ns]", "timedelta64[ps]", "timedelta64[fs]", "timedelta64[as]"}};
 
-// Names of dtypes with a larger multiple, in pages of 256 consecutive multiples. A page is created
-// when one of its names is first needed, and is never freed, so names are found without a lock or a
-// search.
+// Names of dtypes with a larger multiple, in pages of 256 consecutive multiples. A
+// page is created when one of its names is first needed, and is never freed, so
+// names are found without a lock or a search.
 constexpr uint32_t kPageNames = 256;
 static_assert(GUF_MAX_UNIT_MULTIPLE < kPageNames * kPageNames);
 struct NamePage {
@@ -101,8 +101,7 @@ bool divides(guf_dtype from, guf_dtype to) {
   return count_from % count_to == 0;
 }
 
-// Returns whether NumPy treats two units as equal. It treats [1000ms] and [s] as equal, but not
-// [60s] and [m].
+// Returns whether NumPy treats two units as equal, like [1000ms] and [s], but not [60s] and [m].
 bool same_steps(guf_dtype from, guf_dtype to) {
   return time_class(from) == time_class(to) && unit(to) >= GUF_UNIT_SECOND &&
          unit(from) == unit(to) + 1 && multiple(from) == 1000 * multiple(to);
@@ -140,8 +139,8 @@ guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *er
     *out = make_time(both, unit(named), multiple(named));
     return GUF_OK;
   }
-  // A datetime determines the length of its month. A timedelta does not, so for timedeltas months
-  // and days have no common unit.
+  // A datetime determines the length of its month. A timedelta does not, so for
+  // timedeltas months and days have no common unit.
   if (crosses_calendar(a, b) && both == GUF_TIMEDELTA64) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "Cannot get a common metadata divisor for Numpy datetime metadata %s and %s "

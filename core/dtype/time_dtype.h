@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dtypes datetime64 and timedelta64. Each one consists of a class, a unit and a multiple of the
-// unit.
+// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit.
 #ifndef GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 #define GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 

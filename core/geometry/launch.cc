@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the loop dimensions of a launch, and for generalized ufuncs the strides of the core
-// dimensions.
+// Computes the loop dimensions of a launch, and the strides of its core dimensions.
 #include "core/geometry/launch.h"
 
 #include <algorithm>

@@ -38,8 +38,7 @@ inline bool breaks_alignment(guf_dtype dtype, uint64_t address, uint64_t stride_
   return ((address | stride_bits) & (dtype::alignment(dtype) - 1)) != 0;
 }
 
-// Flags the operand as unaligned if its address or a stride is unaligned, and sets the block's
-// flag.
+// Flags the operand and the block if the operand's address or a stride is unaligned.
 inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t stride_bits) {
   if (__builtin_expect(
           breaks_alignment(block->dtype[operand], block->address[operand], stride_bits), 0)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts broadcast dimensions to loop dimensions. Reducing the number of dimensions and sorting
-// them by stride is the largest single optimisation of a call: it is 44 times faster on a
-// Fortran-ordered array, and 3.7 times faster if dimensions of extent 1 would otherwise cost one
-// call per item.
+// Converts broadcast dimensions to loop dimensions. Reducing the number of dimensions
+// and sorting them by stride is the largest single optimisation of a call: it is 44
+// times faster on a Fortran-ordered array, and 3.7 times faster if dimensions of extent
+// 1 would otherwise cost one call per item.
 #include "core/geometry/loop_axes.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 
 constexpr int32_t kMask = GUF_MAX_OPERANDS;  // index of the mask's steps
 
-// The loop dimensions, innermost first. The fields are uninitialised; only the used entries are
-// written.
+// The loop dimensions, innermost first. Uninitialised: only the used entries are written.
 struct Axes {
   int32_t count;
   int32_t noperands;
@@ -87,9 +86,9 @@ void flip_negative(Axes *axes, guf_launch_block *block) {
   }
 }
 
-// Returns whether dimension `a` should be inside dimension `b`. The strides of the outputs are
-// compared first, then those of the inputs. Operands with stride 0 in one of the dimensions have no
-// influence.
+// Returns whether dimension `a` should be inside dimension `b`. The strides of the
+// outputs are compared first, then those of the inputs. Operands with stride 0 in
+// one of the dimensions have no influence.
 bool belongs_inside(const Axes &axes, int32_t nin, const int64_t *a, const int64_t *b) {
   for (int32_t n = 0; n < axes.noperands; ++n) {
     const int32_t nout = axes.noperands - nin;
@@ -187,8 +186,7 @@ void write_operands(const Request &request, Launch *out) {
     block.address[i] = operand.layout.address;
     block.loop_dtype[i] = loop.types[static_cast<size_t>(i)];
     block.dtype[i] = operand.layout.dtype;
-    // An output without a unit adopts the unit of the loop, as in NumPy's calls without an
-    // iterator.
+    // An output without a unit adopts the loop's unit, as in NumPy's calls without an iterator.
     if (__builtin_expect(dtype::is_time(operand.layout.dtype), 0) && signature.writes(i))
       block.dtype[i] = dtype::settle_unit(operand.layout.dtype, block.loop_dtype[i]);
     block.core_ndim[i] = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts broadcast dimensions to loop dimensions, which are dropped, flipped, sorted and
-// coalesced.
+// Converts broadcast dimensions to loop dimensions: drops, flips, sorts and coalesces them.
 #ifndef GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 #define GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 

@@ -19,8 +19,7 @@ struct KernelCall {
   std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
 };
 
-// Launches a raw kernel. Allocates nothing if there is no stream and the device has already loaded
-// the kernel's code.
+// Launches a raw kernel. Allocates nothing if it has no stream and the kernel's code is loaded.
 // Errors  as guf_kernel_launch
 guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);
 

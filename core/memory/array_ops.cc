@@ -57,8 +57,7 @@ guf_status check_casting(guf_dtype from, guf_dtype to, int32_t casting, guf_erro
                     dtype::name(from), dtype::name(to), dtype::casting_name(rule));
 }
 
-// Checks that `from` broadcasts to `to`. As in NumPy, additional leading axes of extent 1 are
-// ignored.
+// Checks that `from` broadcasts to `to`. As in NumPy, leading axes of extent 1 are ignored.
 guf_status check_broadcast(const Layout &from, const Layout &to, guf_error *error) {
   for (int32_t i = 0; i < from.ndim; ++i) {
     const int64_t extent = from.shape[from.ndim - 1 - i];
@@ -75,8 +74,7 @@ guf_status check_broadcast(const Layout &from, const Layout &to, guf_error *erro
   return GUF_OK;
 }
 
-// Copies between arrays of compatible shapes. Both arrays are kept alive until the stream has
-// finished.
+// Copies between arrays of compatible shapes, and keeps both alive until the stream has finished.
 guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *error) {
   Device *to_device = nullptr;
   Device *from_device = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack import and export. An imported tensor is untrusted: every field is checked before it is
-// used.
+// DLPack import and export. Every field of an imported tensor is checked before it is used.
 #include "core/memory/dlpack_arrays.h"
 
 #include <algorithm>
@@ -77,8 +76,7 @@ guf_status check_tensor(const guf_dlpack_tensor &tensor, guf_error *error) {
   return GUF_OK;
 }
 
-// Converts strides from elements to bytes. The stride of an axis of extent 0 or 1 is not used and
-// may have any value.
+// Converts strides from elements to bytes. Strides of axes of extent 0 or 1 may have any value.
 guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_error *error) {
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(tensor.dtype));
   for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
@@ -123,8 +121,7 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
   }
 }
 
-// Checks that the driver reports the expected device for the address. The address itself is
-// trusted.
+// Checks that the driver reports the expected device for the address, which is trusted.
 guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (device.host_memory || made.size() == 0) return GUF_OK;
   const guf_gpu_api *api = nullptr;
@@ -195,9 +192,9 @@ GivenTensor::GivenTensor(Array &array, bool copied)
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
 }
 
-// Makes the default stream wait for the consumer's stream. Queued work of the consumer may still
-// use the memory, and the memory pool reuses memory when the work on the default stream is done
-// (MemoryPool::release).
+// Makes the default stream wait for the consumer's stream. Queued work of the consumer
+// may still use the memory, and the memory pool reuses memory when the work on the
+// default stream is done (MemoryPool::release).
 GivenTensor::~GivenTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;

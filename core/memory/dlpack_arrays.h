@@ -28,15 +28,13 @@ class TakenTensor final : public BorrowedMemory {
 // stream numbers of both vendors' drivers.
 enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
 
-// The stream that the other library uses: a stream with a handle, a stream without a handle, or
-// none.
+// The other library's stream: a stream with a handle, a stream without a handle, or none.
 struct DlpackPartner {
   backend::Stream *stream;
   DlpackStream other;
 };
 
-// Imports a tensor. Parameters and errors are those of guf_array_from_dlpack. The caller has
-// checked the version.
+// Imports a tensor whose version is checked. Parameters and errors are as guf_array_from_dlpack.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of page-locked ranges. It is a linked list, because there are few ranges, and the calls
-// that search it are slow anyway. The list only grows; unused entries are reused. Readers take no
-// lock.
+// The list of page-locked ranges. It is a linked list, because there are few
+// ranges, and the calls that search it are slow anyway. The list only grows; unused
+// entries are reused. Readers take no lock.
 #include "core/memory/page_locks.h"
 
 #include <atomic>

@@ -34,8 +34,7 @@ bool is_plain(const Place &place) {
   return !place.side.swapped;
 }
 
-// Returns whether both sides contain the same bytes in the same order. Leading axes of extent 1 may
-// differ.
+// Returns whether both sides have the same bytes in order, whatever their leading axes of extent 1.
 bool same_bytes(const Place &to, const Place &from) {
   return to.side.layout.dtype == from.side.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -160,18 +159,17 @@ struct End {
   guf_status lead(const End &other, guf_error *error) const {
     return backend::order_behind(*device, order, other.order, error);
   }
-  // Fallback if `lead` fails. It polls, because a wait would clear a failure that must be reported
-  // to the program.
+  // Fallback if `lead` fails. It polls, because a wait would clear a failure of the program's work.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
     while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();
   }
 };
 
-// Copies between two devices of the same backend. Strided elements are packed on the source device,
-// and casts run on the destination device. Staging memory stays valid during the copy, because the
-// default streams of both devices wait for the copy, and a caller's stream retains the staging
-// arrays.
+// Copies between two devices of the same backend. Strided elements are packed on the
+// source device, and casts run on the destination device. Staging memory stays valid
+// during the copy, because the default streams of both devices wait for the copy, and a
+// caller's stream retains the staging arrays.
 guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &from, Stream *stream,
                          guf_error *error) {
   const auto stream_of = [stream](const Device *device) {

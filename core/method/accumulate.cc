@@ -107,8 +107,7 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                     found.c_str());
 }
 
-// Reads the indices. Contiguous int64 indices are used in place; other indices are converted into
-// `buffer`.
+// Reads the indices. Contiguous int64 indices are used in place; others are converted to `buffer`.
 guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *buffer,
                         guf_error *error) {
   const op::CallView &call = view.call;

@@ -47,8 +47,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
     GUF_TRY(settle(&view.operand, kInput, error));
     call.operand[kInput] = view.operand;
     if ((view.operand.flags & op::kScalar) != 0) {
-      // A scalar's value is stored inside the operand struct, so its address must point into the
-      // copy.
+      // A scalar's value is inside the operand struct, so its address must point into the copy.
       const uint64_t offset =
           view.operand.layout.address - reinterpret_cast<uint64_t>(&view.operand);
       call.operand[kInput].layout.address =
@@ -92,9 +91,9 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
   return run(view.call, *choice.loop, code, &geometry, error);
 }
 
-// Runs one ordinary launch per index offset. This is needed for a loop whose result dtype differs
-// from its operand dtypes, because backend methods do not support such a loop. It is slow but rare
-// (isnan.at, ldexp.at).
+// Runs one ordinary launch per index offset. This is needed for a loop whose result
+// dtype differs from its operand dtypes, because backend methods do not support such a
+// loop. It is slow but rare (isnan.at, ldexp.at).
 guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;

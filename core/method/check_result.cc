@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks outputs and masks against the input. The messages are those of NumPy's nditer, which NumPy
-// uses for reductions.
+// Checks outputs and masks against the input, with the messages of NumPy's nditer.
 #include <algorithm>
 
 #include "core/method/result.h"
@@ -10,8 +9,8 @@ namespace {
 
 using base::kNone;
 
-// Appends a shape and its axis mapping, such as "(2,)->(2,newaxis)". Leading axes that are missing
-// in the output are omitted.
+// Appends a shape and its axis mapping, such as "(2,)->(2,newaxis)". Leading axes
+// that are missing in the output are omitted.
 void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &axes,
                   base::Text *text) {
   int32_t k = 0;

@@ -61,8 +61,8 @@ guf_status describe_fold(FoldView &view, const Folding &folding, std::string *ou
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
                             const IndexOffsets &offsets, std::string *out, guf_error *error);
 
-// Returns whether the backend can run `at` with this loop as a method, which requires that all
-// dtypes of the loop are equal.
+// Returns whether the backend can run `at` with this loop as a method, which
+// requires that all dtypes of the loop are equal.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
 // Appends an axis of extent 1 to the first input of `outer` for each axis of the second input. The

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Type resolution of methods. The result is also the first operand, so a method resolves like a
-// call whose first input is the output. Without an output, it resolves like a call whose two inputs
-// are the input.
+// Type resolution of methods. The result is also the first operand, so a method
+// resolves like a call whose first input is the output. Without an output, it resolves
+// like a call whose two inputs are the input.
 #include "core/method/fold_types.h"
 
 #include <cstring>
@@ -54,8 +54,7 @@ guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &
                     types[2].c_str());
 }
 
-// Checks casts that type resolution did not check because `dtype` or the rule of the method
-// determined the types.
+// Checks casts that resolution skipped because `dtype` or the method's rule determined the types.
 guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error *error) {
   const op::OperandView &output = call.operand[kOutput];
   const guf_dtype input = call.operand[kInput].layout.dtype;

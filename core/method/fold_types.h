@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's rules that determine which ufuncs support reduce, accumulate and reduceat, and the dtype
-// of the reduction.
+// NumPy's rules for the ufuncs that support reductions, and for the dtype of a reduction.
 #ifndef GUFUNC_CORE_METHOD_FOLD_TYPES_H
 #define GUFUNC_CORE_METHOD_FOLD_TYPES_H
 

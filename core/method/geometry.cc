@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts axes to launch blocks. Kept dimensions may be traversed in any order. The order and the
-// extents of the reduced dimensions influence the bits of the result, so they must not change
-// unless the loop is exact.
+// Converts axes to launch blocks. Kept dimensions may be traversed in any order. The
+// order and the extents of the reduced dimensions influence the bits of the result, so
+// they must not change unless the loop is exact.
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -51,8 +51,7 @@ void flip_negative(Geometry *geometry) {
   }
 }
 
-// Returns whether dimension `a` should be inside `b`. Compares the output's steps first, then the
-// input's steps.
+// Returns whether dimension `a` should be inside `b`, by the output's steps, then the input's.
 bool belongs_inside(const Axis &a, const Axis &b) {
   const uint64_t steps[2][2] = {{base::magnitude(a.output_step), base::magnitude(b.output_step)},
                                 {base::magnitude(a.input_step), base::magnitude(b.input_step)}};
@@ -170,8 +169,7 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
 
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
   uint32_t flags = 0;
-  // A loop (X, Y) -> X returns X but accepts Y as its second operand, so it cannot combine partial
-  // results.
+  // A loop (X, Y) -> X cannot combine two partial results, which both have dtype X.
   const bool mixed = method == GUF_METHOD_REDUCE && loop.types[kInput] != loop.types[kLeft];
   if (mixed) flags |= GUF_METHOD_MIXED;
   if (!mixed && reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
@@ -217,8 +215,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
-    // A mixed loop reduces strictly in C order. Merging contiguous neighbours does not change the
-    // order.
+    // A mixed loop reduces strictly in C order, which merging contiguous neighbours preserves.
     coalesce(&geometry->nfold, geometry->fold);
     return;
   }

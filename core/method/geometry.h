@@ -76,17 +76,16 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
 // Appends the description of a method whose result has no elements.
 guf_status describe_nothing(std::string *out);
 
-// Appends to `out` how the backend would run the method. Appends nothing if the backend provides no
-// description.
+// Appends to `out` how the backend would run the method, or nothing if it provides no description.
 // Errors  GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error);
 
-// Removes reduced dimensions of extent 1. If the loop is exact, so that every order produces the
-// same bits, also sorts the reduced dimensions by stride and merges them where possible. A mixed
-// loop, (X, Y) -> X, keeps its order, and contiguous dimensions are merged. The dimensions of other
-// loops are not merged, except the outermost ones if there are more dimensions than a block can
-// store.
+// Removes reduced dimensions of extent 1. If the loop is exact, so that every order
+// produces the same bits, also sorts the reduced dimensions by stride and merges them where
+// possible. A mixed loop, (X, Y) -> X, keeps its order, and contiguous dimensions are
+// merged. The dimensions of other loops are not merged, except the outermost ones if there
+// are more dimensions than a block can store.
 void merge_folds(Geometry *geometry);
 
 }  // namespace gufunc::method

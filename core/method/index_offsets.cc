@@ -17,8 +17,8 @@ using base::kNone;
 
 constexpr int32_t kFirstIndex = 2;  // the argument number of the first index, for messages
 
-// Calls body(n, offset) for every index offset in C order. `steps` has one stride per dimension of
-// the broadcast index arrays.
+// Calls body(n, offset) for every index offset in C order. `steps` has one stride per
+// dimension of the broadcast index arrays.
 template <class Body>
 void walk(const IndexOffsets &offsets, const int64_t *steps, Body body) {
   const auto count = static_cast<int64_t>(offsets.array.size());
@@ -107,8 +107,8 @@ int64_t index_at(const op::OperandView &index, int64_t offset) {
                     index.layout.address + static_cast<uint64_t>(offset));
 }
 
-// Checks the 0-d indices. As in NumPy, this precedes the check of the shapes, and is also done if
-// there are no index offsets.
+// Checks the 0-d indices. As in NumPy, this precedes the check of the shapes, and is
+// also done if there are no index offsets.
 guf_status check_single_indices(const AtView &view, guf_error *error) {
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     if (view.index[axis].layout.ndim != 0) continue;
@@ -136,8 +136,7 @@ guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf
     }
     offsets->array[static_cast<size_t>(n)] += found * stride;
   };
-  // PERF. Nearly all indices are int64. Testing the dtype of each index took as much time as the
-  // rest of `at`.
+  // PERF. Nearly all indices are int64. Testing each dtype took as much time as the rest of `at`.
   if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
     walk(*offsets, steps, [&](int64_t n, int64_t offset) {
       int64_t given;

@@ -13,8 +13,7 @@ namespace gufunc::method {
 guf_status make_readable(const op::OperandView &operand, backend::Stream *stream, int32_t index,
                          guf_error *error);
 
-// Reads an element of an integer type or bool at `address`. Unsigned values above INT64_MAX wrap
-// around.
+// Reads an integer or bool element at `address`. Unsigned values above INT64_MAX wrap around.
 int64_t read_index(guf_dtype type, bool swapped, uint64_t address);
 
 }  // namespace gufunc::method

@@ -10,16 +10,15 @@ namespace gufunc::method {
 // Size of an initial value. The largest elements are those of structured dtypes.
 inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 
-// Reports that the initial value, whose dtype is `from`, cannot be converted to `to`. `what`
-// describes the value.
+// Reports that an initial value of dtype `from`, described by `what`, does not convert to `to`.
 // Errors  GUF_E_CASTING
 [[gnu::cold]] guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument,
                                       const char *what, guf_error *error);
 
-// Converts the initial value to `type` and writes it to `out`, which has kInitialValueBytes bytes.
-// Sets `*out_has` to whether there is an initial value. Waits for the view's stream if the initial
-// value is in an array. With Elements::kLeftAlone, a value in an array is not read: `*out_has` is
-// true and `out` is unspecified.
+// Converts the initial value to `type` and writes it to `out`, which has kInitialValueBytes
+// bytes. Sets `*out_has` to whether there is an initial value. Waits for the view's stream if the
+// initial value is in an array. With Elements::kLeftAlone, a value in an array is not read:
+// `*out_has` is true and `out` is unspecified.
 // Errors  GUF_E_OVERFLOW <= a Python int outside the range of the type
 //         GUF_E_VALUE <= several values;  GUF_E_CASTING <= complex to real
 //         GUF_E_DEVICE_MISMATCH <= the value is in device memory

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over more than eight axes. Each reduced axis has its own reduction tree, and a block
-// can store eight axes. For more than eight, a rule applies that depends only on the shape: of the
-// axes of extent > 1, the last seven are reduced one by one, and all earlier axes are reduced as a
-// single axis.
+// Reductions over more than eight axes. Each reduced axis has its own reduction tree, and
+// a block can store eight axes. For more than eight, a rule applies that depends only on
+// the shape: of the axes of extent > 1, the last seven are reduced one by one, and all
+// earlier axes are reduced as a single axis.
 #include "core/method/many_folds.h"
 
 #include <algorithm>

@@ -19,8 +19,7 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded,
                         pipeline::Temporaries *arrays, guf_error *error);
 
-// Sets the operands to the layout that `gather_folds` would produce, without copying, to describe a
-// reduction.
+// Sets the operands to the layout that `gather_folds` would produce, to describe a reduction.
 struct GatherBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

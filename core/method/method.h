@@ -63,8 +63,7 @@ struct AtView {
 // Whether a step may read the indices and the initial value from memory.
 enum class Elements : uint8_t { kRead, kLeftAlone };
 
-// Each function runs one method. If it allocates an output, it stores the output in `output` on
-// success.
+// Each function runs one method. On success, an allocated output is stored in `output`.
 // Errors  as methods.h lists for each method
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error);
 guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error);
@@ -75,8 +74,8 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error);
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error);
 guf_status at(AtView &view, guf_error *error);
 
-// Each function determines the types and the result shape of one method. Indices and initial values
-// in memory are not read.
+// Each function determines the types and the result shape of one method. Indices
+// and initial values in memory are not read.
 // Errors  as the method before its launch, except for values in memory
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method reduce. It resolves the types, the axes, the initial value and the output, then
-// launches once.
+// The method reduce: resolves types, axes, initial value and output, then launches once.
 #include <algorithm>
 
 #include "core/method/decide.h"

@@ -21,8 +21,7 @@ guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf
 // Errors  GUF_E_DTYPE <= a 0-d input;  GUF_E_AXIS
 guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error);
 
-// Maps each axis of the input to an axis of the result, or to kNoAxis if the result has no such
-// axis.
+// Maps each axis of the input to an axis of the result, or to kNoAxis if there is none.
 inline constexpr int32_t kNoAxis = -1;
 struct ResultAxes {
   int32_t ndim;                    // number of dimensions of the result
@@ -32,8 +31,7 @@ struct ResultAxes {
 ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
 ResultAxes same_axes(int32_t ndim);
 
-// Checks the output and the mask of reduce against the input. `place` is the argument number of the
-// output in messages.
+// Checks reduce's output and mask against the input. `place` is the output's argument number.
 // Errors  GUF_E_SHAPE <= NumPy's messages
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
                          int32_t place, guf_error *error);
@@ -80,8 +78,7 @@ guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_err
 // Finishes a method after its launches: copies staged outputs back and waits for the stream.
 guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error);
 
-// Returns whether an operand overlaps the output, so that it must be copied before the output is
-// written.
+// Returns whether an operand overlaps the output, so that it must be copied first.
 bool meets_output(const op::CallView &call, const op::OperandView &other);
 
 }  // namespace gufunc::method

@@ -227,8 +227,8 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   return failure_.keep(pipeline::call(call_, nullptr, failure_.error()));
 }
 
-// Returns a distance in bytes modulo 2^64, as for addresses, because the distance to the end of an
-// operand may exceed int64.
+// Returns a distance in bytes modulo 2^64, as for addresses, because the distance
+// to the end of an operand may exceed int64.
 int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
@@ -317,10 +317,10 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// Merges neighbouring accumulators level by level, in place: the result of each pair replaces the
-// left accumulator. If the number is odd, the last accumulator is unchanged, and the next level
-// reads it at the same place. The steps cannot overflow, because they are less than twice the size
-// of the array.
+// Merges neighbouring accumulators level by level, in place: the result of each pair
+// replaces the left accumulator. If the number is odd, the last accumulator is unchanged,
+// and the next level reads it at the same place. The steps cannot overflow, because they
+// are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;

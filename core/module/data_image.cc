@@ -25,8 +25,7 @@ guf_status malformed(const char *what, guf_error *error) {
                     "malformed module; %s is outside its segments", what);
 }
 
-// Anonymous memory for the segments, which are placed at their virtual addresses relative to its
-// start.
+// Anonymous memory for the segments, which are placed at their relative virtual addresses.
 class Copy {
  public:
   Copy() = default;
@@ -77,8 +76,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   size_ = file.span;
   for (const Elf64_Phdr &segment : file.segments) {
     if (segment.p_type != PT_LOAD) continue;
-    // ElfFile::open has checked the sizes and offsets, and check_segments has checked the
-    // addresses.
+    // ElfFile::open has checked sizes and offsets, and check_segments has checked addresses.
     std::memcpy(first_ + segment.p_vaddr, file.elf.bytes().data() + segment.p_offset,
                 segment.p_filesz);
     const uint64_t first = base() + segment.p_vaddr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel modules: tables of kernels from a file or from the program itself, and the ufuncs that a
-// module adds to a context.
+// Kernel modules: tables of kernels from a file or from the program itself, and
+// the ufuncs that a module adds to a context.
 #ifndef GUFUNC_CORE_MODULE_MODULE_H
 #define GUFUNC_CORE_MODULE_MODULE_H
 
@@ -23,8 +23,8 @@ class Module final : public base::Object {
 
   // Creates a module from a file.
   Module(std::string path, uint32_t flags, const Digest &digest, ImageRef image);
-  // Creates a module from a table that is linked into the program. `table` must have been checked
-  // and must never be freed.
+  // Creates a module from a table that is linked into the program. `table` must
+  // have been checked and must never be freed.
   explicit Module(const guf_module_v1 &table);
   ~Module() override;
 

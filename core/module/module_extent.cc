@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the size of a module file. A loaded module does not use sections, which matter here only
-// because they may be the last part of the file. `strip` rewrites sections and may remove all of
-// them.
+// Checks the size of a module file. A loaded module does not use sections, which
+// matter here only because they may be the last part of the file. `strip`
+// rewrites sections and may remove all of them.
 #include "core/module/module_extent.h"
 
 #include <elf.h>

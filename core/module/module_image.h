@@ -28,15 +28,15 @@ class ModuleImage {
 
 using ImageRef = std::shared_ptr<const ModuleImage>;
 
-// Maps the copy of the file so that its host code can run. The module's static constructors run
-// during the call. Content that is already mapped is not mapped again: `*out` then shares the image
-// and its table.
+// Maps the copy of the file so that its host code can run. The module's static
+// constructors run during the call. Content that is already mapped is not mapped again:
+// `*out` then shares the image and its table.
 // Errors  GUF_E_BAD_FILE <= the dynamic loader rejects the file, or no table or a malformed table
 //         GUF_E_ABI;  GUF_E_IO;  GUF_E_NO_MEMORY
 guf_status map_to_run(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
-// Copies the segments of the file and relocates the copy. No code of the module runs. Host images
-// are removed from the table.
+// Copies the segments of the file and relocates the copy. No code of the module
+// runs. Host images are removed from the table.
 // Errors  GUF_E_BAD_FILE <= a malformed dynamic section or table;  GUF_E_ABI
 //         GUF_E_UNSUPPORTED <= the file needs relocations that this version does not support
 guf_status copy_as_data(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads module files. All checks run on the sealed copy, so later changes of the file have no
-// effect. Headers and notes are first read from the file itself, so that a file that is not a
-// module is rejected before it is copied. These early checks only reject files and do not replace
-// the checks of the copy.
+// Reads module files. All checks run on the sealed copy, so later changes of the file
+// have no effect. Headers and notes are first read from the file itself, so that a file
+// that is not a module is rejected before it is copied. These early checks only reject
+// files and do not replace the checks of the copy.
 #include "core/module/read_module.h"
 
 #include <gufunc/module_table.h>

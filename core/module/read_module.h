@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a module file into a copy that cannot change, and checks the digest of the copy before any
-// of its code runs.
+// Reads a module file into a sealed copy, whose digest is checked before any of its code runs.
 #ifndef GUFUNC_CORE_MODULE_READ_MODULE_H
 #define GUFUNC_CORE_MODULE_READ_MODULE_H
 
@@ -27,8 +26,7 @@ struct ModuleFile {
   Digest digest = {};
 };
 
-// Opens, copies and checks a file. In a privileged process, the file must also satisfy the trust
-// rules for plugins.
+// Opens, copies and checks a file. In privileged processes, the trust rules for plugins apply, too.
 // Errors  GUF_E_IO <= the file cannot be opened, read or copied
 //         GUF_E_UNTRUSTED <= the process is privileged, and the owner or mode of the file or of a
 //                            directory above it is not acceptable

@@ -39,8 +39,7 @@ int make_memory_file(const char *path) {
   return made < 0 && errno == EINVAL ? memfd_create(name, flags) : made;
 }
 
-// Returns whether a write of this size would exceed RLIMIT_FSIZE, which would end the process with
-// SIGXFSZ.
+// Returns whether a write would exceed RLIMIT_FSIZE and end the process with SIGXFSZ.
 bool exceeds_file_limit(uint64_t size) {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's view of a call. The C API layer fills it. It is stored on the caller's stack and owns
-// nothing.
+// The core's view of a call, which the C API layer fills on the caller's stack. It owns nothing.
 #ifndef GUFUNC_CORE_OP_CALL_VIEW_H
 #define GUFUNC_CORE_OP_CALL_VIEW_H
 
@@ -61,9 +60,9 @@ inline bool is_missing(const OperandView &operand) {
 struct CallView {
   Ufunc *ufunc;
   int32_t noperands;
-  // The number of separate outputs. If the signature has no outputs, a call may pass separate
-  // outputs for its inout operands. They are stored in operand[noperands .. noperands + nseparate -
-  // 1], in order.
+  // The number of separate outputs. If the signature has no outputs, a call may
+  // pass separate outputs for its inout operands. They are stored in
+  // operand[noperands .. noperands + nseparate - 1], in order.
   int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of resolution results for one list of loops. It is append-only, bounded, and read without
-// a lock.
+// An append-only, bounded cache of resolution results for a list of loops, read without a lock.
 #ifndef GUFUNC_CORE_OP_CHOICE_CACHE_H
 #define GUFUNC_CORE_OP_CHOICE_CACHE_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a signature: a parser that translates them to postfix programs, and the evaluation
-// of a program.
+// The rules of a signature: their translation to postfix programs, and the programs' evaluation.
 #include "core/op/dim_rules.h"
 
 #include <algorithm>
@@ -202,8 +201,7 @@ class RuleParser {
   Signature *signature_;
 };
 
-// Divides and rounds toward minus infinity. Returns false for a zero divisor and for INT64_MIN /
-// -1, which overflows.
+// Divides, rounding toward minus infinity. Returns false for b == 0 and for INT64_MIN / -1.
 bool floor_divide(int64_t a, int64_t b, int64_t *out) {
   if (b == 0 || (a == INT64_MIN && b == -1)) return false;
   const int64_t quotient = a / b;

@@ -15,8 +15,8 @@ namespace gufunc::op {
 //   sum    ::= term {("+" | "-") term}
 //   term   ::= factor {("*" | "//") factor}
 //   factor ::= integer | name | "(" sum ")" | ("min" | "max") "(" sum {"," sum} ")"
-// The left side of a rule is a dimension that only outputs contain. The names in an expression are
-// dimensions of inputs.
+// The left side of a rule is a dimension that only outputs contain. The names
+// in an expression are dimensions of inputs.
 // Errors  GUF_E_SIGNATURE <= malformed rules; the message contains the position
 guf_status parse_rules(std::string_view text, Signature *signature, guf_error *error);
 

@@ -20,8 +20,7 @@ namespace gufunc::op {
 // added to the ufunc are destroyed with it.
 class ModuleEntry {
  public:
-  // Creates the entry and parses every signature. The table must have been checked. Throws
-  // std::bad_alloc.
+  // Parses every signature of a table that was checked before. Throws std::bad_alloc.
   static guf_status make(const guf_module_v1 &table, base::Object *module,
                          std::shared_ptr<ModuleEntry> *out, guf_error *error);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of signatures. It reads the text once, with NumPy's order of checks and NumPy's
-// messages.
+// The parser of signatures, which reads the text once, with NumPy's checks and messages in order.
 #include "core/op/signature.h"
 
 #include <algorithm>
@@ -106,8 +105,7 @@ class SignatureParser {
     return GUF_OK;
   }
 
-  // Adds a dimension that is new, or checks that a known dimension has the same modifiers as
-  // before.
+  // Adds a new dimension, or checks that a known dimension has the same modifiers as before.
   guf_status place(size_t start, CoreDim dim) {
     size_t index = 0;
     while (index < out_->dims.size() && out_->dims[index].name != dim.name) ++index;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a user-defined accumulator of several values. A generalized ufunc (the leaf)
-// computes an accumulator from the elements of a base block, a second ufunc (merge) combines two
-// accumulators, and an optional third ufunc (finish) computes the results from the final
-// accumulator.
+// Reductions with a user-defined accumulator of several values. A generalized ufunc
+// (the leaf) computes an accumulator from the elements of a base block, a second
+// ufunc (merge) combines two accumulators, and an optional third ufunc (finish)
+// computes the results from the final accumulator.
 #ifndef GUFUNC_CORE_OP_STATE_FOLD_H
 #define GUFUNC_CORE_OP_STATE_FOLD_H
 

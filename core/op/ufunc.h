@@ -25,12 +25,11 @@ namespace gufunc::op {
 // The number of devices for which a loop stores kernels: the cpu and 16 others.
 inline constexpr int kMaxDevices = 17;
 
-// A loop of a ufunc, which is destroyed with the ufunc. Its kernels are looked up per device on
-// first use.
+// A loop, owned by its ufunc. Its kernels are looked up per device on first use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  // A guf_loop_kind. For a builtin loop, backend::kernel_of copies it from the backend's table when
-  // it looks up the kernel.
+  // A guf_loop_kind. For a builtin loop, backend::kernel_of copies it from the
+  // backend's table when it looks up the kernel.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
   // The error message of a loop of a module or backend that can fail. Set together with the kernel.
   mutable std::atomic<const char *> failure{nullptr};
@@ -50,30 +49,27 @@ struct Loop {
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
   base::Ref<base::Object> owner;  // retains the module
-  // Indexed by device number. backend::kernel_of sets each entry once; nullptr if not looked up
-  // yet.
+  // Indexed by device number. backend::kernel_of sets each entry once; nullptr until then.
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
   // The loop's reduction entry points, indexed by device number. backend::fold_of sets each entry
   // once. An entry that points to the loop itself means that the device has no such entry point.
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
 
-// Returns whether the code is a function that a program registered. The library has no information
-// about such a function.
+// Returns whether a program registered the function, about which the library has no information.
 inline bool is_host_function(const Loop &loop) {
   return loop.host != nullptr;
 }
 
 // An immutable list of loops, with a cache of the choices among them. Adding a loop creates a new
 // list, so a call uses the loops of one moment, and a cached choice never outlives its list.
-// its list.
 struct LoopList {
   std::vector<Loop *> loops;
   mutable ChoiceCache choices;
 };
 
-// Creates the pending call of `destroy`; empty if `destroy` is nullptr. Throws std::bad_alloc, in
-// which case no call is pending.
+// Creates the pending call of `destroy`; empty if `destroy` is nullptr. Throws
+// std::bad_alloc, in which case no call is pending.
 base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user);
 
 // The rule by which NumPy resolves a ufunc, if a plain search of the loops is not enough
@@ -132,8 +128,7 @@ class Ufunc final : public base::Object {
   // Adds all loops or none. Other threads never find only some of them.
   guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);
 
-  // Returns the parts of a reduction with a user-defined accumulator, or nullptr if the ufunc has
-  // none.
+  // Returns the parts of a reduction with a user-defined accumulator, or nullptr for other ufuncs.
   const StateFold *state_fold() const { return state_fold_.load(std::memory_order_acquire); }
   // Errors  GUF_E_SIGNATURE <= the parts do not match
   //         GUF_E_EXISTS <= the ufunc is a reduction already

@@ -10,8 +10,7 @@
 namespace gufunc::op {
 namespace {
 
-// Adapts guf_destroy_fn to the signature of the callback queue: the function pointer is passed as
-// the value.
+// Adapts guf_destroy_fn to the callback queue: the function pointer is passed as the value.
 void run_destroy(void *user, uint64_t function) {
   reinterpret_cast<guf_destroy_fn>(function)(user);
 }

@@ -247,8 +247,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // If a mask is given, it has an address even if it is the scalar true, which is removed on
-  // devices.
+  // A given mask has an address even if it is the scalar true, which is removed on devices.
   const guf_operand *where = call.args->where;
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
@@ -256,8 +255,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   OverlapWork work = {0, 0, false};
   find_overlaps(call, &work);
-  // The mask must be copied, because it is read again when staged outputs are stored, after other
-  // outputs have been written.
+  // The mask must be copied, because it is read again when staged outputs are
+  // stored, after other outputs have been written.
   if (work.staged != 0 && call.has_where && has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);

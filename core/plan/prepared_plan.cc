@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of plans. A launch checks the addresses against the plan's assumptions, copies the used
-// parts of the plan's block, and calls the backend. Without a stream, it allocates nothing, takes
-// no lock and formats nothing.
+// Launches of plans. A launch checks the addresses against the plan's assumptions, copies the
+// used parts of the plan's block, and calls the backend. Without a stream, it allocates
+// nothing, takes no lock and formats nothing.
 #include "core/plan/prepared_plan.h"
 
 #include <gufunc/float_control.hpp>
@@ -29,9 +29,9 @@ inline void copy_few(const T *from, int32_t count, T *to) {
   for (int32_t k = 0; k < count; ++k) to[k] = from[k];
 }
 
-// PERF. Most calls have few operands. A copy of fixed size needs one or two instructions, whereas a
-// loop over the operands is a call of memcpy or a vectorised loop with a prologue (19 of the 29 ns
-// of a launch).
+// PERF. Most calls have few operands. A copy of fixed size needs one or two
+// instructions, whereas a loop over the operands is a call of memcpy or a vectorised
+// loop with a prologue (19 of the 29 ns of a launch).
 template <class T>
 inline void copy_fixed(const T *from, T *to) {
   std::memcpy(to, from, static_cast<size_t>(kFewOperands) * sizeof(T));
@@ -113,8 +113,7 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
   copy_few(from.mask_step, std::max(from.nloop, 1), block->mask_step);
 }
 
-// Like fill_block, for a plan with few operands, one loop dimension, no mask, no core dimensions
-// and no stages.
+// Like fill_block, for few operands, one loop dimension, no mask, no core dimensions, no stages.
 void PreparedPlan::fill_small_block(const uint64_t *addresses, guf_launch_block *block) const {
   const guf_launch_block &from = block_;
   static_assert(offsetof(guf_launch_block, size) == 32);

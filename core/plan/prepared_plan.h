@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that is prepared once and launched many times. A plan is immutable, so several threads may
-// launch it at once.
+// A call that is prepared once and launched many times. Several threads may launch it at once.
 #ifndef GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 #define GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 
@@ -31,8 +30,8 @@ class PreparedPlan final : public base::Object {
   static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
 
   uint64_t workspace() const { return workspace_; }
-  // Describes as text what the plan does and why. The backend's part is created here, because
-  // launches do not need it.
+  // Describes as text what the plan does and why. The backend's part is
+  // created here, because launches do not need it.
   std::string text() const;
 
   // Errors  as guf_plan_launch

@@ -47,8 +47,7 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   return check_backend_note(out->note, error);
 }
 
-// Examines one file. A rejected file is listed under the backend name in its file name, with the
-// reason.
+// Examines one file. A rejected file is listed by the name in its file name, with the reason.
 std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRule &trust) {
   auto record = std::make_unique<Record>();
   record->path = candidate.path;
@@ -60,9 +59,9 @@ std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRul
   return record;
 }
 
-// Returns whether `a` is preferred to `b`, a backend of the same name that was found earlier. A
-// usable backend is preferred to an unusable one, then the higher priority decides, and then the
-// order of the search.
+// Returns whether `a` is preferred to `b`, a backend of the same name that was found
+// earlier. A usable backend is preferred to an unusable one, then the higher priority
+// decides, and then the order of the search.
 bool is_better(const Record &a, const Record &b) {
   const bool a_usable = a.listed.status == GUF_OK, b_usable = b.listed.status == GUF_OK;
   return a_usable != b_usable ? a_usable : a_usable && a.priority > b.priority;
@@ -74,8 +73,7 @@ void add_unless_worse(std::unique_ptr<Record> record, std::vector<std::unique_pt
     return;
   }
   for (std::unique_ptr<Record> &other : *list) {
-    // The file is already listed under another name. A file that could not be opened has no
-    // identity.
+    // The same file under another name. Files that could not be opened have no identity.
     if (record->identity.inode != 0 && other->identity == record->identity) return;
     if (other->name != record->name) continue;
     if (is_better(*record, *other)) std::swap(other, record);
@@ -100,8 +98,7 @@ void add_linked_in(std::vector<std::unique_ptr<Record>> *list) {
   list->push_back(std::move(record));
 }
 
-// Marks a backend as disabled. The cpu backend cannot be disabled, because host memory belongs to
-// it.
+// Marks a backend as disabled. Not possible for the cpu backend, to which host memory belongs.
 void switch_off(Record *record, const char *variable) {
   if (record->name == "cpu") return;
   record->listed = {GUF_E_NO_BACKEND, 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the note of a plugin. The text is from an untrusted file, so its length, its characters
-// and every key are checked.
+// Parses the note of a plugin. The text is from an untrusted file, so its length,
+// its characters and every key are checked.
 #include "core/plugin/note.h"
 
 #include <gufunc/backend.h>

@@ -44,8 +44,7 @@ guf_status no_method_text(void *, const guf_backend_method *, char *, size_t, gu
                     "the backend does not describe methods");
 }
 
-// A table with guard bytes at its end, which detect a plugin that was built with a longer table and
-// writes beyond the end.
+// A table with guard bytes, which detect a plugin that was built with a longer table.
 struct TableBuffer {
   guf_backend_api api;
   unsigned char guard[256];

@@ -15,8 +15,7 @@
 namespace gufunc::plugin {
 namespace {
 
-// The list of backends. It and older lists are never freed, because readers may still use an older
-// list.
+// A list of backends. Lists are never freed, because readers may still use an older list.
 struct RecordList {
   std::vector<Record *> records;
   const RecordList *older = nullptr;
@@ -69,8 +68,8 @@ guf_status refuse_when_shut_down(guf_error *error) {
                     "the library was shut down; it opens no device any more");
 }
 
-// Opens the plugin's file. If the file has been replaced since it was listed, all checks are
-// repeated on the new file.
+// Opens the plugin's file. If the file has been replaced since it was listed,
+// all checks are repeated on the new file.
 guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
   const char *const path = record.path.c_str();
   base::CheckedFile file;
@@ -332,8 +331,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });
 
-  // The new list is built under the lock, so that no concurrent addition is lost. Readers take no
-  // lock.
+  // The new list is built under the lock, so that no concurrent addition is lost.
   const std::lock_guard<base::ForkLock> lock(list_lock());
   auto fresh = std::make_unique<RecordList>();
   fresh->older = published.load(std::memory_order_acquire);

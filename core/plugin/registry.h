@@ -17,8 +17,7 @@
 
 namespace gufunc::plugin {
 
-// Whether a backend is usable, and why not. Written before it is published, and then never
-// modified.
+// Whether a backend is usable, and why not. Never modified after it is published.
 struct Outcome {
   guf_status status = GUF_OK;
   int32_t native_code = 0;
@@ -47,8 +46,7 @@ struct Record final : backend::Backend {
   static constexpr int32_t kMostIndices = 64;
   std::array<Place, kMostIndices> places;  // indexed by the backend's device number
 
-  // Returns the first failure of listing, opening and probing, considering only the steps that have
-  // run.
+  // Returns the first failure of those steps (listing, opening, probing) that have run.
   const Outcome &state() const;
 };
 
@@ -79,8 +77,8 @@ guf_status load_backend(const char *path, guf_error *error);
 // remaining backends are unchanged.
 guf_status shut_down(uint64_t timeout_ns, guf_error *error);
 
-// Returns whether shut_down was called. Costs one load. After shut_down, work that needs a device
-// fails with GUF_E_SHUTDOWN.
+// Returns whether shut_down was called. Costs one load. After shut_down, work that
+// needs a device fails with GUF_E_SHUTDOWN.
 bool is_shut_down();
 
 // Makes the next cpu_device() look up the device again, so that it reports the shutdown.

@@ -67,8 +67,7 @@ void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
   }
 }
 
-// Parses a file with one absolute path per line. '#' begins a comment. Leading and trailing spaces
-// are ignored.
+// Parses one absolute path per line. '#' begins a comment. Surrounding spaces are ignored.
 void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   constexpr std::string_view kSpace = " \t\r";
   while (!text.empty()) {

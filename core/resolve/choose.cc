@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a loop for the types of a call. The result of the search is cached for each
-// combination of types.
+// The choice of a loop for the types of a call. Results are cached per combination of types.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -19,10 +18,10 @@ using op::OperandView;
 
 constexpr int32_t kMostKeyed = 9;  // maximal number of operands in a key
 
-// PERF. Every call computes a key, so a key is computed from the bits of the dtypes, without a
-// table or a branch on the type. Each operand occupies six bits: the type code (0..6) and the
-// logarithm of the size. Type code 7 belongs to no dtype and marks missing outputs and weak
-// scalars.
+// PERF. Every call computes a key, so a key is computed from the bits of the
+// dtypes, without a table or a branch on the type. Each operand occupies six bits:
+// the type code (0..6) and the logarithm of the size. Type code 7 belongs to no
+// dtype and marks missing outputs and weak scalars.
 constexpr uint64_t type_code(guf_dtype type) {
   return (type & 7U) | static_cast<uint64_t>(__builtin_ctz(dtype::itemsize(type) | 16U)) << 3;
 }
@@ -61,8 +60,8 @@ uint64_t timed_code(const OperandView &operand) {
   return key << 11 | static_cast<uint64_t>(call.casting);
 }
 
-// Returns the cache key of a call, or 0 if the call cannot be cached. Sets `*out_plain` if every
-// operand already has a dtype.
+// Returns the cache key of a call, or 0 if the call cannot be cached. Sets
+// `*out_plain` if every operand already has a dtype.
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
   if (call.casting == GUF_CASTING_NO) return 0;  // keys do not contain the byte order
@@ -188,8 +187,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   return GUF_OK;
 }
 
-// Chooses a loop by NumPy's rules for datetime types, then applies the same checks as to other
-// calls.
+// Chooses a loop by NumPy's rules for datetime types, then checks it like other calls.
 guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
                         guf_error *error) {
   const op::LoopList &list = call->ufunc->loops();

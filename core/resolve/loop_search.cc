@@ -31,8 +31,7 @@ int weak_rank(int32_t kind) {
   return kind == GUF_OPERAND_WEAK_FLOAT || kind == GUF_OPERAND_WEAK_COMPLEX ? 2 : 1;
 }
 
-// Returns whether the loop has the fixed type of every fixed operand, and `accepts` returns true
-// for all other inputs.
+// Returns whether the loop has every fixed type, and `accepts` is true for all other inputs.
 template <class Accepts>
 bool matches(const TypeQuery &query, const op::Loop &loop, Accepts accepts) {
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -107,9 +106,9 @@ bool any_structured(const TypeQuery &query) {
                      [](guf_dtype type) { return dtype::is_structured(type); });
 }
 
-// Applies the type rule of the ufunc. Except in logical ufuncs, a rule applies only if no operand
-// has a fixed type, or if the same type is requested for all operands. `*out_index` stays kNotFound
-// if no rule applies.
+// Applies the type rule of the ufunc. Except in logical ufuncs, a rule applies only if no
+// operand has a fixed type, or if the same type is requested for all operands.
+// `*out_index` stays kNotFound if no rule applies.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const guf_dtype requested = requested_of_all(query);
@@ -144,8 +143,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
   }
 }
 
-// Uses the type of dtype= for the inputs, too, if no loop with these outputs accepts the inputs by
-// a safe cast.
+// Uses the outputs' dtype= for the inputs, too, if no loop accepts the inputs by a safe cast.
 int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   const guf_dtype type = fixed_output(query);
   return type == 0 ? kNotFound : find_uniform(query, list, type);
@@ -244,8 +242,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
   }
   out->weak_is_weak = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
-  // Ints are compared with integer dtypes exactly, even if signature= fixes the type of the other
-  // side.
+  // Ints are compared with integer dtypes exactly, even if signature= fixes the other type.
   if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
   return GUF_OK;
 }
@@ -270,8 +267,8 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
     if (!query.weak[i] || (only_named && !named)) continue;
-    // A scalar that `type` cannot represent at all is rejected later, after the values of the other
-    // scalars have been checked.
+    // A scalar that `type` cannot represent at all is rejected later, after the
+    // values of the other scalars have been checked.
     const bool taken = named || takes(query.call->operand[i].kind, type);
     const guf_dtype first = taken ? type : type_before_cast(query, i, type);
     if (query.have[i] != first) return refuse_weak(query, i, first, error);

@@ -19,8 +19,7 @@ struct TypeQuery {
   bool any_input_fixed;
   bool weak_is_weak;  // whether scalars adopt the kind of the arrays, which is at least theirs
 
-  // Returns whether the search considers the type of the operand, which is an input that the loop
-  // reads.
+  // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
 };
 
@@ -46,23 +45,22 @@ struct Found {
 // Errors  GUF_E_NO_LOOP <= no loop accepts the types; NumPy's message
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
-// Checks that, under `equiv`, a Python scalar beside other inputs does not change its type. As in
-// NumPy, `no` permits the change. With `unchecked_inputs`, only the inputs whose types signature=
-// names are checked.
+// Checks that, under `equiv`, a Python scalar beside other inputs does not change its
+// type. As in NumPy, `no` permits the change. With `unchecked_inputs`, only the inputs
+// whose types signature= names are checked.
 // Errors  GUF_E_CASTING <= the type changes; the message names the operand
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// Which casts of inputs check_casts checks: all of them (kJudged) or none (kFree). It always checks
-// the casts of outputs.
+// Selects the casts of inputs that check_casts checks: all (kJudged) or none (kFree).
 enum class Inputs {
   kJudged,
   kOfAnyType,  // checks only the byte order
   kFree,
 };
 
-// Checks every cast that the loop needs, in the order of the operands. `no` also forbids a change
-// of the byte order.
+// Checks every cast that the loop needs, in the order of the operands. `no`
+// also forbids a change of the byte order.
 // Errors  GUF_E_CASTING <= a forbidden cast; the message names the first such operand
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
                        guf_error *error);

@@ -39,8 +39,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     text->add("structured dtype '%s'", name);
     return;
   }
-  // The letter after the prefix is a capital, too: the class of "uint8" is UInt8DType, and that of
-  // "bfloat16" is BFloat16DType.
+  // The letter after the prefix is a capital, too: the class of "uint8" is UInt8DType,
+  // and that of "bfloat16" is BFloat16DType.
   const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));
@@ -83,8 +83,7 @@ const char *type_text(const TypeQuery &query, int32_t i) {
   }
 }
 
-// Appends the types of the inputs, which NumPy's messages do not contain: "; got float32 and
-// int64".
+// Appends the types of the inputs, which NumPy's messages omit: "; got float32 and int64".
 void add_found(base::Text *text, const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   for (int32_t i = 0; i < nin; ++i)

@@ -7,8 +7,7 @@
 
 namespace gufunc::resolve {
 
-// These functions return GUF_E_NO_LOOP, except refuse_weak and refuse_cast, which return
-// GUF_E_CASTING.
+// refuse_weak and refuse_cast return GUF_E_CASTING; all other functions return GUF_E_NO_LOOP.
 
 // No loop accepts the inputs by safe casts.
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
@@ -16,8 +15,7 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 // No loop has exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
-// Like refuse_types, if types were requested: all operands resolved to dtype `type`, which no loop
-// has.
+// Like refuse_types, if types were requested: no loop has `type`, which all operands resolved to.
 guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
 // The types of the operands do not match in a binary operator on datetime types.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);

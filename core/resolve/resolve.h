@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a loop for the types of a call: NumPy's search by safe casts, then a check of the
-// casting rule for each operand.
+// The choice of a loop for the types of a call: NumPy's search by safe casts, then a
+// check of the casting rule for each operand.
 #ifndef GUFUNC_CORE_RESOLVE_RESOLVE_H
 #define GUFUNC_CORE_RESOLVE_RESOLVE_H
 

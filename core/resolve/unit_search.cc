@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of a ufunc determines the types of the operands, whose classes then select the loop.
-// Datetime arithmetic uses signature= and dtype= only if a loop for the operands' own types has the
-// requested types.
+// The rule of a ufunc determines the types of the operands, whose classes then select
+// the loop. Datetime arithmetic uses signature= and dtype= only if a loop for the
+// operands' own types has the requested types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
   return GUF_OK;
 }
 
-// Rule of divide, floor_divide and remainder. `ratio` is the result type for two timedeltas, or 0
-// if the result is a timedelta.
+// Rule of divide, floor_divide and remainder. `ratio` is the result type for two
+// timedeltas, or 0 if the result is a timedelta.
 guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error *error) {
   const guf_dtype time = query.have[0];
   const guf_dtype by = query.have[1];
@@ -216,8 +216,7 @@ guf_dtype asked_of_each(const TypeQuery &query) {
   return one ? output : guf_dtype{GUF_DTYPE_UNSPECIFIED};
 }
 
-// Finds the first loop with the requested types. `accepts` tests the types of inputs without a
-// requested type.
+// Finds the first loop with the requested types. `accepts` tests all other input types.
 template <class Accepts>
 int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
   for (size_t k = 0; k < list.loops.size(); ++k) {

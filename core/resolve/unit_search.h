@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of loops for datetime64 and timedelta64: NumPy's rules for each ufunc, and the
-// resulting units.
+// The choice of loops for datetime64 and timedelta64: NumPy's rules, and the resulting units.
 #ifndef GUFUNC_CORE_RESOLVE_UNIT_SEARCH_H
 #define GUFUNC_CORE_RESOLVE_UNIT_SEARCH_H
 
@@ -8,8 +7,7 @@
 
 namespace gufunc::resolve {
 
-// Returns whether datetime types determine the loop: an input has such a type, or signature= or
-// dtype= requests one.
+// Returns whether an input, signature= or dtype= has a datetime type, which determines the loop.
 bool is_timed(const TypeQuery &query);
 
 // A loop of the ufunc, and the types with units on which it runs.

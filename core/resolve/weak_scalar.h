@@ -29,8 +29,7 @@ bool takes(int32_t weak_kind, guf_dtype type);
 // `alone`, the scalar is the only input, and the dtype of a huge int that fits in uint64 is uint64.
 guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 
-// Converts the value to `type` and writes it to operand->cast_value. The layout then describes the
-// converted value.
+// Converts the value to `type`, stores it in operand->cast_value, and adapts the layout.
 // Errors  GUF_E_OVERFLOW <= an int outside the range of the type; nothing is written
 //         GUF_E_VALUE <= a float or complex scalar to a datetime type
 //         GUF_E_CASTING <= a scalar to a structured dtype
@@ -40,9 +39,9 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
 // Errors  GUF_E_VALUE <= NaN;  GUF_E_OVERFLOW <= an infinity
 guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error);
 
-// Like `convert`, but uses the conversions of Python's bool(), int(), float() and complex() under
-// every casting rule. For the initial value of reduce, and for operands whose type signature=
-// names.
+// Like `convert`, but uses the conversions of Python's bool(), int(), float()
+// and complex() under every casting rule. For the initial value of reduce, and
+// for operands whose type signature= names.
 // Errors  GUF_E_OVERFLOW <= a value outside the range of the type, or an infinity to an int
 //         GUF_E_VALUE <= NaN to an int;  GUF_E_CASTING <= complex to a real type
 guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);

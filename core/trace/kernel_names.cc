@@ -25,8 +25,7 @@ constexpr size_t kEntries = 4096;
 constinit Entry entries[kEntries];
 constinit base::ForkLock naming_lock;
 
-// Returns the kernel's entry, or an unused entry for the kernel. Returns nullptr if the table is
-// full.
+// Returns the kernel's entry, or an unused entry, or nullptr if the table is full.
 Entry *find_entry(const void *kernel) {
   const size_t start = (reinterpret_cast<uintptr_t>(kernel) >> 4) * 0x9E3779B97F4A7C15U >> 40;
   for (size_t i = 0; i < kEntries; ++i) {

@@ -6,8 +6,7 @@
 namespace gufunc::trace {
 namespace {
 
-// Returns the number of distinct elements along a dimension, which is 1 if the operand is
-// broadcast.
+// Returns the number of distinct elements along a dimension: 1 if the operand is broadcast.
 uint64_t extent(int64_t size, int64_t step) {
   return step == 0 ? 1 : static_cast<uint64_t>(size);
 }

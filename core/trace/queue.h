@@ -11,8 +11,8 @@
 
 namespace gufunc::trace {
 
-// One slice of the trace. In a slice of a thread, `work.thread` is the thread and `work.call` is
-// the number of the call.
+// One slice of the trace. In a slice of a thread, `work.thread` is the thread
+// and `work.call` is the number of the call.
 struct Record {
   guf_trace_work work;
   int32_t backend;  // index for backend_name; -1 for none
@@ -27,8 +27,7 @@ class Queue {
 
   bool allocate();  // returns false if memory is exhausted
 
-  // Adds a record without a lock. If the queue is full, counts the record as lost and returns
-  // false.
+  // Adds a record without a lock. If the queue is full, counts a lost record and returns false.
   bool put(const Record &record);
   // Removes a record. Must not be called by several threads at the same time.
   bool take(Record *out);

@@ -3,7 +3,6 @@
 // trace, the core calls the slots of the backends directly. With a trace, every slot that runs work
 // is wrapped, and each call is a slice on the track of its thread. Backends with the extension
 // "gufunc.trace" also report the work of their streams.
-// "gufunc.trace" also report the work of their streams.
 //
 // Tracing never makes the traced calls fail. Frequent calls add records to a bounded queue without
 // a lock; records that do not fit are counted. One thread writes the file.
@@ -24,8 +23,7 @@ namespace internal {
 extern std::atomic<uint32_t> recording_epoch;
 }  // namespace internal
 
-// Returns whether this process records. A forked child does not record, because the trace file
-// belongs to its parent.
+// Returns whether this process records. A forked child never does: its parent owns the file.
 inline bool on() {
   const uint32_t epoch = internal::recording_epoch.load(std::memory_order_acquire);
   return __builtin_expect(epoch != 0, 0) && epoch == base::fork_epoch();
@@ -41,12 +39,10 @@ void name_kernel(const void *kernel, const char *name);
 // Makes the writer thread write all records immediately. Does not wait for the writer.
 void hurry();
 
-// Closes the file after all records are written, which takes at most a few seconds. Nothing is
-// recorded afterwards.
+// Closes the file when all records are written, after a few seconds at most. Ends the recording.
 void end();
 
-// Adds a text of at most 95 characters at the current time, on the track of the calling thread.
-// Requires on().
+// Adds a text of at most 95 characters at this time, on this thread's track. Requires on().
 void note(const char *text);
 
 // Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued during the

@@ -25,8 +25,7 @@ class TraceFile {
   //         nor a character device, or is in use by another process
   guf_status open(const char *path, guf_error *error);
 
-  // Adds one event, which is a JSON object without a trailing comma. Events are buffered until the
-  // buffer is full.
+  // Adds one event, a JSON object without a trailing comma. Events are buffered.
   // Errors  GUF_E_IO <= the file cannot be written; it then ends with the last complete buffer
   guf_status add(const char *event, size_t length, guf_error *error);
   // Writes the buffered events.

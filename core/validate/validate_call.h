@@ -25,8 +25,7 @@ guf_status check_fp_flags(const guf_call_args &args, guf_error *error);
 guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_buffer,
                         array::Layout *out, guf_error *error);
 
-// Checks the operands of a call: their kinds, outputs that are read-only or overlap themselves, and
-// the mask.
+// Checks the operands of a call: kinds, mask, and outputs that are read-only or self-overlapping.
 // Errors  GUF_E_ARG <= an output is not an array or tensor
 //         GUF_E_READ_ONLY, GUF_E_OVERLAP <= an output;  GUF_E_CASTING <= the mask is not bool
 guf_status check_operands(const op::CallView &call, guf_error *error);
