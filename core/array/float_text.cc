@@ -112,7 +112,7 @@ double exponent_cutoff(FloatFormat format) {
 }
 
 double scalar_exponent_cutoff(FloatFormat format) {
-  switch (format) {  // 10 to the power of the exact decimal digits
+  switch (format) {  // 10 to the power of the number of exact decimal digits
     case FloatFormat::kF16:
       return 1e3;
     case FloatFormat::kBf16:

@@ -46,7 +46,7 @@ int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
 
 int64_t ceil_divide(int64_t a, int64_t b) {
   return a <= 0 ? 0 : (a - 1) / b + 1;
-}  // never negative
+}  // the result is never negative
 
 // Returns whether first * y + second * z = target has a solution within the bounds.
 bool solve_two(const Term &first, const Term &second, int64_t target) {
@@ -151,7 +151,7 @@ class Search {
   int64_t slack_ = 0;
 };
 
-// Returns the absolute value of a stride; for INT64_MIN (empty layouts only), INT64_MIN itself.
+// Returns the absolute value of a stride. INT64_MIN, which only empty layouts have, is unchanged.
 int64_t length_of(int64_t stride) {
   return static_cast<int64_t>(base::magnitude(stride));
 }

@@ -68,7 +68,7 @@ class Printer {
     *line += text.size();
   }
 
-  // Appends a word. A word that does not fit goes to the next line, unless the line is still empty.
+  // Appends a word. A word that does not fit starts the next line, unless the line is still empty.
   static void put_word(const std::string &word, size_t indent, size_t width, size_t *line,
                        std::string *out) {
     if (*line + word.size() > width && *line > indent) {

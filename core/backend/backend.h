@@ -53,7 +53,7 @@ class Device final : public base::Object {
   int32_t number = 0;      // number within the process; index into op::Loop::kernels
   bool host_memory = false;
   guf_backend_device_info info = {};
-  std::string spec;  // such as "cpu" or "cuda:0"
+  std::string spec;  // the name, such as "cpu" or "cuda:0"
   uint64_t handle = 0;
   AutomaticDevice automatic{this};  // published when a program requests "auto"
 

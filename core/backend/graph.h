@@ -35,7 +35,7 @@ guf_status begin_capture(Stream &stream, guf_error *error);
 void abandon_capture(Stream &stream);
 
 // Returns whether begin_capture is capturing the stream. For a stream that the program owns, also
-// asks the plugin whether the program itself is capturing it.
+// queries the plugin whether the program itself is capturing it.
 bool is_captured(const Stream &stream);
 
 // Rejects an operation that cannot be part of a graph. Rejecting it here leaves the capture valid;

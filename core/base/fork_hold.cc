@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kOneFork = 1U << 16;
 constexpr long kNapNanoseconds = 100'000;
-constexpr int kMostNaps = 100'000;  // ten seconds
+constexpr int kMostNaps = 100'000;  // ten seconds in total
 
 // The lower 16 bits count the ForkHold objects, the upper 16 bits count the forks.
 constinit std::atomic<uint32_t> fork_state{0};

@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
   kAutomatic = 11,  // also a device, see backend::AutomaticDevice
 };
 
-const char *kind_name(Kind kind);  // for messages, such as "array"
+const char *kind_name(Kind kind);  // a name for messages, such as "array"
 
 // Base class of everything that has a handle. A new object has one internal reference, which its
 // creator owns. Internal references form no cycles (array -> storage, plan -> ufunc -> module).
@@ -101,7 +101,7 @@ void collect();
 // on the handle of an immortal object (a device).
 uint64_t publish(Object *object, bool immortal = false);
 
-// Returns the object of a live handle of this kind, or nullptr. Takes 2 ns. Adds no reference.
+// Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns.
 Object *find(uint64_t handle, Kind kind);
 
 // Add or drop one external reference. Return false if `handle` is not a live handle of this kind.

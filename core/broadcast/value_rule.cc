@@ -36,7 +36,7 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// Decodes an element. Returns false for dtypes that cannot be sizes, such as complex.
+// Decodes an element. Returns false for dtypes that cannot be sizes, like complex and float16.
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:

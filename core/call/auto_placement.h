@@ -29,8 +29,8 @@ bool is_heavy(const AutoWeight &weight);
 // Whether a call on device auto may run on the automatic device instead of the host.
 enum class AutoMove : uint8_t {
   kNever,    // the call stays on the host
-  kWhole,    // only if the device's memory has room for all operands
-  kInChunks  // even if the device's memory has room for chunks only
+  kWhole,    // the call may run on the device if all operands fit in its memory
+  kInChunks  // the call may run on the device if chunks of the operands fit
 };
 
 // Sets auto_placement of a call whose types and shapes are known. Assigns the call to the automatic

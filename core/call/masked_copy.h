@@ -12,7 +12,7 @@ namespace gufunc::pipeline {
 
 // The copy is itself a call: `absolute` on unsigned integers, which returns its argument, applied
 // to the bits of the elements. A call is used because kernels support masks, but the convert slot
-// of a backend does not. The object is too large to be one of several on the stack of a function.
+// of a backend does not. The object is large, because it contains a CallView.
 class MaskedCopy {
  public:
   MaskedCopy() {}

@@ -72,7 +72,7 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   int64_t *const strides = call_.stride_buffer[pair.output];
   array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);
   output.layout = {dtype, like.ndim, like.shape, strides, 0};
-  output.flags = 0;  // given, so that broadcasting uses its shape
+  output.flags = 0;  // not missing, so that broadcasting uses its shape
   laid_out_ |= 1U << pair.operand;
   return GUF_OK;
 }

@@ -62,9 +62,9 @@ static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);
-char letter(guf_dtype dtype);        // such as 'f'; '\0' if invalid
-const char *name(guf_dtype dtype);   // such as "float32"; nullptr if invalid
-guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED if unknown; M and m without a unit
+char letter(guf_dtype dtype);        // a letter such as 'f', or '\0' if invalid
+const char *name(guf_dtype dtype);   // a name such as "float32", or nullptr if invalid
+guf_dtype from_letter(char letter);  // M and m have no unit; GUF_DTYPE_UNSPECIFIED if unknown
 
 // Equivalents of NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);
@@ -85,7 +85,7 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
 // value, such as "datetime.date". Returns "NoneType" for NaT and for a
 // datetime64 without a unit, and nullptr for int.
 const char *python_type(guf_dtype time, int64_t steps);
-const char *casting_name(int casting);  // such as "same_kind"
+const char *casting_name(int casting);  // a name such as "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);
 // Appends a dtype in the spelling of NumPy's messages: float64, >f8 if byte-swapped, <M8[s].

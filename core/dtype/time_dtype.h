@@ -38,7 +38,7 @@ constexpr guf_dtype settle_unit(guf_dtype to, guf_dtype from) {
 }
 
 bool valid_time(guf_dtype dtype);
-const char *time_name(guf_dtype time);  // such as "datetime64[25s]"; `time` must be valid
+const char *time_name(guf_dtype time);  // a name such as "datetime64[25s]"; `time` must be valid
 // The functions below require that both arguments are datetime types.
 bool can_cast_time(guf_dtype from, guf_dtype to, int casting);
 guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);

@@ -209,7 +209,7 @@ void write_operands(const Request &request, Launch *out) {
 }  // namespace
 
 guf_status write_loop(const Request &request, Launch *out, guf_error *error) {
-  if (__builtin_expect(request.loop.ndim > GUF_MAX_NDIM, 0)) {  // size of `Axes`
+  if (__builtin_expect(request.loop.ndim > GUF_MAX_NDIM, 0)) {  // the capacity of `Axes`
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected at most %d loop dimensions, got %d", static_cast<int>(GUF_MAX_NDIM),
                       request.loop.ndim);

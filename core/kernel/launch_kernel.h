@@ -13,7 +13,7 @@ namespace gufunc::kernel {
 
 struct KernelCall {
   backend::Stream *stream;  // nullptr selects the device's own stream
-  const uint32_t *grid;     // three values; so has `block`
+  const uint32_t *grid;     // three values, as in `block`
   const uint32_t *block;
   uint32_t shared_bytes;
   std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place

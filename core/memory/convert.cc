@@ -123,7 +123,7 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
 
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error) {
-  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // `loops` has one entry per axis
+  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // the capacity of `loops`
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
                       to.layout.ndim);

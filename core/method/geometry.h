@@ -25,9 +25,9 @@ struct Axis {
 struct Geometry {
   int32_t nkept;
   int32_t nfold;
-  bool overfull;            // whether more than GUF_MAX_NDIM were added
-  Axis kept[GUF_MAX_NDIM];  // in any order
-  Axis fold[GUF_MAX_NDIM];  // in the order of the reduction
+  bool overfull;            // whether too many dimensions were added
+  Axis kept[GUF_MAX_NDIM];  // kept dimensions, in any order
+  Axis fold[GUF_MAX_NDIM];  // reduced dimensions, in the order of the reduction
   uint64_t input_bits;      // OR of all byte offsets other than steps; used for alignment
   uint64_t output_bits;
   const void *structured_initial;  // becomes guf_backend_method.initial

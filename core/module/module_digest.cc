@@ -27,7 +27,7 @@ void update(SHA2_CTX *context, std::span<const std::byte> bytes) {
   SHA256Update(context, reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
-// Hashes `part` of the file. The bytes of `zeros`, sorted by offset, are hashed as zeros.
+// Hashes `part` of the file. Bytes in the sorted ranges `zeros` are hashed as zeros.
 void update_blanked(SHA2_CTX *context, std::span<const std::byte> file, FileRange part,
                     std::span<const FileRange> zeros) {
   static constexpr std::byte kZeros[32] = {};

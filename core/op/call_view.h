@@ -18,7 +18,7 @@ enum OperandFlag : uint32_t {
   kReadOnly = 1U << 0,
   kSwapped = 1U << 1,
   kMissing = 1U << 3,           // an output that the pipeline lays out and allocates
-  kDeviceMemory = 1U << 5,      // an inout operand whose result is written to a separate output
+  kDeviceMemory = 1U << 5,      // the host cannot read the memory; set by placement
   kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output, so it is only read
   kScalar = 1U << 4,            // layout.address points to `value` or `cast_value`
 };
@@ -67,7 +67,7 @@ struct CallView {
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];
   OperandView where;
-  const guf_call_args *args;  // struct_size is that of this version
+  const guf_call_args *args;  // extended to this version's struct_size
   int32_t casting;            // a guf_casting other than DEFAULT
   backend::Stream *stream;
   backend::Device *device;  // the requested device or nullptr; placement sets the chosen device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of signatures, which reads the text once, with NumPy's checks and messages in order.
+// The parser of signatures: one pass over the text, with NumPy's order of checks and messages.
 #include "core/op/signature.h"
 
 #include <algorithm>

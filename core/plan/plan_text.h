@@ -15,7 +15,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
                           uint64_t workspace);
 
 // Parts of the text that the texts of methods also use.
-std::string describe_list(const int64_t *values, int32_t count);  // such as "(3,4)"
+std::string describe_list(const int64_t *values, int32_t count);  // a list such as "(3,4)"
 std::string describe_loop(const op::CallView &call, const resolve::Choice &choice);
 std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop_dtype);
 // Lists the loops before the chosen loop, each with the first operand that does not cast safely to

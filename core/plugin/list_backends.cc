@@ -47,7 +47,7 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   return check_backend_note(out->note, error);
 }
 
-// Examines one file. A rejected file is listed by the name in its file name, with the reason.
+// Examines one file. A rejected file is listed with the reason, under the name in its file name.
 std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRule &trust) {
   auto record = std::make_unique<Record>();
   record->path = candidate.path;

@@ -55,7 +55,7 @@ class Once {
     bool succeeded = false;
   };
 
-  std::atomic<uint32_t> state_{0};  // 0, kFinished, or the epoch of the running process
+  std::atomic<uint32_t> state_{0};  // 0, the epoch of the process that runs the work, or kFinished
 };
 
 }  // namespace gufunc::plugin

@@ -121,7 +121,7 @@ struct SymbolRange {
 
 // Computes the range of symbols. Its end is the end of the last hash chain.
 bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *out) {
-  uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift
+  uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift; DT_HASH has only two
   if (dynamic.gnu_hash == 0) {
     uint32_t old_header[2];
     if (!image.read(dynamic.hash, &old_header)) return false;

@@ -331,7 +331,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });
 
-  // The new list is built under the lock, so that no concurrent addition is lost.
+  // The new list is built under the lock, so that no addition is lost. Readers take no lock.
   const std::lock_guard<base::ForkLock> lock(list_lock());
   auto fresh = std::make_unique<RecordList>();
   fresh->older = published.load(std::memory_order_acquire);

@@ -46,7 +46,7 @@ struct Record final : backend::Backend {
   static constexpr int32_t kMostIndices = 64;
   std::array<Place, kMostIndices> places;  // indexed by the backend's device number
 
-  // Returns the first failure of those steps (listing, opening, probing) that have run.
+  // Returns the first failure among the steps that have run: listing, opening, probing.
   const Outcome &state() const;
 };
 

@@ -17,7 +17,7 @@ struct TypeQuery {
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // whether scalars adopt the kind of the arrays, which is at least theirs
+  bool weak_is_weak;  // whether the arrays' highest kind is at least that of the scalars
 
   // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
@@ -53,6 +53,7 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
                       guf_error *error);
 
 // Selects the casts of inputs that check_casts checks: all (kJudged) or none (kFree).
+// The casts of outputs are always checked.
 enum class Inputs {
   kJudged,
   kOfAnyType,  // checks only the byte order

@@ -92,7 +92,7 @@ void add_found(base::Text *text, const TypeQuery &query) {
 
 // Appends as many loops as fit on a line, in gufcc's type letters.
 void add_loops(base::Text *text, const op::Ufunc &ufunc) {
-  constexpr size_t kMost = 100;  // letters
+  constexpr size_t kMost = 100;  // maximal number of letters
   size_t used = 0;
   text->add("; loops:");
   for (const op::Loop *const loop : ufunc.loops().loops) {

@@ -102,7 +102,7 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
     return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
                       "int too large to convert to float; beyond uint64 give the float itself");
   }
-  // The conversion goes through double, like Python's float(int). The sign is exact.
+  // The conversion is through double, like Python's float(int). The sign is exact.
   const auto size = static_cast<guf::f64>(operand->value[0]);
   store_as(operand, type, negative ? -size : size);
   return GUF_OK;
@@ -172,7 +172,7 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
       const auto value = static_cast<int64_t>(operand->value[0]);
       if (dtype::is_integer(type) && !fits(value, type))
         return out_of_bounds(value, index, type, error);
-      // Conversion to floating point goes through double, like Python's float(int).
+      // The conversion to floating point is through double, like Python's float(int).
       if (type == GUF_BOOL || dtype::is_integer(type)) {
         store_as(operand, type, static_cast<guf::i64>(value));
       } else {

@@ -13,7 +13,7 @@
 namespace gufunc::trace {
 namespace {
 
-constexpr long kPause = 50'000'000;  // ns
+constexpr long kPause = 50'000'000;  // in nanoseconds
 constexpr uint64_t kPatience = 3'000'000'000;
 
 // Starts a thread with blocked signals. The mask is set before the thread is created, because a new
