@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pending callbacks of the program. A callback waits in a queue until the program calls into the
-// library (a ufunc call, a wait, guf_poll or guf_shutdown), because user code must not run on
-// threads that the program did not create.
+// Pending callbacks of the program. A callback waits in a queue until the program creates an
+// array, waits, or calls guf_poll or guf_shutdown, because user code must not run on threads that
+// the program did not create.
 #ifndef GUFUNC_CORE_BASE_CALLBACKS_H
 #define GUFUNC_CORE_BASE_CALLBACKS_H
 

@@ -35,8 +35,8 @@ struct Loop {
   mutable std::atomic<const char *> failure{nullptr};
   uint32_t flags = 0;  // bits of guf_loop_flag
   // The code of a loop is one of three: `host`, a function that a program registered; kernel number
-  // `kernel` of `function` in the module table `table`; or, if both pointers are nullptr, the
-  // builtin kernel with the ufunc's name and these types in the device's backend.
+  // `kernel` of the module table `table`; or, if both pointers are nullptr, the builtin kernel with
+  // the ufunc's name and these types in the device's backend.
   void (*host)(void) = nullptr;
   void *user = nullptr;
   // For a loop that was created for datetime types with units: the loop of the ufunc whose code it

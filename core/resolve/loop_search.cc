@@ -20,8 +20,8 @@ guf_dtype type_at(const op::Loop &loop, int32_t i) {
   return loop.types[static_cast<size_t>(i)];
 }
 
-// Returns the rank of a dtype: 0 for bool, 1 for integers, 2 for all others. A Python scalar is
-// weak if its rank does not exceed the rank of every array.
+// Returns the rank of a dtype: 0 for bool, 1 for integers, 2 for all others. Python scalars are
+// weak if their highest rank does not exceed the highest rank of the arrays.
 int rank(guf_dtype type) {
   if (type == GUF_BOOL) return 0;
   return dtype::is_integer(type) ? 1 : 2;
