@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses one notation for all numbers of an array, and the width that aligns them.
+// Chooses one notation for all numbers of an array, and the width to which they are aligned.
 #include "core/array/element_format.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ double half_value(uint16_t bits) {
   return sign * std::ldexp(fraction + 0x400, exponent - 25);
 }
 
-// Reads a real element, or one part of a complex element.
+// Reads a real element, or the real or imaginary part of a complex element.
 double read_real(guf_dtype dtype, const std::byte *from) {
   switch (dtype) {
     case GUF_F16:
@@ -103,7 +103,7 @@ FloatColumn::FloatColumn(std::vector<double> values, FloatFormat format, bool pl
     largest = std::max(largest, std::fabs(value));
     smallest = std::min(smallest, std::fabs(value));
   }
-  // The comparisons are in the precision of the element type: both sides are rounded to it.
+  // As in NumPy, both sides of the comparisons are rounded to the element type.
   scientific_ =
       largest > 0 && (largest >= exponent_cutoff(format) || smallest < round_to(0.0001, format) ||
                       round_to(largest / smallest, format) > 1000.0);
@@ -136,7 +136,7 @@ void FloatColumn::measure_positional() {
   }
 }
 
-// "nan" and "inf" use the whole width of a number, including the column of the point.
+// "nan" and "inf" may use the whole width of a number, including the column of the decimal point.
 void FloatColumn::widen_for_names() {
   const bool signed_infinity =
       plus_ || std::find(values_.begin(), values_.end(), -HUGE_VAL) != values_.end();
@@ -208,7 +208,7 @@ std::string ElementFormat::word(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
     return is_real(dtype_) ? real_.word(i) : padded(integers_[i], width_);
   }
-  // The "j" directly follows the digits. The spaces that align the points come after it.
+  // The "j" directly follows the digits. The spaces that align the decimal points come after it.
   std::string imaginary = imaginary_.word(i);
   imaginary.insert(imaginary.find_last_not_of(' ') + 1, "j");
   return real_.word(i) + imaginary;

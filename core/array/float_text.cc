@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers. Uses std::to_chars, which is exact and independent of the
-// locale.
+// Decimal text of floating-point numbers by std::to_chars, which is exact in every locale.
 #include "core/array/float_text.h"
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 namespace gufunc::array {
 namespace {
 
-// The longest text is "-", 309 digits, "." and 40 digits.
+// The longest text consists of "-", 309 digits, "." and 40 digits.
 constexpr size_t kCapacity = 400;
 
 Decimal parse_scientific(const char *first, const char *last) {
@@ -30,7 +29,7 @@ Decimal parse_scientific(const char *first, const char *last) {
   return decimal;
 }
 
-// The text of the value with `digits` digits after the point, and the double nearest to that text.
+// The text of a value with `digits` digits after the point, and the double nearest to the text.
 struct Candidate {
   Candidate(double value, int digits) {
     end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific, digits).ptr;
@@ -41,9 +40,9 @@ struct Candidate {
   double back = 0;
 };
 
-// Finds the shortest text for the 16-bit formats by trying one digit more each time. Above a power
-// of two the interval of values that round to it is wider than below, so the next larger decimal
-// may round to the value although the nearest does not.
+// Finds the shortest text for the 16-bit formats by adding one digit at a time. Each step also
+// tries the next larger decimal: above a power of two, more decimals round to the value than below
+// it, so the next larger decimal may round to the value although the nearest one does not.
 Decimal search_shortest(double value, FloatFormat format) {
   for (int digits = 0;; ++digits) {
     const Candidate nearest(value, digits);
@@ -99,7 +98,7 @@ double round_to(double value, FloatFormat format) {
   if (format == FloatFormat::kF32) return static_cast<double>(static_cast<float>(value));
   const bool half = format == FloatFormat::kF16;
   const int digits = half ? 11 : 8;
-  const int lowest = half ? -24 : -133;  // exponent of the smallest subnormal number
+  const int lowest = half ? -24 : -133;  // exponent of the smallest subnormal
   int exponent = 0;
   std::frexp(value, &exponent);
   const int unit = std::max(exponent - digits, lowest);

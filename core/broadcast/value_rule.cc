@@ -11,7 +11,7 @@ namespace {
 
 using base::kNone;
 
-// One element, converted to an integer if it is one.
+// An element, converted to an integer if its value is an integer.
 struct Number {
   bool whole;
   bool is_negative;
@@ -36,7 +36,7 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// Returns false for types that cannot be sizes (complex, 16-bit floats and others).
+// Decodes an element. Returns false for dtypes that cannot be sizes, like complex and float16.
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the numeric dtypes: dense indices, names, and the promotion and casts of NumPy 2.
+// Tables of the numeric dtypes: numbers, names, and the promotion and casting rules of NumPy 2.
 #include "core/dtype/dtype.h"
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr std::array<const char *, kCount> kNames = {
     "bool",   "int8",    "uint8",    "int16",   "uint16",  "int32",     "uint32",    "int64",
     "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
 
-// promote_types(row, column), in the order of kLetters.
+// promote_types(row, column). Rows and columns are in the order of kLetters.
 constexpr std::array<std::string_view, kCount> kPromoted = {
     "?bBhHiIqQeEfdFD",  // ?
     "bbhhiiqqdeEfdFD",  // b
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, kCount> kPromoted = {
     "DDDDDDDDDDDDDDD",  // D
 };
 
-// can_cast(row, column, "safe"): the column's letter if true.
+// can_cast(row, column, "safe"): the letter of the column if true, '.' if false.
 constexpr std::array<std::string_view, kCount> kSafe = {
     "?bBhHiIqQeEfdFD",  // ?
     ".b.h.i.q.eEfdFD",  // b
@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, kCount> kSafe = {
     "..............D",  // D
 };
 
-// can_cast(row, column, "same_kind").
+// can_cast(row, column, "same_kind"): the letter of the column if true, '.' if false.
 constexpr std::array<std::string_view, kCount> kSameKind = {
     "?bBhHiIqQeEfdFD",  // ?
     ".b.h.i.q.eEfdFD",  // b
@@ -94,8 +94,8 @@ constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
 constexpr Masks kSafeMask = masks_of(kSafe);
 constexpr Masks kSameKindMask = masks_of(kSameKind);
 
-// The index into kIndices, from log2 of the size and the type code. An entry of kIndices is -1 if
-// no dtype belongs to it.
+// Returns the index into kIndices, computed from log2 of the size and the type code. An entry of
+// kIndices is -1 if it corresponds to no dtype.
 constexpr size_t place_of(guf_dtype dtype) {
   const uint32_t bytes = itemsize(dtype);
   const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));
@@ -152,8 +152,8 @@ guf_dtype from_letter(char letter) {
 
 namespace {
 
-// Integers cast to timedelta64 as numbers of steps: bool and types that cast safely to int64 by
-// `safe`, uint64 by `same_kind`.
+// An integer casts to timedelta64 as a number of steps, if it casts to int64: bool and all integers
+// except uint64 by `safe`, uint64 by `same_kind`.
 bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
   if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
   if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spellings of dtypes: NumPy's names, characters and short forms, those of bfloat16, and the
-// spellings in error messages.
+// Spellings of dtypes: NumPy's names, characters and short forms, the spellings of bfloat16, and
+// the spellings in error messages.
 #include <cstring>
 #include <string_view>
 
@@ -25,7 +25,7 @@ constexpr Spelling kShort[] = {
     {"bf16", GUF_BF16}, {"f", GUF_F32},   {"f4", GUF_F32}, {"d", GUF_F64},   {"f8", GUF_F64},
     {"F", GUF_C64},     {"c8", GUF_C64},  {"D", GUF_C128}, {"c16", GUF_C128}};
 
-// NumPy's names other than the sized names that `name` returns.
+// NumPy's names other than the sized names, which name() returns.
 constexpr Spelling kOther[] = {
     {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},    {"short", GUF_I16},
     {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},   {"int", GUF_I64},
@@ -89,7 +89,7 @@ guf_status parse(const char *spelling, guf_dtype *out, guf_error *error) {
 }
 
 void spell(guf_dtype dtype, bool swapped, base::Text *text) {
-  if (is_time(dtype)) {  // the short form, with the unit of the long form
+  if (is_time(dtype)) {  // the short form, followed by the unit in brackets
     const char *const unit = std::strchr(name(dtype), '[');
     text->add("%c%c8%s", "<>"[swapped ? 1 : 0], "Mm"[dtype & 1U], unit == nullptr ? "" : unit);
     return;

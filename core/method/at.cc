@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: an unbuffered operation on indexed elements. If an index occurs several times, each
-// occurrence is applied in order.
+// The method at: an unbuffered operation on indexed elements. If an index occurs several times, the
+// operation is applied once for each occurrence, in order.
 #include <algorithm>
 
 #include "core/call/pipeline.h"
@@ -47,7 +47,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
     GUF_TRY(settle(&view.operand, kInput, error));
     call.operand[kInput] = view.operand;
     if ((view.operand.flags & op::kScalar) != 0) {
-      // The scalar's value is stored in the operand struct, so its address moves with the copy.
+      // A scalar's value is inside the operand struct, so its address must point into the copy.
       const uint64_t offset =
           view.operand.layout.address - reinterpret_cast<uint64_t>(&view.operand);
       call.operand[kInput].layout.address =
@@ -58,7 +58,8 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return call::place(call, error);
 }
 
-// If the index offsets were not read, the block has their number but no pointer to them.
+// Fills in the geometry of a launch. If the index offsets were not read, the block contains their
+// number, but no pointer to them.
 void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
                    Geometry *out) {
   const op::CallView &call = view.call;
@@ -90,8 +91,9 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
   return run(view.call, *choice.loop, code, &geometry, error);
 }
 
-// Runs one ordinary launch per index offset. Needed for a loop whose result dtype differs from its
-// operand dtypes, which backend methods do not support. Slow, and rare (isnan.at, ldexp.at).
+// Runs one ordinary launch per index offset. This is needed for a loop whose result
+// dtype differs from its operand dtypes, because backend methods do not support such a
+// loop. It is slow but rare (isnan.at, ldexp.at).
 guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;
@@ -134,8 +136,8 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
   return failure.status();
 }
 
-// Copies the array and the operand to the device, and computes the index offsets for these copies.
-guf_status upload_offsets(AtView &view, IndexOffsets *offsets, call::Temporaries *arrays,
+// Copies the array and the operand to the device, and computes the index offsets of the copies.
+guf_status upload_offsets(AtView &view, IndexOffsets *offsets, pipeline::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;
   if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));

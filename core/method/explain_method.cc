@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a method as text: the loop and its kernel, casts, shapes, and the order of the
+// Describes a method as text: the loop and its kernel, the casts, the shapes, and the order of the
 // reduction (docs/reductions.md).
 #include "core/array/overlap.h"
 #include "core/backend/backend.h"
@@ -17,7 +17,7 @@ using plan::describe_list;
 
 constexpr const char *kOtherwise = "dtype=, or the rule for this method, requests other types";
 
-// Writes the first line and the rejected loops. Loads the kernel, as the method itself does.
+// Writes the first line and the rejected loops. Loads the kernel, as the method itself would.
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
                       std::string *out, guf_error *error) {
   void *kernel = nullptr;
@@ -30,8 +30,7 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   return GUF_OK;
 }
 
-// Appends the description of an operand. A result that is not allocated yet has a shape but no
-// strides.
+// Appends the description of an operand. A result that is not allocated has a shape but no strides.
 void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
@@ -157,7 +156,7 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
   return explain_folding(view, folding, resolution, out, error);
 }
 
-// The text of an ordinary call, with the name of the method inserted.
+// Writes the text of an ordinary call, with the name of the method inserted.
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
   OuterBuffer buffer;
   GUF_TRY(spread_outer(call, &buffer, error));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the types and shapes of a method. The decisions are the method's own; nothing is
-// launched.
+// Reports the types and shapes of a method, which makes its decisions but launches nothing.
 #include <algorithm>
 
 #include "core/call/pipeline.h"
@@ -23,7 +22,7 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
   std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
 }
 
-// Operand 0 of these methods is the result too. The dtype of a missing output is known only now.
+// Operand 0 is also the result. A missing output has no dtype until the loop is chosen.
 void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;

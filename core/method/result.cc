@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes and shapes of results. Messages use the texts of NumPy's nditer, which NumPy uses for
-// reductions.
+// Axes and shapes of results. The messages are those of nditer, which NumPy uses for reductions.
 #include "core/method/result.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error
     const bool plain = view.axis == nullptr;
     const int32_t count = plain ? 1 : view.naxis;
     const int64_t *const axes = plain ? &kFirst : view.axis;
-    // NumPy accepts axis 0 and -1 for a 0-d array.
+    // NumPy accepts the axes 0 and -1 for a 0-d array.
     const bool scalar = ndim == 0 && count == 1 && (axes[0] == 0 || axes[0] == -1);
     if (!scalar)
       GUF_TRY(array::mark_axes(count, axes, ndim, "duplicate value in 'axis'", out, error));
@@ -69,7 +68,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
   std::fill_n(loop.core_ndim, 3, 0);
   int64_t votes[GUF_MAX_NDIM];
   std::copy_n(input.strides, input.ndim, votes);
-  // The other orders ignore the input's strides.
+  // Orders other than KEEP ignore the input's strides.
   if (silent_axis != kNoAxis && call.args->order == GUF_ORDER_KEEP) votes[silent_axis] = 0;
   call.operand[kLeft].layout.strides = votes;
   call.operand[kInput].layout.strides = votes;

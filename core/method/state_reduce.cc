@@ -23,12 +23,12 @@ namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
 
-// An additional dimension after the kept dimensions.
+// A dimension that follows the kept dimensions of an operand.
 struct More {
   int64_t extent, stride;
 };
 
-// Memory of an operand, with strides along the kept dimensions.
+// The memory of an operand, with its strides along the kept dimensions.
 struct Ground {
   guf_dtype dtype;
   uint64_t address;
@@ -36,7 +36,7 @@ struct Ground {
   backend::Device *device;
   array::Array *array;
   int64_t stride[GUF_MAX_NDIM];  // indexed by kept dimension
-  int64_t fold_stride;           // between consecutive reduced elements in C order
+  int64_t fold_stride;           // stride between consecutive reduced elements in C order
 };
 
 class StateLaunches {
@@ -78,7 +78,7 @@ class StateLaunches {
   call::Temporaries arrays_;
   call::FpFailure failure_;
   Ground elements_, mask_;
-  array::Array *numbers_ = nullptr;    // first element of each full base block
+  array::Array *numbers_ = nullptr;    // index of the first element of each full base block
   std::vector<Ground> states_, ends_;  // ends_: the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
@@ -98,11 +98,11 @@ Ground ground_of(const op::OperandView &operand) {
   return ground;
 }
 
-// Computes the strides of the kept dimensions and the single stride of the reduced elements.
-// Returns false if the reduced elements have no single stride.
+// Computes the strides along the kept dimensions and the single stride of the reduced elements.
+// Returns false if there is no such single stride.
 bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
   *out = ground_of(operand);
-  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and broadcast
+  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and be broadcast
   int32_t kept = 0;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
     if (folded(axis)) continue;
@@ -125,7 +125,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
   return GUF_OK;
 }
 
-// Allocates the accumulators, with shape [kept...][base block], and the missing results.
+// Allocates the accumulators, whose shape is [kept axes..., base blocks], and the missing results.
 guf_status StateLaunches::allocate(guf_error *error) {
   GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
@@ -194,7 +194,7 @@ void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offs
   operand.array = ground.array;
 }
 
-// Sets the operand to a 0-d int64 scalar.
+// Sets the index operand of the leaf to a 0-d int64 scalar.
 void StateLaunches::put_number(int64_t number) {
   op::OperandView &operand = call_.operand[op::kLeafFirst];
   operand.kind = GUF_OPERAND_SCALAR;
@@ -227,15 +227,15 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   return failure_.keep(call::call(call_, nullptr, failure_.error()));
 }
 
-// A distance in bytes modulo 2^64, like addresses. The distance to the end of an operand may exceed
-// int64.
+// Returns a distance in bytes modulo 2^64, as for addresses, because the distance
+// to the end of an operand may exceed int64.
 int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
 
-// Launches the base block ufunc on `count` groups of `length` elements each, starting at element
-// `from`. Each group results in one accumulator. Byte offsets into the array of accumulators cannot
-// overflow, because memory::allocate has checked the size of the array.
+// Launches the leaf ufunc on `count` groups of `length` elements each, starting at element `from`.
+// Each group produces one accumulator. Byte offsets into the array of accumulators cannot overflow,
+// because memory::allocate has checked the size of the array.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const Ground &ground) {
@@ -262,8 +262,8 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
   return launch(leaf, view_.dtype == 0 ? nullptr : signature);
 }
 
-// Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are written
-// to host memory and then copied.
+// Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are first
+// written to host memory and then copied.
 guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error) {
   const backend::Device &device = *view_.call.device;
   const array::Layout &layout = numbers.layout();
@@ -283,7 +283,7 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   return status;
 }
 
-// If the base block ufunc has a mask operand and the call has none, a mask of all true is used.
+// Creates a mask of all true if the leaf ufunc has a mask operand but the call has no mask.
 guf_status StateLaunches::make_mask(guf_error *error) {
   if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
   base::Ref<array::Array> all;
@@ -317,9 +317,10 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// Merges neighbouring accumulators level by level, in place: the left accumulator of each pair
-// receives the result. If the count is odd, the last accumulator is left unchanged, and the next
-// level reads it there. Steps cannot overflow: they are less than twice the size of the array.
+// Merges neighbouring accumulators level by level, in place: the result of each pair
+// replaces the left accumulator. If the number is odd, the last accumulator is unchanged,
+// and the next level reads it at the same place. The steps cannot overflow, because they
+// are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
@@ -355,7 +356,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
 guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
   GUF_TRY(arrays_.open(error));
-  GUF_TRY(allocate(error));  // result layouts depend on the input before it is copied
+  GUF_TRY(allocate(error));  // the layout of results depends on the input before it is copied
   GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
   if (reads_elsewhere(call)) GUF_TRY(arrays_.lift_scalars(error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a call, cheapest first.
+// The checks of a call. The cheapest checks are first.
 #include "core/validate/validate_call.h"
 
 #include "core/array/overlap.h"
@@ -21,7 +21,7 @@ bool fits(int32_t value, int32_t last) {
                     ufunc.name.c_str(), expected, what, what, expected, found);
 }
 
-// Returns the number of operands that may have a separate output, in a signature without outputs.
+// Returns the number of operands that may have a separate output, for a signature without outputs.
 int32_t count_written_inputs(const op::Signature &signature) {
   int32_t count = 0;
   for (int32_t i = 0; i < signature.nin; ++i) count += signature.writes(i) ? 1 : 0;
@@ -46,7 +46,7 @@ guf_status check_counts(const op::Ufunc &ufunc, const guf_call_args &args, guf_e
   return GUF_OK;
 }
 
-// Whether the count is in range and a list with entries is not NULL.
+// Returns whether the count is in range, and the list is not NULL unless the count is 0.
 bool well_formed(int32_t count, const void *list, int32_t most) {
   return fits(count, most) && (count == 0 || list != nullptr);
 }
@@ -63,9 +63,9 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
 
 // PERF. Checks the axes of a tensor in one pass: no extent is negative, the size does not overflow
 // (even if another extent is 0), and no element is outside the lower half of the address space. No
-// system maps more than that half, and differences of addresses then fit in int64. Writes
-// C-contiguous strides to `stride_buffer` if the tensor has none. Returns false on any violation,
-// and the caller determines which one.
+// system maps the upper half, and differences of addresses in the lower half fit in int64. Writes
+// C-contiguous strides to `stride_buffer` if the tensor has no strides. Returns false on any
+// violation; the caller then determines which check failed.
 bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) {
   int64_t nbytes = dtype::itemsize(tensor.dtype);
   int64_t low = 0;
@@ -97,8 +97,8 @@ bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) 
   return !wrong && address >= 0 && base::checked_add(address, high, &end) && address + low >= 0;
 }
 
-// Whether the layout is a common one whose elements evidently do not share memory. False means
-// unknown.
+// Returns whether the layout is of a common kind whose elements evidently do not share memory. If
+// it returns false, they may or may not share memory.
 bool is_plainly_apart(const array::Layout &layout) {
   int64_t reach = dtype::itemsize(layout.dtype);
   for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
