@@ -100,9 +100,9 @@ class ChunkedCall {
   op::CallView &call_;
   const guf_chunk_options &options_;
   int64_t &done_;
-  FpFailure failure_;
+  call::FpFailure failure_;
   std::unique_ptr<ChunkRing> ring_;  // before arrays_, because the arrays use its stream
-  Temporaries arrays_;
+  call::Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
   void *kernel_ = nullptr;

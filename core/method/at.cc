@@ -137,7 +137,7 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
 }
 
 // Copies the array and the operand to the device, and computes the index offsets of the copies.
-guf_status upload_offsets(AtView &view, IndexOffsets *offsets, pipeline::Temporaries *arrays,
+guf_status upload_offsets(AtView &view, IndexOffsets *offsets, call::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;
   if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));

@@ -73,10 +73,10 @@ inline bool reads_elsewhere(const op::CallView &call) {
 // Prepares the operands for the launch: copies the output, the input and the mask to the device if
 // it cannot access them, and copies scalars to memory of the device if necessary.
 // Errors  as Temporaries::bring_output
-guf_status bring_fold(op::CallView &call, pipeline::Temporaries *arrays, guf_error *error);
+guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error);
 
 // Finishes a method after its launches: copies staged outputs back and waits for the stream.
-guf_status finish_fold(guf_status status, pipeline::Temporaries *arrays, guf_error *error);
+guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error);
 
 // Returns whether an operand overlaps the output, so that it must be copied first.
 bool meets_output(const op::CallView &call, const op::OperandView &other);

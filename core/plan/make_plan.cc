@@ -56,7 +56,7 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapWork 
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
       // Pairs with a staged operand need no check at launch, because staged operands may overlap.
-      if (is_bit(work.copied | work.staged, i) || is_bit(work.staged, o)) continue;
+      if (call::is_bit(work.copied | work.staged, i) || call::is_bit(work.staged, o)) continue;
       add(o, i, call.operand[i]);
     }
     if (masked_ && !work.mask_copied && !call::is_bit(work.staged, o))
@@ -254,11 +254,11 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
-  OverlapWork work = {0, 0, false};
-  find_overlaps(call, &work);
+  call::OverlapWork work = {0, 0, false};
+  call::find_overlaps(call, &work);
   // The mask must be copied, because it is read again when staged outputs are
   // stored, after other outputs have been written.
-  if (work.staged != 0 && call.has_where && has_memory(call.where)) work.mask_copied = true;
+  if (work.staged != 0 && call.has_where && call::has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);
   plan.keep_scalars(call);
