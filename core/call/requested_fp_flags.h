@@ -10,7 +10,7 @@
 namespace gufunc::call {
 
 inline bool requests_fp_flags(const op::CallView &call) {
-  return (call.args->fp_report | call.args->fp_fail) != 0;
+  return (call.args->options.fp_report | call.args->options.fp_fail) != 0;
 }
 
 // `feature`: the guf_backend_feature that detects the requested flags.

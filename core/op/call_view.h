@@ -72,7 +72,7 @@ struct CallView {
   backend::Stream *stream;
   backend::Device *device;  // the requested device or nullptr; placement sets the actual one
   HostCopies host_copies;   // set by placement
-  // If args->device is "auto", the device that it stands for. Placement then sets auto_placement.
+  // If args->options.device is "auto", the device that it stands for. Placement then sets auto_placement.
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
   // C-contiguous strides of tensors that have none; otherwise uninitialised.

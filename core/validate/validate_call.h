@@ -14,9 +14,9 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
 // Fails with GUF_E_ARG: a field of the arguments of a call or method has an invalid value.
 guf_status fail_value(const char *field, int64_t found, guf_error *error);
 
-// Checks the requested floating-point flags.
-// Errors  GUF_E_ARG <= unknown flags, no pointer to report them to
-guf_status check_fp_flags(const guf_call_args &args, guf_error *error);
+// Checks the requested floating-point flags and the reserved field.
+// Errors  GUF_E_ARG <= unknown flags, no pointer to report them to, reserved is not 0
+guf_status check_options(const guf_call_options &options, guf_error *error);
 
 // Checks one tensor and writes its layout. A tensor without strides gets C-contiguous strides,
 // written to `stride_buffer`. `operand` is the argument number for error messages.
