@@ -35,7 +35,7 @@ class Row:
         outs = (abi.Operand * 1)(library.operand(out, self.keep))
         self.args.inputs, self.args.ninputs = ins, len(inputs)
         self.args.outputs, self.args.noutputs = outs, 1
-        self.args.threads = 1
+        self.args.options.threads = 1
         self.numpy, self.inputs, self.out = getattr(np, ufunc), inputs, out
         self.peers = {}
         self.ufunc, self.helper = library.find(ufunc), helper

@@ -84,7 +84,7 @@ struct Call {
     args.ninputs = 2;
     args.outputs = operand + 2;
     args.noutputs = 1;
-    args.threads = 1;
+    args.options.threads = 1;
     run();
   }
 

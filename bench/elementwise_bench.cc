@@ -93,7 +93,7 @@ void call_gufunc(benchmark::State &state, guf_ufunc ufunc, int nin) {
   args.ninputs = nin;
   args.outputs = &operands[3];
   args.noutputs = 1;
-  args.threads = static_cast<uint32_t>(state.range(1));
+  args.options.threads = static_cast<uint32_t>(state.range(1));
   guf_error error;
   error.struct_size = sizeof error;
   for (auto _ : state) must(guf_call(ufunc, &args, &error), error);

@@ -27,7 +27,7 @@ class MethodRow:
         """Chooses how often a sample repeats the call."""
         self.helper.argtypes = [ct.c_void_p, ct.c_void_p, ct.c_int64]
         self.helper.restype = ct.c_double
-        self.args.struct_size, self.args.threads = ct.sizeof(self.args), 1
+        self.args.struct_size, self.args.options.threads = ct.sizeof(self.args), 1
         self.repeats = max(1, int(400_000 / max(self.run_numpy(), 1.0)))
         return self
 
@@ -88,7 +88,7 @@ class MeanRow:
         self.args = abi.CallArgs(struct_size=ct.sizeof(abi.CallArgs), ninputs=2, noutputs=1)
         self.args.inputs = (abi.Operand * 2)(*operands[:2])
         self.args.outputs = (abi.Operand * 1)(operands[2])
-        self.args.threads = 1
+        self.args.options.threads = 1
         self.sum, self.divide, self.helper = row, library.find('divide'), helper.repeat_call
         self.name, self.times, self.repeats = name, row.times, row.repeats
         self.meet = lambda peer: None

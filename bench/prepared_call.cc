@@ -65,7 +65,7 @@ void PreparedCall::prepare(const char *name, guf_dtype dtype, int noperands, con
   args_.ninputs = noperands - args_.noutputs;
   args_.inputs = operand_;
   args_.outputs = operand_ + args_.ninputs;
-  args_.stream = stream_;
+  args_.options.stream = stream_;
   check(guf_plan_create(ufunc_, &args_, &plan_, &error_), error_);
 }
 

@@ -93,7 +93,7 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
   GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
   args_ = {};
   args_.struct_size = sizeof args_;
-  args_.threads = outer.args->threads;
+  args_.options.threads = outer.args->options.threads;
   call.ufunc = ufunc_.get();
   call.noperands = 2;
   call.nseparate = 0;

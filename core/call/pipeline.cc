@@ -154,7 +154,7 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   const bool has_fp_status = requests_fp_flags(call);
   if (__builtin_expect(has_fp_status, 0))
     GUF_TRY(make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
-  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+  return run(*call.device, call.stream, kernel, *choice.loop, call.args->options.threads,
              has_fp_status ? &fp_status : nullptr, &geometry, error);
 }
 

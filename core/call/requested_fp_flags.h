@@ -10,7 +10,7 @@
 namespace gufunc::call {
 
 inline bool requests_fp_flags(const op::CallView &call) {
-  return (call.args->fp_report | call.args->fp_fail) != 0;
+  return (call.args->options.fp_report | call.args->options.fp_fail) != 0;
 }
 
 // Checks that the backend can detect the requested flags. `feature` is

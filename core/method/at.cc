@@ -129,9 +129,9 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     }
     geometry::Launch geometry;
     GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
-    GUF_TRY(
-        failure.keep(call::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-                               has_fp_status ? &fp_status : nullptr, &geometry, failure.error())));
+    GUF_TRY(failure.keep(call::run(*call.device, call.stream, kernel, *choice.loop,
+                                   call.args->options.threads, has_fp_status ? &fp_status : nullptr,
+                                   &geometry, failure.error())));
   }
   return failure.status();
 }

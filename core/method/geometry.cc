@@ -250,7 +250,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
         *call.device, call.stream, {code.kernel, code.fold, geometry->structured_initial}, loop,
-        call.args->threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
+        call.args->options.threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
       const Axis &axis = geometry->kept[turn];
@@ -294,7 +294,7 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
   }
   *out += backend::describe_method(
       *call.device, {code.kernel, code.fold, geometry->structured_initial}, loop,
-      call.args->threads, geometry->block, has_fp_status ? &fp_status : nullptr);
+      call.args->options.threads, geometry->block, has_fp_status ? &fp_status : nullptr);
   return GUF_OK;
 }
 

@@ -210,10 +210,10 @@ void StateLaunches::put_number(int64_t number) {
 guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   args_ = {};
   args_.struct_size = sizeof args_;
-  args_.threads = view_.args.threads;
-  args_.fp_flags = view_.args.fp_flags;
-  args_.fp_report = view_.args.fp_report;
-  args_.fp_fail = view_.args.fp_fail;
+  args_.options.threads = view_.args.options.threads;
+  args_.options.fp_flags = view_.args.options.fp_flags;
+  args_.options.fp_report = view_.args.options.fp_report;
+  args_.options.fp_fail = view_.args.options.fp_fail;
   args_.signature = signature;
   args_.nsignature = signature == nullptr ? 0 : ufunc.noperands();
   call_.ufunc = &ufunc;

@@ -196,7 +196,7 @@ std::string PreparedPlan::text() const {
 
 guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
   GUF_TRY(check_given(call, error));
-  if ((call.args->fp_report | call.args->fp_fail) != 0) {
+  if ((call.args->options.fp_report | call.args->options.fp_fail) != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                       "fp_report and fp_fail: plans do not detect floating-point flags");
   }
@@ -245,7 +245,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);
   plan.loop_ = choice.loop;
   plan.device_ = call.device;
-  plan.threads_ = call.args->threads;
+  plan.threads_ = call.args->options.threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
   // A given mask has an address even if it is the scalar true, which is removed on devices.

@@ -117,24 +117,28 @@ bool is_plainly_apart(const array::Layout &layout) {
                     static_cast<long long>(found));
 }
 
-guf_status check_fp_flags(const guf_call_args &args, guf_error *error) {
-  constexpr uint32_t kEvents =
+guf_status check_options(const guf_call_options &options, guf_error *error) {
+  constexpr uint32_t kFlags =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
-  if ((args.fp_report & ~kEvents) != 0) return fail_value("fp_report", args.fp_report, error);
-  if ((args.fp_fail & ~kEvents) != 0) return fail_value("fp_fail", args.fp_fail, error);
-  if (args.fp_report == 0 || args.fp_flags != nullptr) return GUF_OK;
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_flags is NULL");
+  if ((options.fp_report & ~kFlags) != 0)
+    return fail_value("options.fp_report", options.fp_report, error);
+  if ((options.fp_fail & ~kFlags) != 0)
+    return fail_value("options.fp_fail", options.fp_fail, error);
+  if (options.reserved != 0) return fail_value("options.reserved", options.reserved, error);
+  if (options.fp_report == 0 || options.fp_flags != nullptr) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->options.fp_flags is NULL");
 }
 
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
   GUF_TRY(check_counts(ufunc, args, error));
   if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
     return fail_value("flags", args.flags, error);
-  GUF_TRY(check_fp_flags(args, error));
+  GUF_TRY(check_options(args.options, error));
   if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
   if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
     return fail_value("host_policy", args.host_policy, error);
+  if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
   if (!well_formed(args.nsignature, args.signature, GUF_MAX_OPERANDS)) {
     return fail_list("signature", args.nsignature, GUF_MAX_OPERANDS, error);
   }

@@ -14,9 +14,9 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
 // Returns GUF_E_ARG with the message that a field of a call's or method's arguments is invalid.
 guf_status fail_value(const char *field, int64_t found, guf_error *error);
 
-// Checks the requested floating-point flags.
-// Errors  GUF_E_ARG <= unknown flags, or no pointer to which they can be reported
-guf_status check_fp_flags(const guf_call_args &args, guf_error *error);
+// Checks the requested floating-point flags and the reserved field.
+// Errors  GUF_E_ARG <= unknown flags, no pointer to report them to, reserved is not 0
+guf_status check_options(const guf_call_options &options, guf_error *error);
 
 // Checks one tensor and writes its layout. For a tensor without strides, C-contiguous strides are
 // written to `stride_buffer`. `operand` is the argument number for error messages.

@@ -102,6 +102,18 @@ class Dim(ct.Structure):
     _fields_ = [('name', ct.c_char_p), ('size', ct.c_int64)]
 
 
+class CallOptions(ct.Structure):
+    _fields_ = [
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
+        ('threads', ct.c_uint32),
+        ('reserved', ct.c_uint32),
+    ]
+
+
 class CallArgs(ct.Structure):
     _fields_ = [
         ('struct_size', ct.c_uint32),
@@ -111,8 +123,7 @@ class CallArgs(ct.Structure):
         ('inputs', ct.POINTER(Operand)),
         ('outputs', ct.POINTER(Operand)),
         ('where', ct.POINTER(Operand)),
-        ('stream', ct.c_void_p),
-        ('device', ct.c_void_p),
+        ('options', CallOptions),
         ('casting', ct.c_int32),
         ('order', ct.c_int32),
         ('dtype', ct.c_uint32),
@@ -124,10 +135,7 @@ class CallArgs(ct.Structure):
         ('naxes', ct.c_int32),
         ('ndims', ct.c_int32),
         ('host_policy', ct.c_int32),
-        ('threads', ct.c_uint32),
-        ('fp_flags', ct.POINTER(ct.c_uint32)),
-        ('fp_report', ct.c_uint32),
-        ('fp_fail', ct.c_uint32),
+        ('reserved', ct.c_uint32),
     ]
 
 
@@ -222,9 +230,9 @@ class Library:
     def watch(self, args, report, fail=0):
         """Makes calls store the floating-point flags of `report` in `fp_flags`."""
         self.fp_flags = ct.c_uint32()
-        args.fp_report, args.fp_fail = report, fail
+        args.options.fp_report, args.options.fp_fail = report, fail
         if report:
-            args.fp_flags = ct.pointer(self.fp_flags)
+            args.options.fp_flags = ct.pointer(self.fp_flags)
 
     def use_device(self, spec):
         """Runs everything on a device; NumPy's memory is copied there and back."""
@@ -348,7 +356,8 @@ class Library:
         if signature is not None:
             types = [DTYPES[letter] if letter else 0 for letter in signature]
             args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
-        args.flags, args.threads, args.device = int(keepdims), threads, self.device
+        args.flags = int(keepdims)
+        args.options.threads, args.options.device = threads, self.device
         self.watch(args, report, fail)
         if where is not None:
             mask = self.operand(where, keep)

@@ -92,8 +92,8 @@ class Library(abi_methods.Library):
         keep, args = [], abi_methods.ReduceArgs(struct_size=ct.sizeof(abi_methods.ReduceArgs))
         outs = (abi.Operand * 2)()
         args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
-        args.noutputs, args.flags, args.threads = 2, int(keepdims), threads
-        args.device = device
+        args.noutputs, args.flags, args.options.threads = 2, int(keepdims), threads
+        args.options.device = device
         args.naxis = -1 if axis is None else len(axis)
         args.axis = None if axis is None else (ct.c_int64 * max(len(axis), 1))(*axis)
         if where is not None:

@@ -63,7 +63,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
   }
   args.casting = static_cast<int32_t>(bytes->below(7));
   args.order = static_cast<int32_t>(bytes->below(5));
-  args.threads = bytes->below(4);
+  args.options.threads = bytes->below(4);
   args.flags = bytes->one_in(8) ? bytes->below(4) : 0;
   if (bytes->one_in(8)) args.dtype = draw_dtype(bytes);
   if (bytes->one_in(8)) {
@@ -85,9 +85,9 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     args.ndims = 1;
   }
   if (bytes->one_in(8)) {
-    args.fp_flags = &fp_flags;
-    args.fp_report = bytes->below(16);
-    args.fp_fail = bytes->below(16);
+    args.options.fp_flags = &fp_flags;
+    args.options.fp_report = bytes->below(16);
+    args.options.fp_fail = bytes->below(16);
   }
 }
 

@@ -38,10 +38,10 @@ struct Keywords {
   template <class Args>
   void write_rest(Args *args) {
     args->struct_size = sizeof *args;
-    args->threads = threads;
-    args->fp_flags = &fp_flags;
-    args->fp_report = fp_report;
-    args->fp_fail = fp_fail;
+    args->options.threads = threads;
+    args->options.fp_flags = &fp_flags;
+    args->options.fp_report = fp_report;
+    args->options.fp_fail = fp_fail;
   }
 };
 

@@ -95,9 +95,9 @@ guf_status ChunkedCalls::run(Case &given, bool in_chunks) {
   if (!given.where.empty()) args.where = mask.operands.data();
   args.dtype = given.dtype;
   args.casting = given.casting;
-  args.fp_fail = given.fp_fail;
-  if (in_chunks) args.stream = stream_;
-  args.device = in_chunks || whole_on_device_ ? device_ : nullptr;
+  args.options.fp_fail = given.fp_fail;
+  if (in_chunks) args.options.stream = stream_;
+  args.options.device = in_chunks || whole_on_device_ ? device_ : nullptr;
   guf_ufunc ufunc = nullptr;
   error_ = fresh_error();
   guf_status status = guf_ufunc_find(nullptr, given.ufunc.c_str(), &ufunc, &error_);

@@ -129,7 +129,7 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
     args.noutputs = 1;
     args.inputs = all;
     args.outputs = all + 3;
-    args.device = device_;
+    args.options.device = device_;
     watch_.last = options_.first_item;
     watch_.calls = 0;
     return guf_call_chunked(ufunc_, &args, &options_, &done_, &error_);

@@ -41,7 +41,7 @@ class NullCalls : public NullDevices {
     args.noutputs = 1;
     args.inputs = operands;
     args.outputs = operands + 2;
-    args.stream = stream;
+    args.options.stream = stream;
     error_ = fresh_error();
     return guf_call(ufunc == nullptr ? add_ : ufunc, &args, &error_);
   }

@@ -48,7 +48,7 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
     args.noutputs = 1;
     args.inputs = inputs_;
     args.outputs = &output_;
-    args.device = GetParam() ? far_ : nullptr;
+    args.options.device = GetParam() ? far_ : nullptr;
     options_.chunk_bytes = bytes;
     error_ = fresh_error();
     return guf_call_chunked(add_, &args, &options_, &done_, &error_);

@@ -52,8 +52,8 @@ class NullHostCalls : public NullDevices {
     args.noutputs = 1;
     args.inputs = inputs;
     args.outputs = out;
-    args.stream = stream;
-    args.device = far_;
+    args.options.stream = stream;
+    args.options.device = far_;
     args.host_policy = policy;
     error_ = fresh_error();
     return guf_call(add_, &args, &error_);
@@ -206,7 +206,7 @@ TEST_F(NullHostCalls, PlansCopyNothing) {
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &out;
-  args.device = far_;
+  args.options.device = far_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("operands are in host memory, which null:2 cannot read"));
@@ -220,7 +220,7 @@ TEST_F(NullHostCalls, Methods) {
   args.struct_size = sizeof args;
   args.input = &input;
   args.output = &out;
-  args.device = far_;
+  args.options.device = far_;
   ASSERT_EQ(guf_reduce(add_, &args, &error_), GUF_OK) << error_.message;
   keep(out.array);
   EXPECT_EQ(spec_of(out.array), "cpu");
@@ -233,7 +233,7 @@ TEST_F(NullHostCalls, Methods) {
   folded.input = &input;
   folded.output = &given;
   folded.axis = 1;
-  folded.device = far_;
+  folded.options.device = far_;
   ASSERT_EQ(guf_accumulate(add_, &folded, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(totals, ElementsAre(1, 3, 6, 4, 9, 15));
 }
@@ -254,7 +254,7 @@ TEST_F(NullHostCalls, AtChangesTheHostsArray) {
   args.indices = &indices;
   args.nindices = 1;
   args.operand = &ten;
-  args.device = far_;
+  args.options.device = far_;
   ASSERT_EQ(guf_at(add_, &args, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(a, ElementsAre(11, 22, 13, 24, 15, 26));
 }

@@ -37,7 +37,7 @@ class NullMethods : public NullDevices {
     args.flags = GUF_CALL_KEEPDIMS;
     args.input = &operands[0];
     args.output = &output;
-    args.stream = stream;
+    args.options.stream = stream;
     if (initial != nullptr) args.initial = &operands[1];
     if (where != nullptr) args.where = &operands[2];
     return finish(guf_reduce(add_, &args, &error_), out, output);
@@ -137,8 +137,8 @@ TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   args.flags = GUF_CALL_KEEPDIMS;
   args.input = &in;
   args.output = &out;
-  args.fp_flags = &fp_flags;
-  args.fp_report = GUF_FP_OVERFLOW;
+  args.options.fp_flags = &fp_flags;
+  args.options.fp_report = GUF_FP_OVERFLOW;
   EXPECT_EQ(guf_reduce(add_, &args, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("does not detect floating-point flags in methods"));
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));

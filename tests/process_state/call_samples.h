@@ -93,8 +93,8 @@ inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, 
   args.inputs = inputs.data();
   args.noutputs = 1;
   args.outputs = &out;
-  args.threads = options.threads;
-  args.stream = options.stream;
+  args.options.threads = options.threads;
+  args.options.stream = options.stream;
   args.casting = GUF_CASTING_UNSAFE;
   return guf_call(ufunc, &args, error);
 }

@@ -90,7 +90,7 @@ inline std::string fold(bool accumulate, uint32_t threads) {
     args.struct_size = sizeof args;
     args.input = &from.get();
     args.output = &output;
-    args.threads = threads;
+    args.options.threads = threads;
     EXPECT_EQ(under_word([&] { return guf_accumulate(find_ufunc("add"), &args, &error); }), GUF_OK)
         << error.message;
   } else {
@@ -99,7 +99,7 @@ inline std::string fold(bool accumulate, uint32_t threads) {
     args.input = &from.get();
     args.output = &output;
     args.flags = GUF_CALL_KEEPDIMS;
-    args.threads = threads;
+    args.options.threads = threads;
     EXPECT_EQ(under_word([&] { return guf_reduce(find_ufunc("add"), &args, &error); }), GUF_OK)
         << error.message;
   }
@@ -119,7 +119,7 @@ inline std::string reduceat(uint32_t threads) {
   args.input = &from.get();
   args.indices = &at.get();
   args.output = &output;
-  args.threads = threads;
+  args.options.threads = threads;
   EXPECT_EQ(under_word([&] { return guf_reduceat(find_ufunc("add"), &args, &error); }), GUF_OK)
       << error.message;
   return bytes_of(out);
@@ -231,7 +231,7 @@ inline std::string chunked(const char *name, size_t count, uint32_t threads) {
   args.ninputs = args.noutputs = 1;
   args.inputs = &from.get();
   args.outputs = &output;
-  args.threads = threads;
+  args.options.threads = threads;
   guf_chunk_options options = {};
   options.struct_size = sizeof options;
   options.chunk_bytes = 64 * 1024;
@@ -296,7 +296,7 @@ inline std::string state_reduction(size_t count, uint32_t threads) {
   args.input = &from.get();
   args.outputs = outputs;
   args.noutputs = 2;
-  args.threads = threads;
+  args.options.threads = threads;
   EXPECT_EQ(under_word([&] { return guf_reduce(find_ufunc("mean_variance"), &args, &error); }),
             GUF_OK)
       << error.message;

@@ -213,7 +213,7 @@ TEST(ThrowingLoops, Methods) {
       args.struct_size = sizeof args;
       args.input = &from.get();
       args.output = &output;
-      args.threads = threads;
+      args.options.threads = threads;
       expect_loop_failure(guf_accumulate(ufunc, &args, &error), error);
       const std::vector<int64_t> starts = {0, 1, 2};
       std::vector<float> three(3);
@@ -229,7 +229,7 @@ TEST(ThrowingLoops, Methods) {
       reduce.flags = GUF_CALL_KEEPDIMS;
       reduce.input = &from.get();
       reduce.output = &output;
-      reduce.threads = threads;
+      reduce.options.threads = threads;
       expect_loop_failure(guf_reduce(ufunc, &reduce, &error), error);
       guf_at_args at = {};
       at.struct_size = sizeof at;
@@ -260,7 +260,7 @@ TEST(ThrowingLoops, Methods) {
       outer.noutputs = 1;
       outer.inputs = pair;
       outer.outputs = &output;
-      outer.threads = threads;
+      outer.options.threads = threads;
       expect_loop_failure(guf_outer(ufunc, &outer, &error), error);
     }
   }

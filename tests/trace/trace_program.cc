@@ -87,7 +87,7 @@ void call(const char *name, guf_array a, guf_array b, guf_array out, guf_stream 
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &output;
-  args.stream = stream;
+  args.options.stream = stream;
   NEED(guf_call, ufunc, &args);
   guf_ufunc_release(ufunc, nullptr);
 }
@@ -132,7 +132,7 @@ void reduce(guf_device device) {
   const int64_t axis = 1;
   args.axis = &axis;
   args.naxis = 1;
-  args.stream = stream;
+  args.options.stream = stream;
   NEED(guf_reduce, add, &args);
   wait(stream);
   guf_ufunc_release(add, nullptr);
@@ -223,7 +223,7 @@ void run_chunks(guf_device device, int nchunks) {
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &output;
-  args.device = device;
+  args.options.device = device;
   guf_chunk_options options = {};
   options.struct_size = sizeof options;
   options.chunk_bytes = kChunk * sizeof(double);

@@ -269,7 +269,7 @@ guf_status reduce(guf_ufunc ufunc, guf_array source, guf_stream stream, guf_arra
   args.input = &input;
   args.output = &output;
   args.naxis = GUF_ALL_AXES;
-  args.stream = stream;
+  args.options.stream = stream;
   const guf_status status = guf_reduce(ufunc, &args, nullptr);
   *out = output.array;
   return status;
@@ -291,7 +291,7 @@ TEST_F(OutOfMemory, Methods) {
       args.struct_size = sizeof args;
       args.input = &input;
       args.output = &output;
-      args.stream = stream;
+      args.options.stream = stream;
       const guf_status status = guf_accumulate(add, &args, nullptr);
       *out = output.array;
       return status;
@@ -309,7 +309,7 @@ TEST_F(OutOfMemory, Methods) {
       args.indices = &index;
       args.nindices = 1;
       args.operand = &one;
-      args.stream = stream;
+      args.options.stream = stream;
       return guf_at(add, &args, nullptr);
     });
   }
@@ -359,7 +359,7 @@ TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
     args.inputs = &input;
     args.outputs = &output;
     args.ninputs = args.noutputs = 1;
-    args.stream = stream_;
+    args.options.stream = stream_;
     read.finished = read.released = read.released_early = false;
     left = k;
     const guf_status status = guf_call(slow, &args, nullptr);

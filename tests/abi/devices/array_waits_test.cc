@@ -24,8 +24,8 @@ guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream ord
   args.ninputs = 2;
   args.outputs = &output;
   args.noutputs = 1;
-  args.device = device;
-  args.stream = order;
+  args.options.device = device;
+  args.options.stream = order;
   return guf_call(add, &args, error);
 }
 

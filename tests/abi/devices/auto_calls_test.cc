@@ -26,9 +26,9 @@ TEST_P(AutoCalls, ElementwiseCallsStayOnTheHost) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = std::sqrt(static_cast<double>(i));
   for (const char *const name : {"sin", "sqrt"}) {
     ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(here)), GUF_OK) << error_.message;
-    args_.device = cpu_;
+    args_.options.device = cpu_;
     ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(there)), GUF_OK) << error_.message;
-    args_.device = auto_;
+    args_.options.device = auto_;
     EXPECT_EQ(std::memcmp(here.data(), there.data(), here.size() * sizeof(double)), 0) << name;
   }
   ASSERT_EQ(run("add", {Auto::here(a), scalar_of(1)}, {}), GUF_OK) << error_.message;
@@ -44,7 +44,7 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
   std::vector<double> a(64 * 64, 0.1), auto_out(64 * 64), cpu_out(64 * 64);
   ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(auto_out, {64, 64})), GUF_OK)
       << error_.message;
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(cpu_out, {64, 64})), GUF_OK);
   EXPECT_EQ(auto_out, cpu_out);
   EXPECT_FALSE(ran_there());
@@ -120,12 +120,12 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   EXPECT_EQ(place_of(outputs_[0].array), there());
   EXPECT_THAT(values(outputs_[0].array), Each(8.0F));
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.stream = stream(auto_);
+  args_.options.stream = stream(auto_);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
-  synchronize(args_.stream);
+  synchronize(args_.options.stream);
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   if (on_cpu()) return;
   EXPECT_EQ(run("add", {operand_of(x), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
   args_.host_policy = GUF_HOST_COPY;
@@ -134,20 +134,20 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   args_.host_policy = GUF_HOST_DEFAULT;
   const guf_array other = filled(device(1), 3, 4);
   EXPECT_EQ(run("add", {operand_of(other), operand_of(other)}, {}), GUF_E_DEVICE_MISMATCH);
-  args_.stream = stream(cpu_);
+  args_.options.stream = stream(cpu_);
   EXPECT_EQ(run("add", {here(x_), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
 }
 
 // A call with an explicit device runs on this device, whatever its size.
 TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
-  args_.device = device(0);
+  args_.options.device = device(0);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
   EXPECT_FALSE(ran_there());
   if (on_cpu()) return;
-  args_.device = device(0);
+  args_.options.device = device(0);
   EXPECT_EQ(run("auto_here:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
 }
 
@@ -167,7 +167,7 @@ TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
   EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays";
   EXPECT_TRUE(ran_there());
   EXPECT_THAT(explain("auto_there:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   EXPECT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_E_NO_IMAGE);
 }
 

@@ -180,7 +180,7 @@ TEST_P(AutoHandle, Graphs) {
   const guf_array x = filled(auto_, 4, 1);
   synchronize(order);
   ASSERT_EQ(guf_stream_begin_capture(order, &error_), GUF_OK) << error_.message;
-  args_.stream = order;
+  args_.options.stream = order;
   ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
   guf_graph graph = nullptr;
   ASSERT_EQ(guf_stream_end_capture(order, &graph, &error_), GUF_OK) << error_.message;

@@ -32,7 +32,7 @@ Auto::Auto() {
   EXPECT_EQ(guf_device_get(nullptr, "auto", &auto_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_get(nullptr, "cpu", &cpu_, &error_), GUF_OK) << error_.message;
   args_.struct_size = sizeof args_;
-  args_.device = auto_;
+  args_.options.device = auto_;
   seen_ = launches();
 }
 

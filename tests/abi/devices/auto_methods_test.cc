@@ -13,11 +13,11 @@ class AutoMethods : public Auto {
  protected:
   AutoMethods() {
     accumulate_.struct_size = sizeof accumulate_;
-    accumulate_.device = auto_;
+    accumulate_.options.device = auto_;
     at_.struct_size = sizeof at_;
-    at_.device = auto_;
+    at_.options.device = auto_;
     reduce_.struct_size = sizeof reduce_;
-    reduce_.device = auto_;
+    reduce_.options.device = auto_;
   }
   guf_operand indices(std::vector<int64_t> values) {
     lists_.push_back(std::move(values));
@@ -69,9 +69,9 @@ TEST_P(AutoMethods, ReduceOnAStream) {
   guf_operand input = here(x_), output = here(out_, {});
   reduce_.input = &input;
   reduce_.output = &output;
-  reduce_.stream = stream(auto_);
+  reduce_.options.stream = stream(auto_);
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
-  synchronize(reduce_.stream);
+  synchronize(reduce_.options.stream);
   EXPECT_EQ(out_[0], 10);
   EXPECT_EQ(ran_there(), !on_cpu());
 }

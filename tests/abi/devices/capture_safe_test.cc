@@ -265,7 +265,7 @@ TEST_P(CaptureSafe, Reductions) {
   args.output = &out;
   args.axis = &axis;
   args.naxis = 1;
-  args.stream = stream_;
+  args.options.stream = stream_;
   const guf_ufunc add = find("add");
   ASSERT_EQ(guf_reduce(add, &args, &error_), GUF_OK) << error_.message;  // loads the kernels
   synchronize(stream_);

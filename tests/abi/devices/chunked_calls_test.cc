@@ -39,7 +39,7 @@ class ChunkedCalls : public Devices {
     args_.noutputs = 1;
     args_.inputs = inputs.data();
     args_.outputs = &output_;
-    if (args_.device == nullptr) args_.device = device(0);
+    if (args_.options.device == nullptr) args_.options.device = device(0);
     error_ = fresh_error();
     report_ = 0;
     return guf_call_chunked(find(name), &args_, &options_, &done_, &error_);
@@ -171,7 +171,7 @@ TEST_P(ChunkedCalls, FloatingPointFlags) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;
   options_.chunk_bytes = 400;
-  args_.fp_fail = GUF_FP_DIVIDE;
+  args_.options.fp_fail = GUF_FP_DIVIDE;
   const guf_operand x = here(a.data(), GUF_F32, {1000}), y = here(b.data(), GUF_F32, {1000}),
                     to = here(out.data(), GUF_F32, {1000});
   EXPECT_EQ(run("divide", {x, y}, to), GUF_E_FLOATING_POINT) << error_.message;
@@ -179,9 +179,9 @@ TEST_P(ChunkedCalls, FloatingPointFlags) {
   EXPECT_EQ(done_, 1000);
   EXPECT_EQ(out[999], 0.5F);
   uint32_t found = 0;
-  args_.fp_fail = 0;
-  args_.fp_flags = &found;
-  args_.fp_report = GUF_FP_DIVIDE;
+  args_.options.fp_fail = 0;
+  args_.options.fp_flags = &found;
+  args_.options.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(run("divide", {x, y}, to), GUF_OK) << error_.message;
   EXPECT_EQ(found, static_cast<uint32_t>(GUF_FP_DIVIDE));
 }
@@ -238,10 +238,10 @@ TEST_P(ChunkedCalls, Errors) {
                     head = here(a.data(), GUF_F32, {99});
   EXPECT_EQ(run("negative", {head}, shifted), GUF_E_OVERLAP);
   EXPECT_THAT(error_.message, testing::StartsWith("argument 0 shares memory"));
-  args_.stream = stream(device(0));
+  args_.options.stream = stream(device(0));
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("a chunked call has streams of its own"));
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   for (const int32_t depth : {-1, 17}) {
     options_.depth = depth;
     EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
@@ -276,7 +276,7 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   for (const guf_device named : {guf_device{}, cpu, device(0)}) {
     for (const int32_t policy : {GUF_HOST_DEFAULT, GUF_HOST_COPY}) {
-      args_.device = named;
+      args_.options.device = named;
       args_.host_policy = policy;
       EXPECT_EQ(run("add", {in, there}, to), GUF_E_UNSUPPORTED);
       EXPECT_THAT(error_.message, HasSubstr("argument 1 is in the memory of"));
@@ -323,7 +323,7 @@ TEST_P(ChunkedCalls, OnTheOtherDevice) {
   NEEDS_TWO_DEVICES();
   std::vector<float> a(1000, 4), out(1000);
   options_.chunk_bytes = 400;
-  args_.device = device(1);
+  args_.options.device = device(1);
   ASSERT_EQ(run("negative", {here(a.data(), GUF_F32, {1000})}, here(out.data(), GUF_F32, {1000})),
             GUF_OK)
       << error_.message;

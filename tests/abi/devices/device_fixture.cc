@@ -250,7 +250,7 @@ guf_status Devices::call(const char *name, const std::vector<guf_operand> &input
   args.noutputs = 1;
   args.inputs = inputs.data();
   args.outputs = &out;
-  args.stream = stream;
+  args.options.stream = stream;
   error_ = fresh_error();
   const guf_status status = guf_call(find(name), &args, &error_);
   if (status == GUF_OK && out.kind == GUF_OPERAND_ARRAY) {
@@ -266,7 +266,7 @@ guf_status Devices::reduce(const char *name, guf_operand input, guf_operand out,
   args.struct_size = sizeof args;
   args.input = &input;
   args.output = &out;
-  args.stream = stream;
+  args.options.stream = stream;
   error_ = fresh_error();
   return guf_reduce(find(name), &args, &error_);
 }

@@ -264,7 +264,7 @@ TEST_P(DeviceState, TheDevicesOwnOrder) {
   args.noutputs = 1;
   args.inputs = in;
   args.outputs = &out;
-  args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+  args.options.fp_fail = GUF_FP_INTEGER_DIVIDE;
   EXPECT_EQ(guf_call(find("floor_divide"), &args, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
   EXPECT_THAT(error_.message, HasSubstr("divide by zero encountered in floor_divide"));

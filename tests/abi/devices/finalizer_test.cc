@@ -106,7 +106,7 @@ class Worker {
     args.ninputs = static_cast<int32_t>(operands.size());
     args.outputs = &output;
     args.noutputs = 1;
-    args.stream = stream;
+    args.options.stream = stream;
     expect(guf_call(ufunc, &args, &error_));
     return output.array;
   }
@@ -160,7 +160,7 @@ class Worker {
     args.ninputs = 2;
     args.outputs = &operand;
     args.noutputs = 1;
-    args.stream = queue;
+    args.options.stream = queue;
     guf_plan plan = nullptr;
     expect(guf_plan_create(add, &args, &plan, &error_));
     guf_array_info info = {};

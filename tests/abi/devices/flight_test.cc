@@ -93,7 +93,7 @@ TEST_P(Flights, OperandsAndMasks) {
     args.inputs = inputs;
     args.outputs = &to;
     args.where = &where;
-    args.stream = order;
+    args.options.stream = order;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, one, mask}) let_go(array);
@@ -177,7 +177,7 @@ TEST_P(Flights, Methods) {
     args.input = &in;
     args.output = &pieces;
     args.indices = &cut;
-    args.stream = order;
+    args.options.stream = order;
     ASSERT_EQ(guf_reduceat(add, &args, &error_), GUF_OK) << error_.message;
     const guf_operand target = operand_of(counts), one = scalar_of(1);
     guf_at_args at_args = {};
@@ -186,7 +186,7 @@ TEST_P(Flights, Methods) {
     at_args.indices = &at;
     at_args.nindices = 1;
     at_args.operand = &one;
-    at_args.stream = order;
+    at_args.options.stream = order;
     ASSERT_EQ(guf_at(add, &at_args, &error_), GUF_OK) << error_.message;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(reduce("add", in, sum, order), GUF_OK) << error_.message;
@@ -200,7 +200,7 @@ TEST_P(Flights, Methods) {
     call_args.noutputs = 1;
     call_args.inputs = pair;
     call_args.outputs = &outer;
-    call_args.stream = order;
+    call_args.options.stream = order;
     ASSERT_EQ(guf_outer(add, &call_args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, cuts, places, small, shaped, scalar}) let_go(array);
     finish(order, &gate);
@@ -230,7 +230,7 @@ TEST_P(Flights, AReductionWithEverything) {
     args.output = &to;
     args.where = &where;
     args.initial = &initial;
-    args.stream = order;
+    args.options.stream = order;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(guf_reduce(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, mask, scalar}) let_go(array);

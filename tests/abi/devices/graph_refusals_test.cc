@@ -105,7 +105,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   guf_operand made = {};
   running.input = &a;
   running.output = &made;
-  running.stream = stream_;
+  running.options.stream = stream_;
   expect_refused(guf_accumulate(find("add"), &running, &error_), "accumulate");
   // reduceat and accumulate with indices wait for the earlier work of the stream, and upload the
   // indices.
@@ -127,7 +127,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   at.array = &to;
   at.indices = &index;
   at.nindices = 1;
-  at.stream = stream_;
+  at.options.stream = stream_;
   const guf_operand two = scalar_of(2);
   at.operand = &two;
   expect_refused(guf_at(find("add"), &at, &error_), "at");
@@ -146,9 +146,9 @@ TEST_P(GraphRefusals, CallsThatMayFailOrLook) {
   args.noutputs = 1;
   args.inputs = in;
   args.outputs = &to;
-  args.stream = stream_;
-  args.fp_flags = &found;
-  args.fp_report = GUF_FP_DIVIDE;
+  args.options.stream = stream_;
+  args.options.fp_flags = &found;
+  args.options.fp_report = GUF_FP_DIVIDE;
   begin();
   expect_refused(guf_call(find("divide"), &args, &error_), "floating-point flags");
   expect_only_the_addition();

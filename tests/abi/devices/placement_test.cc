@@ -63,7 +63,7 @@ class Placement : public Devices {
 // The call names a GPU. Operands are copied to the GPU and back, allocated outputs are host arrays,
 // and the call is complete when it returns.
 TEST_P(Placement, HostOperandsWithADeviceNamed) {
-  args_.device = there_;
+  args_.options.device = there_;
   const uint64_t before = launches();
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
@@ -85,7 +85,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   args_.noutputs = 1;
   args_.inputs = given;
   args_.outputs = &output_;
-  args_.device = there_;
+  args_.options.device = there_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(plan, nullptr);
@@ -125,10 +125,10 @@ TEST_P(Placement, PlansWithAScalarMask) {
 
 // The call names a stream, and runs on the device of this stream.
 TEST_P(Placement, HostOperandsWithAStream) {
-  args_.stream = stream(second_);
+  args_.options.stream = stream(second_);
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
-  args_.device = there_;
+  args_.options.device = there_;
   EXPECT_EQ(add(here(a_), here(a_), here(out_)), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -146,19 +146,19 @@ TEST_P(Placement, DeviceOperands) {
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), second_);
   EXPECT_THAT(values(output_.array), Each(8.0F));
-  args_.device = there_;
+  args_.options.device = there_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
   EXPECT_EQ(error_.message,
             "device: expected " + backend_ + ":1, where the operands are, got " + backend_ + ":0");
-  args_.device = cpu();
-  args_.stream = stream(second_);
+  args_.options.device = cpu();
+  args_.options.stream = stream(second_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.message, "device: expected " + backend_ + ":1, where the stream is, got cpu");
-  args_.device = nullptr;
-  args_.stream = stream(there_);
+  args_.options.device = nullptr;
+  args_.options.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   const guf_array y = filled(there_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
@@ -172,7 +172,7 @@ TEST_P(Placement, ScalarsHaveNoPlace) {
   EXPECT_EQ(place_of(output_.array), there_);
   ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), cpu());
-  args_.device = second_;
+  args_.options.device = second_;
   ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), second_);
   EXPECT_THAT(values(output_.array), Each(3.0F));
@@ -184,7 +184,7 @@ TEST_P(Placement, AMix) {
   EXPECT_EQ(error_.argument, 1);
   EXPECT_EQ(add(operand_of(x), operand_of(x), here(out_)), GUF_E_DEVICE_MISMATCH);
   for (const guf_stream order : {guf_stream{}, stream(there_)}) {
-    args_.stream = order;
+    args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
     EXPECT_EQ(place_of(output_.array), there_);
@@ -222,7 +222,7 @@ TEST_P(Placement, Masks) {
   where.kind = GUF_OPERAND_TENSOR;
   where.tensor = &tensor;
   args_.where = &where;
-  args_.device = there_;
+  args_.options.device = there_;
   out_ = {7, 7, 7};
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 7, 6));
@@ -237,7 +237,7 @@ TEST_P(Placement, Masks) {
 TEST_P(Placement, HostOperandsKeepTheOrder) {
   for (const guf_stream order : {guf_stream{}, stream(there_)}) {
     const guf_array x = filled(there_, 3, 0);
-    args_.stream = order;
+    args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     for (int i = 0; i < 10; ++i) {
       ASSERT_EQ(add(operand_of(x), scalar_of(1), operand_of(x)), GUF_OK) << error_.message;

@@ -35,8 +35,8 @@ class StreamFailures : public Devices {
     args.noutputs = 1;
     args.inputs = in;
     args.outputs = &out;
-    args.stream = stream_;
-    args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+    args.options.stream = stream_;
+    args.options.fp_fail = GUF_FP_INTEGER_DIVIDE;
     EXPECT_EQ(guf_call(find(name), &args, &error_), GUF_OK) << error_.message;
   }
   void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
@@ -148,10 +148,10 @@ TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
     args.noutputs = 1;
     args.inputs = in;
     args.outputs = &out;
-    args.stream = stream_;
-    args.fp_flags = &fp_flags;
-    args.fp_report = report;
-    args.fp_fail = GUF_FP_INVALID;
+    args.options.stream = stream_;
+    args.options.fp_flags = &fp_flags;
+    args.options.fp_report = report;
+    args.options.fp_fail = GUF_FP_INVALID;
     EXPECT_EQ(guf_call(find("divide"), &args, &error_), GUF_OK) << error_.message;
     expect_reported(GUF_E_FLOATING_POINT, "invalid value encountered in divide");
     EXPECT_EQ(fp_flags, report == GUF_FP_OVERFLOW ? 0U : report);

@@ -113,6 +113,15 @@ def emit_function(returns, name, parameters, out):
     out.append("     {" + ",\n      ".join(rows) + "}},")
 
 
+def expand(rows, structs):
+    """Replaces the fields that are structs by their fields, as `outer.inner`."""
+    for kind, field in rows:
+        if kind in structs:
+            yield from ((inner, f"{field}.{name}") for inner, name in structs[kind])
+        else:
+            yield kind, field
+
+
 def emit_struct(name, rows, out):
     out.append(f'    {{"{name}",\n     sizeof({name}),')
     cells = [f'{{"{field}", Class::{class_of("", kind, field)}, {handle_of(kind)}, '
@@ -134,10 +143,10 @@ def generate(root):
                 emit_function(returns, name, parameters, out)
                 count += 1
     out += ["};", "", "inline const std::vector<Struct> kStructs = {"]
-    for text in texts:
-        for name, rows in fields(text):
-            if name in IN_STRUCTS or name.endswith(("_info", "_resolution", "_memory")):
-                emit_struct(name, rows, out)
+    structs = {name: rows for text in texts for name, rows in fields(text)}
+    for name, rows in structs.items():
+        if name in IN_STRUCTS or name.endswith(("_info", "_resolution", "_memory")):
+            emit_struct(name, expand(rows, structs), out)
     out += ["};", f"inline constexpr size_t kFunctionCount = {count};", "// NOLINTEND"]
     return "\n".join(out) + "\n"
 

@@ -129,7 +129,7 @@ TEST(CallPipeline, StreamKeepsScalarsAndResults) {
   for (int round = 0; round < 8; ++round) {
     Call call("multiply");
     call.in(view(GUF_F64, x)).in(Call::weak_int(round)).out_missing();
-    call.args.stream = stream;
+    call.args.options.stream = stream;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     results.push_back(call.outputs[0]);
   }

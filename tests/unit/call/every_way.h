@@ -54,7 +54,7 @@ class EveryWay {
     ASSERT_NO_FATAL_FAILURE(run_plan(call, places));
     ASSERT_EQ(buffer, expected) << "as a plan";
     buffer = was;
-    call.args.stream = stream_;
+    call.args.options.stream = stream_;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
     ASSERT_EQ(buffer, expected) << "on a stream";

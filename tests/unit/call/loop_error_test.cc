@@ -96,8 +96,8 @@ TEST_F(LoopError, OfACallWithCastsAndFpFlags) {
   std::vector<double> z(3);
   uint32_t fp_flags = 0;
   Call failing(ufunc_);
-  failing.args.fp_report = GUF_FP_INVALID;
-  failing.args.fp_flags = &fp_flags;
+  failing.args.options.fp_report = GUF_FP_INVALID;
+  failing.args.options.fp_flags = &fp_flags;
   failing.in(view(GUF_I8, x)).in(view(GUF_I8, x)).out(view(GUF_F64, z));
   expect(failing.run(), failing.error, 0, "the value -2 is negative");
 }
@@ -122,7 +122,7 @@ TEST_F(LoopError, OfAStreamComesWithItsSynchronize) {
   const std::vector<double> x = {1, -2, 3};
   std::vector<double> z(3);
   Call failing(ufunc_);
-  failing.args.stream = stream;
+  failing.args.options.stream = stream;
   failing.in(view(GUF_F64, x)).in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
   expect(guf_stream_synchronize(stream, UINT64_MAX, &error), error, 0,

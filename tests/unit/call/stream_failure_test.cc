@@ -35,11 +35,11 @@ TEST(StreamFailures, SurviveACallThatIsRefused) {
   std::vector<double> x = {1, 2, 3};
   std::vector<double> z(3);
   Call failing(ufunc);
-  failing.args.stream = stream;
+  failing.args.options.stream = stream;
   failing.in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
   Call refused("add");  // the output is larger than any memory
-  refused.args.stream = stream;
+  refused.args.options.stream = stream;
   const int64_t too_many = int64_t{1} << 50;
   refused.in({GUF_F64, x.data(), {too_many, 1}, {0, 8}, 0})
       .in({GUF_F64, x.data(), {3}, {}, 0})

@@ -46,7 +46,7 @@ TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
   call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F64, z)));
   call.args.where = wrapped(view(GUF_BOOL, mask));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   for (size_t k = 0; k < z.size(); ++k)
@@ -66,7 +66,7 @@ TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   std::vector<double> &x = doubles(1000), &z = doubles(1000);
   Call call("negative");
   call.in(view(GUF_F64, x)).out(view(GUF_F64, z));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   guf_resolution found = {};
   found.struct_size = sizeof found;
   char text[4096];
@@ -88,7 +88,7 @@ TEST_F(StreamKeep, WhatACallCopiesFirst) {
   call.in(*wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0}));
   call.outputs.push_back(*wrapped({GUF_BOOL, bytes.data() + 1, {1000}, {}, 0}));
   call.args.where = wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0});
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   for (size_t k = 0; k < 1000; ++k) ASSERT_EQ(bytes[k + 1], was[k] != 0 ? 0 : was[k + 1]) << k;
@@ -103,7 +103,7 @@ TEST_F(StreamKeep, OutputsThatAreWrittenBack) {
   call.in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped({GUF_F64, y.data(), {3}, {}, 0}));
   call.outputs.push_back(*wrapped({GUF_F64, y.data() + 1, {3}, {}, 0}));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{0, 1, 2, 3}));
@@ -122,7 +122,7 @@ TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F32, z)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{10, 11, 12}));
@@ -135,7 +135,7 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   Call call(adding_into_first());
   call.in(*wrapped(view(GUF_F64, x))).in(Call::weak_int(7));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
@@ -148,7 +148,7 @@ TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   Call call(adding_into_first());
   call.in(Call::weak_int(7)).in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
@@ -242,7 +242,7 @@ class StreamKeepFunction : public StreamKeep {
 TEST_F(StreamKeepFunction, OfACall) {
   Call call(ufunc_);
   call.in(view(GUF_I64, x_)).in(view(GUF_I64, x_)).out(view(GUF_I64, y_));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_after_release();
   EXPECT_EQ(y_, (std::vector<int64_t>{2, 4, 6}));
@@ -251,7 +251,7 @@ TEST_F(StreamKeepFunction, OfACall) {
 TEST_F(StreamKeepFunction, OfAReduction) {
   Reduce reduce(ufunc_, view(GUF_I64, x_));
   reduce.into({GUF_I64, y_.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_after_release();
   EXPECT_EQ(y_[0], 6);

@@ -39,8 +39,8 @@ TEST(MethodErrors, OfAccumulate) {
       fewer.run(), fewer.error, GUF_E_SHAPE,
       "Iterator input op_axes[0][0] (==2) is not a valid axis of op[0], which has 2 dimensions ");
   Accumulate reserved("add", ground.input({3}));
-  reserved.args.reserved = 1;
-  expect(reserved.run(), reserved.error, GUF_E_ARG, "args->reserved");
+  reserved.args.options.reserved = 1;
+  expect(reserved.run(), reserved.error, GUF_E_ARG, "args->options.reserved");
   Accumulate flags("add", ground.input({3}));
   flags.args.flags = GUF_CALL_KEEPDIMS;
   expect(flags.run(), flags.error, GUF_E_ARG, "args->flags");

@@ -18,8 +18,8 @@ constexpr uint32_t kAll =
 
 template <class Args>
 void report_flags(Args *args, uint32_t *fp_flags) {
-  args->fp_flags = fp_flags;
-  args->fp_report = kAll;
+  args->options.fp_flags = fp_flags;
+  args->options.fp_report = kAll;
 }
 
 template <class T>
@@ -63,7 +63,7 @@ TEST_P(MethodFpFlags, OfReduceWithAnyNumberOfThreads) {
     uint32_t fp_flags = 0;
     Reduce reduce(GetParam().ufunc, row(GUF_F64, data));
     report_flags(&reduce.args, &fp_flags);
-    reduce.args.threads = threads;
+    reduce.args.options.threads = threads;
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
     EXPECT_EQ(fp_flags, GetParam().fp_flags) << threads << " threads";
     const double expected = elements_of<double>(plain.output)[0];
@@ -215,19 +215,19 @@ TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
   Reduce reduce("add", input);
   reduce.into(output);
   report_flags(&reduce.args, &fp_flags);
-  reduce.args.fp_fail = GUF_FP_OVERFLOW;
+  reduce.args.options.fp_fail = GUF_FP_OVERFLOW;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in add");
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(std::count(result.begin(), result.end(), 2), kItems - 1) << "outputs are written";
-  reduce.args.fp_fail = GUF_FP_INVALID;
+  reduce.args.options.fp_fail = GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_OK) << "what is not requested does not fail";
 }
 
 TEST(MethodFpFlagsThatFail, GiveNoArray) {
   const std::vector<double> data = {1, 0};
   Reduce reduce("divide", row(GUF_F64, data));
-  reduce.args.fp_fail = GUF_FP_DIVIDE;
+  reduce.args.options.fp_fail = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_EQ(reduce.output.kind, GUF_OPERAND_NONE);
 }
@@ -244,8 +244,8 @@ TEST(MethodFpFlagsOnAStream, AreReportedWhenTheWorkIsDone) {
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
   reduce.into({GUF_F64, result.data(), {}, {}, 0});
   report_flags(&reduce.args, &fp_flags);
-  reduce.args.fp_fail = GUF_FP_OVERFLOW;
-  reduce.args.stream = stream;
+  reduce.args.options.fp_fail = GUF_FP_OVERFLOW;
+  reduce.args.options.stream = stream;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &reduce.error), GUF_E_FLOATING_POINT);
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
@@ -256,15 +256,15 @@ TEST(MethodFpFlagsRefused, UnknownOnesAndNowhereToReport) {
   const std::vector<double> data = {1, 0};
   const std::vector<int64_t> indices = {0};
   Reduce reduce("add", row(GUF_F64, data));
-  reduce.args.fp_report = GUF_FP_DIVIDE;
+  reduce.args.options.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
   EXPECT_STREQ(reduce.error.message, "args->fp_flags is NULL");
   Accumulate scan("add", row(GUF_F64, data));
-  scan.args.fp_fail = 1U << 20;
+  scan.args.options.fp_fail = 1U << 20;
   EXPECT_EQ(scan.run(), GUF_E_ARG);
   EXPECT_EQ(scan.run_at(row(GUF_I64, indices)), GUF_E_ARG);
   At at("add", row(GUF_F64, data));
-  at.args.fp_report = 1U << 20;
+  at.args.options.fp_report = 1U << 20;
   EXPECT_EQ(at.run(), GUF_E_ARG);
 }
 

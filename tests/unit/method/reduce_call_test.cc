@@ -195,7 +195,7 @@ TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
       mask = was;
       Reduce reduce("logical_and", matrix(GUF_BOOL, data, kRows, kColumns));
       reduce.axes({1});
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       reduce.args.where = reduce.tensor(matrix(GUF_BOOL, mask, kRows, kColumns));
       reduce.into({GUF_BOOL, mask.data() + first, {kRows}, {step}, 0});
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -284,7 +284,7 @@ TEST(ReduceCall, AnyNumberOfElements) {
   for (const int64_t less : {0, 1, 3, 200}) {
     for (const uint32_t threads : {0U, 1U}) {
       Reduce reduce("logical_or", {GUF_BOOL, &truth, {INT64_MAX - less}, {0}, 0});
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
       EXPECT_THAT(elements_of<uint8_t>(reduce.output), ElementsAre(1));
     }
@@ -296,8 +296,8 @@ TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
   double result = 0;
   Reduce reduce("add", view(GUF_F64, data));
   reduce.into({GUF_F64, &result, {}, {}, 0});
-  reduce.args.threads = 1;
-  // The first call looks up the kernel. Only the second call is measured.
+  reduce.args.options.threads = 1;
+  // Looks up the kernel once, before the measured call.
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   const long before = allocations.load();
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -312,7 +312,7 @@ TEST(ReduceCall, WorksOnAStream) {
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
   const std::vector<double> data = counting(100);
   Reduce reduce("add", view(GUF_F64, data));
-  reduce.args.stream = stream;
+  reduce.args.options.stream = stream;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
   EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(4950));

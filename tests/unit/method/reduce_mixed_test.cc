@@ -253,7 +253,7 @@ TEST(ReduceMixed, IsALeftFoldInCOrderWhateverTheLayoutAndThreads) {
         if (sample.folded[axis]) axes.push_back(static_cast<int64_t>(axis));
       }
       reduce.axes(axes);
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
       const std::vector<float> found = elements_of<float>(reduce.output);
       ASSERT_EQ(found.size(), right.size());

@@ -124,8 +124,8 @@ TEST_F(StackNeed, Calls) {
     call.out(matrix(GUF_F64, product, 32, 32));
     expect_fits("matmul", [&] { return call.run(); });
     uint32_t fp_flags = 0;
-    call.args.fp_flags = &fp_flags;
-    call.args.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
+    call.args.options.fp_flags = &fp_flags;
+    call.args.options.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
     expect_fits("matmul with floating-point flags", [&] { return call.run(); });
   }
   {

@@ -112,8 +112,8 @@ void compare(const Sample &sample, uint32_t threads, bool keepdims, guf_stream s
     if (sample.folded[k]) axes.push_back(static_cast<int64_t>(k));
   }
   reduce.axes(axes);
-  reduce.args.threads = threads;
-  reduce.args.stream = stream;
+  reduce.args.options.threads = threads;
+  reduce.args.options.stream = stream;
   if (keepdims) reduce.args.flags = GUF_CALL_KEEPDIMS;
   if (sample.masked)
     reduce.args.where = reduce.tensor({GUF_BOOL, sample.mask.data(), sample.mask_shape, {}, 0});

@@ -150,8 +150,8 @@ TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
   uint32_t fp_flags = 0;
   StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);
   reduce.results[0] = *reduce.tensor({GUF_F64, &result, {}, {}, 0});
-  reduce.args.fp_flags = &fp_flags;
-  reduce.args.fp_report = reduce.args.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
+  reduce.args.options.fp_flags = &fp_flags;
+  reduce.args.options.fp_report = reduce.args.options.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in test_sum_merge");
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});

@@ -80,7 +80,7 @@ class StreamKeep : public testing::Test {
     static std::vector<uint8_t> output(kMany);
     Call call(waiting);
     call.in({GUF_BOOL, &input, {kMany}, {0}, 0}).out(view(GUF_BOOL, output));
-    call.args.stream = stream_;
+    call.args.options.stream = stream_;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   }
 

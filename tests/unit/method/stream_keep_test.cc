@@ -21,7 +21,7 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   reduce.args.input = wrapped(matrix(GUF_BOOL, x, 1000, 3));
   reduce.args.output = wrapped({GUF_BOOL, to, {1000}, {}, 0});
   reduce.args.where = wrapped(matrix(GUF_BOOL, mask, 1000, 3));
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(std::vector<uint8_t>(to, to + 1000), expected);
@@ -45,7 +45,7 @@ TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   for (int64_t &stride : strides) stride *= 8;
   reduce.args.input = wrapped({GUF_F64, x.data(), shape, strides, 0});
   reduce.args.output = wrapped({GUF_F64, result.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(result[0], expected);
@@ -65,7 +65,7 @@ TEST_F(StreamKeep, OperandsAndResultsOfAReductionWithAState) {
   reduce.args.output = nullptr;
   reduce.args.outputs = results;
   reduce.args.noutputs = 2;
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(counts[0], std::count(mask.begin(), mask.end(), 1));
@@ -77,7 +77,7 @@ TEST_F(StreamKeep, OperandsOfAccumulate) {
   Accumulate accumulate("add", {});
   accumulate.args.input = wrapped({GUF_F64, x.data(), {1000}, {}, 0});
   accumulate.args.output = wrapped({GUF_F64, x.data() + 1, {1000}, {}, 0});
-  accumulate.args.stream = stream_;
+  accumulate.args.options.stream = stream_;
   ASSERT_EQ(accumulate.run(), GUF_OK) << accumulate.error.message;
   run_released();
   EXPECT_EQ(x[1000], 499500);
@@ -95,7 +95,7 @@ TEST_F(StreamKeep, OperandsOfReduceat) {
   Accumulate reduceat(gated_add(), {});
   reduceat.args.input = wrapped(view(GUF_I64, x));
   reduceat.args.output = wrapped(view(GUF_I64, sums));
-  reduceat.args.stream = stream_;
+  reduceat.args.options.stream = stream_;
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
   indices.assign(indices.size(), 0);
   run_released();
@@ -110,7 +110,7 @@ TEST_F(StreamKeep, OperandsOfAt) {
   at.args.array = wrapped(view(GUF_I64, x));
   at.args.operand = wrapped({GUF_I64, &x[kMany - 1], {kMany}, {-8}, 0});
   at.index(view(GUF_I64, indices));
-  at.args.stream = stream_;
+  at.args.options.stream = stream_;
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   indices.assign(kMany, 0);
   run_released();
@@ -124,12 +124,12 @@ TEST_F(StreamKeep, ScalarOperandsOfMethods) {
   at.args.array = wrapped(view(GUF_I64, x));
   at.args.operand = at.weak_int(5);
   at.index(view(GUF_I64, indices));
-  at.args.stream = stream_;
+  at.args.options.stream = stream_;
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   Reduce reduce("add", {});
   reduce.args.input = reduce.weak_int(7);
   reduce.args.output = wrapped({GUF_I64, sum.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(x[0], 5);

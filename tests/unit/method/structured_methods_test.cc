@@ -149,7 +149,7 @@ TEST_F(StructuredMethods, ThreadsShareSubtrees) {
   const std::vector<Sample> data = samples(1 << 17);
   const auto count_of = [&](uint32_t threads) {
     Reduce reduce(tree_, view_of(data));
-    reduce.args.threads = threads;
+    reduce.args.options.threads = threads;
     EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
     return elements_of<Sample>(reduce.output)[0];
   };
@@ -176,7 +176,7 @@ TEST_F(StructuredMethods, QueuedReductionsKeepTheirInitialValue) {
   Sample first = {kMark, 0, {1000, 0, 0}}, result = {};
   Reduce reduce(tree_, view_of(data));
   reduce.into(one(result));
-  reduce.args.stream = stream;
+  reduce.args.options.stream = stream;
   reduce.args.initial = reduce.tensor(one(first));
   loops_wait = true;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -317,7 +317,7 @@ TEST_F(StructuredMethods, AreExplained) {
   uint64_t length = sizeof text;
   const Sample first = sample(1);
   reduce.args.initial = reduce.tensor(one(first));
-  reduce.args.threads = 1;  // independent of the measured cost of the loop
+  reduce.args.options.threads = 1;  // regardless of the measured cost of the loop
   ASSERT_EQ(guf_explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_THAT(text, HasSubstr("test_sample"));

@@ -98,7 +98,7 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   EXPECT_THAT(text_of(across), HasSubstr("\nwalk: tile by tile of dimensions 0 and 1; argument 1 "
                                          "is transposed in\n"));
   requested.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
-  requested.args.threads = 1;
+  requested.args.options.threads = 1;
   EXPECT_THAT(text_of(requested), HasSubstr("\nthreads: 1, as the call requests one\n"));
   const auto *const odd = reinterpret_cast<const char *>(x.data()) + 1;
   shifted.in({GUF_F32, odd, {300}, {}, 0}).in({GUF_F32, y.data(), {300}, {}, 0});

@@ -116,11 +116,13 @@ const ArgsRow kArgsRows[] = {
        a->axes = kAxes;
      },
      "args->naxes: expected 0..2048, got 2049"},
-    {"UnknownFlagToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
+    {"UnknownFlagToReport", [](guf_call_args *a) { a->options.fp_report = 1U << 5; },
      "args->fp_report has"},
-    {"UnknownFlagToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
-    {"FlagsToReportNowhere", [](guf_call_args *a) { a->fp_report = 1; }, "args->fp_flags is NULL"},
-    {"FlagsToFailFor", [](guf_call_args *a) { a->fp_fail = 31; }, nullptr},
+    {"UnknownFlagToFailFor", [](guf_call_args *a) { a->options.fp_fail = 1U << 5; },
+     "args->fp_fail has"},
+    {"FlagsToReportNowhere", [](guf_call_args *a) { a->options.fp_report = 1; },
+     "args->fp_flags is NULL"},
+    {"FlagsToFailFor", [](guf_call_args *a) { a->options.fp_fail = 31; }, nullptr},
     {"Dims",
      [](guf_call_args *a) {
        a->ndims = 1;
