@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -105,8 +106,9 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
   } else if (operand.kind == GUF_OPERAND_WEAK_FLOAT) {
     number = from_double(std::bit_cast<double>(operand.value[0]));
   } else {
-    unsigned char bytes[16];
-    const uint32_t size = dtype::itemsize(operand.layout.dtype);
+    unsigned char bytes[16] = {};
+    // An element of a structured dtype may be larger, and is never a size.
+    const uint32_t size = std::min<uint32_t>(dtype::itemsize(operand.layout.dtype), sizeof bytes);
     const auto *const from = reinterpret_cast<const unsigned char *>(operand.layout.address);
     const bool swapped = (operand.flags & op::kSwapped) != 0;
     for (uint32_t k = 0; k < size; ++k) bytes[k] = from[swapped ? size - 1 - k : k];

@@ -100,6 +100,14 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 
+// Value rules read their operands from memory, which earlier work of the stream may still write.
+void wait_for_sizes(const op::CallView &call) {
+  for (const op::DimRule &rule : call.ufunc->signature.rules) {
+    if (rule.kind != op::DimRule::Kind::kValue) continue;
+    if ((call.operand[rule.operand].flags & op::kScalar) == 0) backend::wait_quietly(*call.stream);
+  }
+}
+
 }  // namespace
 
 guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Choice *choice,
@@ -110,6 +118,8 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   if (__builtin_expect(separate != nullptr, 0)) GUF_TRY(separate->redirect(choice, error));
+  if (__builtin_expect(call.stream != nullptr && !call.ufunc->signature.rules.empty(), 0))
+    wait_for_sizes(call);
   GUF_TRY(broadcast::arrange(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;

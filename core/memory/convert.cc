@@ -129,11 +129,6 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
                       to.layout.ndim);
   }
   Loops loops;
-  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {
-    return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
-                      "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
-                      to.layout.ndim);
-  }
   make_loops(to.layout, from.layout, &loops);
   if (loops.empty) return GUF_OK;
   guf_launch_block block;

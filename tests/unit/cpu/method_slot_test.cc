@@ -218,8 +218,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, RandomMethod,
                          testing::Values(GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE,
                                          GUF_METHOD_REDUCEAT));
 
-// run_case overwrites the block and the indices after it has queued the call, so the backend must copy
-// both.
+// run_case overwrites the block and the indices after it has queued the call, so the backend must
+// copy both.
 TEST_F(Method, QueuesOnStreams) {
   void *stream = nullptr;
   guf_error error = fresh_error();
