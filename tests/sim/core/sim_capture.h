@@ -55,8 +55,8 @@ struct Capture {
 // Errors  kCaptureInvalidated, kCaptureImplicit
 int submit(Driver &driver, const std::shared_ptr<Stream> &stream, Work work);
 
-// For calls that are unsafe during a capture. If a capture forbids the call, invalidates the capture
-// and returns kCaptureUnsupported; otherwise returns success.
+// For calls that are unsafe during a capture. If a capture forbids the call, invalidates the
+// capture and returns kCaptureUnsupported; otherwise returns success.
 int refuse_while_capturing(Driver &driver);
 // Does the same for a call that waits for or queries `stream`, if `stream` is being captured.
 int refuse_captured(const std::shared_ptr<Stream> &stream);

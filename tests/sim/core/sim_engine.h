@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and the execution of their operations, in one of three orders.
-// eager        one thread per stream; operations run as soon as possible after a random delay
-// lazy         operations run only when a caller waits or queries, and only as many as it needs
-// adversarial  one thread chooses among all runnable operations; the seed determines the choices
+//   eager        one thread per stream; operations run as soon as possible after a random delay
+//   lazy         operations run only when a caller waits or queries, and only as many as it needs
+//   adversarial  one thread chooses among all runnable operations; the seed determines the choices
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 
