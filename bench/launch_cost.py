@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'tools'))
 from gpu_check_bench import minima  # noqa: E402
 
-BAR = 200  # ns in addition to an empty driver call
+BAR = 200  # limit in nanoseconds, in addition to an empty driver call
 
 
 def measure(build, device, options):
