@@ -9,9 +9,9 @@
 #                      gufunc_module_v1_<module> by address
 #   with EMULATE       also builds the code that simulated devices run instead of the module's
 #                      device images; the target property GUFUNC_EMULATION_FILE is its path
-#   with EMULATE_ASAN  also builds an emulation file with AddressSanitizer, asan/<module>.emu.so;
-# the
-#                      target property GUFUNC_ASAN_EMULATION_FILE is its path
+#   with EMULATE_ASAN  also builds an emulation file with AddressSanitizer,
+#                      asan/<module>.emu.so; the target property GUFUNC_ASAN_EMULATION_FILE is
+#                      its path
 # With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler generates the PTX, which only new
 # drivers accept. Targets are levels of the host (`all` means every level) and devices such as
 # ptx_75, sm_90 and gfx942. Devices whose compilers are missing are left out with a warning.
