@@ -18,7 +18,7 @@
 #include "driver_peer.h"
 #include "prepared_call.h"
 
-// The functions that count every allocation of the process.
+// The allocators of the C library are replaced, so that every allocation of the process is counted.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_memalign(size_t alignment, size_t size);

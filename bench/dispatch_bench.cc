@@ -17,7 +17,8 @@
 
 #include "numpy_child.h"
 
-// The functions that count every allocation of the process, including the library and its plugins.
+// The allocators of the C library are replaced, so that every allocation of the process is counted,
+// including the allocations of the library and its plugins.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_realloc(void *old, size_t size);

@@ -7,7 +7,8 @@ the plugin alone.
 
 Rows are interleaved in one process per device. The results are minima of the thread's CPU time, and
 every allocation of the process is counted. --silicon uses the real driver. The exit status is 1 if
-a launch allocates memory. Times have no limit: judge them on a machine without other load.
+a launch allocates memory. Times have no limit and are meaningful only on a machine without other
+load.
 """
 
 import argparse

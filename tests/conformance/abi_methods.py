@@ -8,7 +8,7 @@ import abi
 ALL_AXES = -1
 KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE, GUF_E_LOOP = 1, 400, 304, 1201
 GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE = 800, 801
-ABSENT = object()  # value of an omitted keyword for which None is a value
+ABSENT = object()  # marks an omitted keyword, because None can be a value
 
 
 class ReduceArgs(ct.Structure):
@@ -117,8 +117,7 @@ class Library(abi.Library):
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
 
     def compare(self, method, answer, output):
-        """Compares the description of an allocated result that guf_resolve_* returned with the
-        result."""
+        """Compares an allocated result with the description that guf_resolve_* returned."""
         if output[0].kind != KIND_ARRAY:
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))

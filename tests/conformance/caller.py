@@ -90,7 +90,7 @@ class Caller:
         return bool(self.lib.end_failure())
 
     def add_functions(self, library):
-        """Registers the functions with failing loops. Their names are those of failing_name."""
+        """Registers the functions with failing loops under the names that failing_name returns."""
         for name, kind in KINDS.items():
             desc = UfuncDesc(ct.sizeof(UfuncDesc), 2, 1, IDENTITY_ZERO, ANY_ORDER)
             desc.name = failing_name(name).encode()

@@ -14,7 +14,7 @@ HOW = {
 
 
 def random_failure(rng, size):
-    """Chooses a failure at one of the first elements, anywhere, or beyond the end."""
+    """Chooses where the loop fails: at one of the first elements, at any element, or never."""
     kind = rng.choice([*caller.KINDS])
     after = rng.choice([0, 0, rng.randint(0, 3), rng.randint(0, max(size, 1)), max(size - 1, 0)])
     return {

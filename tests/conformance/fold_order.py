@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that only the shape determines the order of floating-point reductions. The library's bits
-must be equal to those of an independent implementation of the tree and the scan in
+must be equal to the bits of an independent implementation of the tree and the scan in
 docs/reductions.md, for axes, strides, masks, initial values and 1, 2, 3 and 7 threads, or on a
 device. Then checks the accuracy that the page states.
 

@@ -166,7 +166,7 @@ def add_axes(rng, case):
     if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
-        case['axes'].pop()  # a missing entry is detected only if it is not empty
+        case['axes'].pop()  # only a missing entry that contains axes is detected
 
 
 def add_axis(rng, case):

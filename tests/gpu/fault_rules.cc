@@ -206,7 +206,7 @@ FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
   bool brought = is(struck, "stream_open") &&
                  run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
-  // A device_open after device_native adopts a context, and only then the context is queried.
+  // device_open queries a context only if it adopts one, which it does after device_native.
   for (size_t i = 0; i < struck && is(struck, "device_open"); ++i) {
     brought = brought || is(i, "device_native");
   }
@@ -276,7 +276,7 @@ std::string judge_lost(const Trial &run, size_t first, const void *requested, co
   return "";
 }
 
-// Checks a run in which the driver returns the code for every later call.
+// Checks a run with a permanent error: the driver returns the code for every later call.
 std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code) {
   const Call &first = run.calls()[struck];
   std::set<const void *> lost;

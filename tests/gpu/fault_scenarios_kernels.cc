@@ -151,8 +151,8 @@ void launch_with_fp_status(Trial &run) {
   });
 }
 
-// Captures a loop that can fail, twice. The runs of a graph are checked, and one graph is updated
-// with the work of the other.
+// Captures a loop that can fail in two graphs. The runs of a graph are checked, and the first graph
+// is updated with the work of the second.
 void capture_what_may_fail(Trial &run) {
   on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
     guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);

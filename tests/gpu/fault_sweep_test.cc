@@ -311,7 +311,7 @@ TEST_F(FaultSweep, Whole) {
   finish("whole sweep", is_cuda() ? 60000 : 40000);
 }
 
-// Tests codes that the driver returns for every later call.
+// Tests permanent errors: after the first failure the driver returns the code for every call.
 TEST_F(FaultSweep, Sticky) {
   sweep_sticky(7 * kLess);
   finish("sticky codes", 1000 / kLess);

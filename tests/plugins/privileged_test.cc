@@ -53,8 +53,8 @@ class Privileged : public ::testing::Test {
   static std::string plugin_source() {
     return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
   }
-  // The caller can change the first module, only root can change the second, and root's group can
-  // change the others: one through the file, and one through a folder above it.
+  // The caller can change module(), and only root can change own_module(). Root's group can change
+  // group_module() through the file, and module_below_group() through a folder above it.
   std::string module() const { return root_ / "env/module.so"; }
   std::string own_module() const { return root_ / "own/module.so"; }
   std::string group_module() const { return root_ / "own/group.so"; }

@@ -21,8 +21,8 @@ int gufunc_sim_set(const char *name, const char *value);
 void gufunc_sim_reset(void);
 
 /* Adds faults of the form "function:nth:code[:sticky]", separated by commas. nth counts calls from
-   now on; 0 means every call. exec_kernel, exec_copy and exec_fill inject the fault when such an
-   operation runs. Returns 0, or 1 for a syntax error, after which some faults may have been
+   now on; 0 means every call. exec_kernel, exec_copy and exec_fill inject the fault when a kernel,
+   copy or fill runs. Returns 0, or 1 for a syntax error, after which some faults may have been
    added. */
 int gufunc_sim_fault(const char *faults);
 void gufunc_sim_clear_faults(void);

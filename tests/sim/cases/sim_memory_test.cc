@@ -160,8 +160,8 @@ TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   face_.clear_violations();
 }
 
-// The host must not change the source of a queued copy, but work that is queued before the copy
-// may.
+// The host must not change the source of a queued copy, but work that is queued before the
+// copy may change it.
 TEST_P(SimMemory, SourcesMayBeMadeByEarlierWork) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));

@@ -262,7 +262,8 @@ class SimModuleDeathTest : public SimModule {
   SimModuleDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// In a device-check run, kernels are instrumented and see the exact bounds of allocations.
+// In a device-check run, kernels are instrumented and must not exceed the exact bounds of
+// allocations.
 TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
   face_.set("EMULATION", SIM_TEST_CHECKED_EMULATION);
   face_.set("ORDER", "lazy");

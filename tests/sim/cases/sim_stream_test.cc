@@ -80,7 +80,7 @@ TEST_P(SimStream, NothingRunsBeforeSomebodyWaits) {
   // The number of queries is not fixed, because a query does not wait for a running host function.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (face_.stream_query(streams_[1]) == 600) ASSERT_LT(std::chrono::steady_clock::now(), end);
-  EXPECT_EQ(called, 2) << "asking makes progress too";
+  EXPECT_EQ(called, 2) << "a query also runs operations";
   SIM_OK(face_.device_sync());
   EXPECT_EQ(called, 3);
 }

@@ -38,7 +38,7 @@ int refuse_legacy(Driver &driver, const Stream &stream) {
   return kSuccess;
 }
 
-// Returns whether every node leads to one of `tail`.
+// Returns whether every node is in `tail` or is a direct or indirect dependency of `tail`.
 bool all_joined(const Graph &graph, const std::vector<size_t> &tail) {
   std::vector<bool> seen(graph.nodes.size());
   std::vector<size_t> open = tail;

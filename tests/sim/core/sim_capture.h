@@ -19,7 +19,7 @@ struct Node {
   std::vector<size_t> behind;  // indices of the nodes that this node depends on
 };
 
-// Memory of a captured allocation. It lives as long as the graph and its executable graphs.
+// Memory of a captured allocation. It is freed with the graph and all its executable graphs.
 struct GraphMemory {
   explicit GraphMemory(Driver &owner) : driver(owner) {}
   GraphMemory(const GraphMemory &) = delete;

@@ -38,8 +38,7 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
   return kSuccess;
 }
 
-// Returns a description of the first invalid property of a source or destination when the copy
-// runs, or null.
+// Checks a source or destination when the copy runs. Returns a description of the error, or null.
 const char *trouble(Driver &driver, const End &end, const Stream *stream) {
   if (end.id == 0) {
     const void *memory = reinterpret_cast<const void *>(end.address);

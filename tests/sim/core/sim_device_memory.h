@@ -36,13 +36,13 @@ std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes);
 void trim_pool(Pool &pool, uint64_t keep);
 // Every function that waits calls this function. It shrinks the pools to their release thresholds.
 void release_over_threshold(Driver &driver);
-// Attributes have the same numbers at both vendors. Reuse attributes (1 to 3) are ints, all others
-// are 64-bit byte counts. High-water marks can only be set to 0.
+// Both vendors identify attributes by the same numbers. Reuse attributes (1 to 3) are ints, and all
+// others are 64-bit byte counts. High-water marks can only be set to 0.
 // Errors  kInvalidValue
 int set_pool_attribute(Pool &pool, int attribute, const void *value);
 int get_pool_attribute(const Pool &pool, int attribute, void *value);
-// Access of a device to a pool's memory: 0 (none), 1 (read) or 3 (read and write), as at both
-// vendors. The device that owns the pool always has read and write access.
+// Access of a device to a pool's memory: 0 (none), 1 (read) or 3 (read and write). Both
+// vendors use these numbers. The device that owns the pool always has read and write access.
 // Errors  kInvalidValue (invalid flags, or flags that remove access of the pool's own device)
 int set_pool_access(Driver &driver, Pool &pool, int device, int flags);
 int pool_access(const Pool &pool, int device);

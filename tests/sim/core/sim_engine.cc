@@ -148,7 +148,7 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
-// Chooses the stream to run. The same stream runs far ahead of the others before another is chosen.
+// Chooses the stream to run. The chosen stream runs many operations before another is chosen.
 Stream *Engine::favourite() {
   if (random_() % 8 == 0) {
     for (const auto &stream : streams_) stream->favour = random_();
