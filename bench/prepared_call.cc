@@ -31,7 +31,7 @@ std::string module_path(const std::string &name) {
 }
 
 void load_module(const std::string &name) {
-  static std::map<std::string, guf_module> loaded;  // kept until the process ends
+  static std::map<std::string, guf_module> loaded;  // modules stay loaded until the process ends
   if (loaded.count(name) != 0) return;
   guf_error error = {};
   error.struct_size = sizeof error;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five methods of a ufunc through the C ABI and ctypes."""
+"""Calls the five methods of a ufunc through the C ABI with ctypes."""
 
 import ctypes as ct
 
@@ -8,7 +8,7 @@ import abi
 ALL_AXES = -1
 KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE, GUF_E_LOOP = 1, 400, 304, 1201
 GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE = 800, 801
-ABSENT = object()  # marks an omitted keyword where None is a value
+ABSENT = object()  # marks an omitted keyword, because None can be a value
 
 
 class ReduceArgs(ct.Structure):
@@ -70,8 +70,8 @@ class Resolution(ct.Structure):
 
 
 class Library(abi.Library):
-    """The library with its methods. Each method returns (letter, array, strides) of `out`, or of a
-    copy if the library allocated the result."""
+    """Adds the methods to abi.Library. Each method returns (letter, array, strides) of `out`, or of
+    a copy of the result if the library allocated it."""
 
     def __init__(self, path):
         super().__init__(path)
@@ -89,8 +89,8 @@ class Library(abi.Library):
         question = getattr(self.lib, f'guf_resolve_{method}')
         requested = question(handle, ct.byref(args), ct.byref(answer), None)
         status = self.invoke(function, name, args)
-        # guf_resolve_* reads no index, element or device image and runs no loop, so it cannot
-        # return these.
+        # guf_resolve_* cannot return these statuses, because it reads no index, element or device
+        # image and runs no loop.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
@@ -101,7 +101,7 @@ class Library(abi.Library):
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
 
     def compare(self, method, answer, output):
-        """Compares the resolved description of an allocated result with the result."""
+        """Compares an allocated result with the description that guf_resolve_* returned."""
         if output[0].kind != KIND_ARRAY:
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))

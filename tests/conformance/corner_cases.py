@@ -25,7 +25,7 @@ CORNERS = sorted(ARITHMETIC + CALLS + METHODS)
 
 
 def run(number, name, check, both):
-    """Runs a case and returns one line: ok, what is missing, or the difference."""
+    """Runs a case and prints one line: "ok", the missing features, or the difference."""
     both.missing, both.notes = [], []
     try:
         check(both)

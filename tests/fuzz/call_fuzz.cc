@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call, guf_resolve, guf_explain, guf_call_chunked and plans on arbitrary operands. No byte
-// outside of the operands may be accessed, and invalid calls must be rejected with a message.
+// Calls guf_call, guf_resolve, guf_explain, guf_call_chunked and plans with arbitrary operands. No
+// byte outside the operands may be accessed, and invalid calls must be rejected with a message.
 #include <gufunc/chunks.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMostOperands = 4;
 
-// Static, because mapping the memory again for each input would take most of the time.
+// The operands are static, because mapping their memory for each input would take most of the time.
 DrawnOperand operands[kMostOperands];
 DrawnOperand mask;
 
@@ -30,7 +30,7 @@ struct DrawnCall {
   guf_call_args args = {};
 
   void draw(ByteReader *bytes, guf_ufunc ufunc);
-  // Releases arrays that a call allocated.
+  // Releases output arrays that a call allocated.
   void release_outputs();
 };
 
@@ -52,7 +52,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     }
     (i < nin ? inputs[i] : outputs[i - nin]) = operand.operand();
   }
-  if (bytes->one_in(8)) outputs[0] = {};  // an output to allocate
+  if (bytes->one_in(8)) outputs[0] = {};  // an output that the call allocates
   args.inputs = inputs;
   args.outputs = outputs;
   mask.clear();
@@ -108,7 +108,7 @@ void DrawnCall::release_outputs() {
   }
 }
 
-// Returns whether everything that a resolution allocates or iterates over is small.
+// Returns whether all arrays and loops of a resolved call are small.
 bool is_small(const guf_resolution &resolution, int32_t noutputs) {
   for (int32_t i = 0; i < noutputs; ++i) {
     DrawnShape shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that programs pass to the C API: signatures, rules, names and dtypes. The description
-// of a ufunc is read back and must make the same ufunc again.
+// Passes arbitrary texts to the C API: signatures, rules, names and dtypes. The description of a
+// ufunc is parsed again and must create the same ufunc.
 #include <cstring>
 #include <string>
 
@@ -32,7 +32,7 @@ guf_status create(guf_context context, const char *signature, const char *rules,
   return guf_ufunc_create(context, &desc, ufunc, error);
 }
 
-// Destroying a context frees its names.
+// A context for one input, so that names are freed with it.
 class Context {
  public:
   Context() { demand(guf_context_create(0, &context_, nullptr) == GUF_OK, "guf_context_create"); }

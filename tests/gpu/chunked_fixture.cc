@@ -8,7 +8,7 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// Tensors and operands of one call.
+// The tensors and operands of one call.
 struct Operands {
   explicit Operands(size_t count) : tensors(count), operands(count) {}
   void add(Values &values) {
@@ -55,7 +55,7 @@ void ChunkedCalls::SetUpTestSuite() {
   std::istringstream paths(GUFUNC_TEST_MODULES);
   for (std::string path; std::getline(paths, path, ':');) {
     guf_error error = fresh_error();
-    guf_module module = nullptr;  // kept for the life of the process
+    guf_module module = nullptr;  // the module stays loaded until the process ends
     ASSERT_EQ(guf_module_load(nullptr, path.c_str(), 0, &module, &error), GUF_OK) << error.message;
   }
 }
@@ -131,7 +131,7 @@ void ChunkedCalls::expect_same(const Case &given, const std::vector<uint64_t> &s
     for (size_t k = 0; k < given.outputs.size(); ++k)
       EXPECT_EQ(found.outputs[k].bytes, expected.outputs[k].bytes) << given.ufunc << " " << bytes;
     EXPECT_TRUE(std::is_sorted(report_.begin(), report_.end()));
-    if (items_ < 0) continue;  // no items, so no progress is reported
+    if (items_ < 0) continue;  // without items no progress is reported
     EXPECT_EQ(report_.back(), items_);
     EXPECT_EQ(done_, items_);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From registrations to functions: dtypes, signatures, options, merged loops, and every error
-// message.
+// Tests how registrations become functions: dtypes, signatures, options, merged loops, and every
+// error message.
 #include "registration.h"
 
 #include <gmock/gmock.h>
@@ -161,7 +161,8 @@ TEST(Registration, MergingNeedsTheSameShape) {
               HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
 }
 
-// Returns the messages for the options of three registrations of one name, at lines 5, 9 and 13.
+// Returns the messages for three registrations of one name with these options, at lines 5, 9 and
+// 13.
 std::string said_of_three(const std::string &first, const std::string &second,
                           const std::string &third, Module *module) {
   const std::string options[] = {first, second, third};
@@ -204,7 +205,8 @@ TEST(Registration, OptionsOfOneNameContradict) {
   }
 }
 
-// Each option that an error message lists is in the documentation's table and in the header.
+// Each option in the list of the error message is in the table of the documentation and in the
+// header.
 TEST(Registration, EveryOptionIsDocumented) {
   Module module;
   Diagnostics diagnostics;
@@ -224,8 +226,8 @@ TEST(Registration, EveryOptionIsDocumented) {
   EXPECT_EQ(count, 16);
 }
 
-// A function without a failure option lacks the parameter; one doc option can apply to all
-// registrations.
+// A function without a failure option lacks the parameter. One doc option may apply to all
+// registrations of a function.
 TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   Module module;
   for (const char *key : {"doc", "failure"}) {

@@ -19,7 +19,7 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
 @dataclasses.dataclass
 class Fault:
-    """A file to write, and a pattern that the check's report must match."""
+    """A faulty file to write, and a pattern that the check's report must match."""
 
     path: str
     text: str
@@ -62,8 +62,8 @@ LAYERS = [
     Fault("unheard_of/seeded.cc", '#include "core/base/error.h"\n', "this folder has no rule"),
     Fault("core/base/seeded.cc", '#include "core/base/nowhere.h"\n', "no such file in the tree"),
 ]
-# The files that the faults above include must exist; otherwise the check would report a missing
-# file.
+# These files must exist, because the seeded faults include them. Otherwise the check would report a
+# missing file.
 LAYERS_SCENERY = [
     "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
     "core/call/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
@@ -105,7 +105,8 @@ DOCS = [
     Fault("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
 ]
 
-# The old header in the format of abi/layout.txt, and headers that break ABI compatibility.
+# The header before the change, in the format of abi/layout.txt, and headers that break ABI
+# compatibility.
 LAYOUT_BEFORE = """guf_old size 8
 guf_old.first offset 0 size 4
 guf_old.second offset 4 size 4
@@ -165,7 +166,7 @@ TIDY = [
 
 @dataclasses.dataclass
 class Library:
-    """The source of a shared library, and the expected report of the check."""
+    """The source of a shared library that violates a rule, and the expected report of the check."""
 
     source: str
     caught: str

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on a failing device, on memory that is inaccessible to the host, after shutdown, and in a
-// forked child: the status reaches the caller and results are unchanged.
+// Tests methods on a failing device, on memory that the host cannot access, after shutdown, and in
+// a forked child. The caller receives the status, and results are unchanged.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,8 +26,8 @@ guf_operand operand_of(guf_array array) {
 
 class NullMethods : public NullDevices {
  protected:
-  // Each method of `add` on arrays of three elements (with two indices). If `out` is null, the
-  // output is allocated and dropped.
+  // The functions call each method of `add` on arrays of three elements (with two indices). If
+  // `out` is null, the method allocates the output, which is then released.
   guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
                     guf_array where = nullptr, guf_stream stream = nullptr) {
     const guf_operand operands[] = {operand_of(in), operand_of(initial), operand_of(where)};
@@ -144,7 +144,7 @@ TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 
-// The backend lacks GUF_BACKEND_METHOD_STRUCTURED.
+// The backend does not have the flag GUF_BACKEND_METHOD_STRUCTURED.
 TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   guf_dtype record = 0;
   ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
@@ -228,7 +228,7 @@ TEST_F(NullMethods, AStreamMadeBeforeAForkIsRefusedInTheChild) {
   guf_stream_release(stream, nullptr);
 }
 
-// After guf_shutdown, on plain memory, which needs no device.
+// Tests methods after guf_shutdown, on host memory, which needs no device.
 void exit_after_shutdown() {
   float data[] = {1, 2, 3}, result = 7;
   const int64_t shape[] = {3}, index = 0;

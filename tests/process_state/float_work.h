@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the library under the caller's floating-point control word. Each function does one kind
-// of work and returns the bytes of its results.
+// Runs work of the library with the caller's floating-point control word. Each function does one
+// kind of work and returns the bytes of its results.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 #define GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 
@@ -38,7 +38,7 @@ inline std::string bytes_of(const std::vector<T> &data) {
   return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
 }
 
-// Numbers of all magnitudes, a third of them subnormal.
+// Returns numbers of all magnitudes. A third of the numbers is subnormal.
 inline std::vector<double> numbers(size_t count) {
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) {
@@ -142,7 +142,7 @@ inline std::string at() {
   return bytes_of(array);
 }
 
-// Casts f64 to f32 with astype, and stages an operand of an f32 loop.
+// Casts f64 to f32 with astype, and also through an operand of an f32 loop, which is staged.
 inline std::string casts(uint32_t threads) {
   Error error;
   const std::vector<double> in = numbers(kMany);
@@ -250,7 +250,7 @@ inline guf_module load_module(const char *path) {
   return module;
 }
 
-// Divides numbers by 3, most of which are subnormal.
+// Divides numbers, most of which are subnormal, by 3.
 inline std::string raw_kernel(size_t count, guf_stream stream) {
   static const guf_kernel scale = [] {
     Error error;
@@ -280,13 +280,14 @@ inline std::string raw_kernel(size_t count, guf_stream stream) {
 }
 
 #ifdef GUFUNC_REDUCTIONS_MODULE
-// The base, merge and finish functions of a user-defined accumulator.
+// Runs the base, merge and finish functions of a user-defined accumulator.
 inline std::string state_reduction(size_t count, uint32_t threads) {
   static const guf_module module = load_module(GUFUNC_REDUCTIONS_MODULE);
   EXPECT_NE(module, nullptr);
   Error error;
   std::vector<double> in = numbers(count);
-  for (size_t i = 0; i < count; i += 2) in[i] = 0x1p-540 * static_cast<double>(i % 7);  // squares
+  // The squares of these elements are subnormal.
+  for (size_t i = 0; i < count; i += 2) in[i] = 0x1p-540 * static_cast<double>(i % 7);
   std::vector<double> mean(1), variance(1);
   const Vector from(in), to_mean(mean), to_variance(variance);
   guf_operand outputs[] = {to_mean.get(), to_variance.get()};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of bindings/python/reference match the package's docstrings and stubs, and every public
-name has a docstring.
+"""Checks that the pages of bindings/python/reference match the package's docstrings and stubs, and
+that every public name has a docstring.
 
 python_reference_test.py ROOT
 """

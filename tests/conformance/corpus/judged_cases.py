@@ -25,7 +25,7 @@ def digest(ids):
 
 
 def cases_of(folder):
-    """Returns the ids of the cases of each group."""
+    """Returns a dict from the groups to the ids of their cases."""
     found = {}
     for path in sorted(folder.glob('*.json')):
         found[path.stem] = [case['id'] for case in json.loads(path.read_text())['cases']]
@@ -33,7 +33,7 @@ def cases_of(folder):
 
 
 def not_judged(folder, printed):
-    """Returns the groups whose line in the output of a runner is missing or wrong."""
+    """Returns the groups for which a line in the output of the runner is missing or wrong."""
     lines, found = set(printed.splitlines()), []
     for group, ids in cases_of(folder).items():
         expected = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
@@ -44,7 +44,7 @@ def not_judged(folder, printed):
 
 
 def page_differs(page):
-    """Returns the errors in the table of docs/bindings.md."""
+    """Returns what is wrong in the table of docs/bindings.md."""
     text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
     wrong = [] if f'passed of {count} cases' in text else [f'there are {count} cases']
     for language in LANGUAGES:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the corpus, or checks that its files are up to date. Needs the NumPy of build/venv.
+"""Writes the corpus, or checks that its files are up to date. Requires the NumPy version of
+build/venv.
 
     make_corpus.py [--check] [--group NAME]... [FOLDER]
 
---check writes nothing. The exit status is 1 if a file differs, is missing or is superfluous."""
+--check writes nothing. The exit status is 1 if a file differs, is missing or should not exist."""
 
 import argparse
 import io
@@ -37,15 +38,16 @@ def groups():
 
 
 def answers():
-    """Returns the argument, axis and message of the C library for each rejected case, by id. They
-    are reviewed, and every language must report the same. A message must begin with NumPy's."""
+    """Returns the argument, axis and message of the C library for each rejected case, by id. The
+    messages were reviewed, and every language must report the same. Each message must begin with
+    NumPy's message."""
     lines = (HERE / 'answers.tsv').read_text().splitlines()
     parts = [line.split('\t', 3) for line in lines]
     return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}
 
 
 def answered(name, case, report):
-    """Returns the case; for a rejected case with the argument, axis and message of the error."""
+    """Returns the case. A rejected case also gets the argument, axis and message of its error."""
     expect = case['expect']
     if expect['status'] == 'GUF_OK':
         return {'id': name, **case}
@@ -59,7 +61,7 @@ def answered(name, case, report):
 
 
 def files_of(group, make, tell):
-    """Returns the contents of the two files of a group, by file name."""
+    """Returns a dict from the names of the group's two files to their contents."""
     blob = Blob()
     cases, left_out = make(group, blob)
     head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}

@@ -13,7 +13,7 @@
 
 namespace sim {
 
-// Never destroyed, because its threads run until the process ends.
+// The driver is never destroyed, because its threads run until the process ends.
 Driver &driver() {
   static Driver &only = *[] {
     auto *made = new Driver;

@@ -19,16 +19,16 @@
 namespace sim {
 namespace {
 
-constexpr uint64_t kGrain = 512;    // as in the real allocators
-constexpr uint64_t kRedZone = 512;  // minimum after every allocation
+constexpr uint64_t kGrain = 512;    // alignment of addresses, as in the real allocators
+constexpr uint64_t kRedZone = 512;  // minimum number of unused bytes after every allocation
 constexpr uint64_t kGuardStep = uint64_t{1} << 20;
-constexpr unsigned char kFresh = 0xCD;  // content of new memory: never zero
+constexpr unsigned char kFresh = 0xCD;  // byte that fills new memory: never zero
 
 uint64_t range_of(uint64_t bytes) {
   return (bytes + kGrain - 1) / kGrain * kGrain + kRedZone;
 }
 
-// Fills new memory with a nonzero pattern; large allocations only at both ends.
+// Fills new memory with a nonzero pattern. Large allocations are filled only at both ends.
 void fill_fresh(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kEnd = 64 << 10;
   char *memory = reinterpret_cast<char *>(address);
@@ -43,7 +43,8 @@ void fill_fresh(uint64_t address, uint64_t bytes) {
 }  // namespace
 
 Arena::Arena(uint64_t memory, bool device_check) : device_check_(device_check) {
-  // Reserves address space for quarantined ranges and for red zones around many small allocations.
+  // The address space includes room for quarantined ranges and for red zones around many small
+  // allocations.
   size_ = std::max<uint64_t>(memory * 4, uint64_t{256} << 20);
   void *hint = reinterpret_cast<void *>(uint64_t{0x2000} << 32);
   void *place =

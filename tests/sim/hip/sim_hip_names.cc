@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of result codes, and the properties of this driver that differ between vendors.
+// Defines the names of result codes, and the vendor-specific properties of this driver.
 #include <utility>
 
 #include "tests/sim/core/sim_calls.h"
