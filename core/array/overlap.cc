@@ -197,7 +197,7 @@ bool nested(const Axes &axes, int64_t itemsize) {
 bool shares_memory(const Layout &a, const Layout &b) {
   const ByteSpan span_a = span_of(a);
   const ByteSpan span_b = span_of(b);
-  if (!meet(span_a, span_b)) return false;
+  if (!spans_overlap(span_a, span_b)) return false;
   Search search;
   if (!add_axes(a, &search) || !add_axes(b, &search)) return true;
   const int64_t slack = static_cast<int64_t>(dtype::itemsize(a.dtype)) +

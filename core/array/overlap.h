@@ -9,7 +9,7 @@
 
 namespace gufunc::array {
 
-inline bool meet(const ByteSpan &a, const ByteSpan &b) {
+inline bool spans_overlap(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }
 

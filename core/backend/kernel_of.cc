@@ -172,7 +172,7 @@ namespace {
 
 // Calls describe(text, size, error), a backend's slot. Returns the text, or "" if the slot fails.
 template <class Describe>
-std::string words_of_backend(Describe describe) {
+std::string backend_description(Describe describe) {
   char text[1024] = "";
   ErrorRecord record(nullptr);
   const guf_status status = describe(text, sizeof text, record.get());
@@ -185,7 +185,7 @@ std::string words_of_backend(Describe describe) {
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block) {
   const guf_backend_launch request = make_request(nullptr, kernel, loop, threads, block, nullptr);
-  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+  return backend_description([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_launch(device.native, &request, text, size, error);
   });
 }
@@ -194,7 +194,7 @@ std::string describe_method(Device &device, const MethodParts &parts, const op::
                             uint32_t threads, const guf_method_block &block,
                             const guf_fp_status *fp_status) {
   const guf_backend_method request = make_method(nullptr, parts, loop, threads, block, fp_status);
-  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+  return backend_description([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_method(device.native, &request, text, size, error);
   });
 }

@@ -144,10 +144,10 @@ class Waiting {
 
 void wait_quietly(Stream &stream) {
   if (stream.capture != nullptr) return;  // captured work does not run
-  wait_for_order(stream, UINT64_MAX);
+  wait_for_stream(stream, UINT64_MAX);
 }
 
-guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
+guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns) {
   const guf_backend_api &api = stream.device->backend->api;
   ErrorRecord record(nullptr);
   if (api.stream_query(stream.native, record.get()) != GUF_NOT_READY) return GUF_OK;

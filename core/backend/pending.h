@@ -40,7 +40,7 @@ guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_er
 
 // Waits for the work queued on the stream. Does not report failures of the work.
 // Errors  GUF_TIMEOUT
-guf_status wait_for_order(Stream &stream, uint64_t timeout_ns);
+guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns);
 
 }  // namespace gufunc::backend
 

@@ -13,7 +13,7 @@
 namespace gufunc::base {
 
 // Unreferenced objects that collect() will free: a lock-free stack that any thread may push to.
-class Graveyard {
+class DeferredReleases {
  public:
   static void push(Object *object) {
     object->next_dead_ = top_.load(std::memory_order_relaxed);
@@ -140,10 +140,10 @@ struct Handles {
 };
 
 void Object::drop() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Graveyard::push(this);
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) DeferredReleases::push(this);
 }
 
-void Graveyard::empty() {
+void DeferredReleases::empty() {
   // A destructor drops the references that its object held, which may push further objects.
   while (top_.load(std::memory_order_relaxed) != nullptr) {
     Object *dead = top_.exchange(nullptr, std::memory_order_acquire);
@@ -158,7 +158,7 @@ void Graveyard::empty() {
 }
 
 void collect() {
-  Graveyard::empty();
+  DeferredReleases::empty();
 }
 
 uint64_t publish(Object *object, bool immortal) {

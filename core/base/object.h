@@ -53,7 +53,7 @@ class Object {
   void drop();
 
  private:
-  friend class Graveyard;
+  friend class DeferredReleases;
   friend struct Handles;
   const Kind kind_;
   std::atomic<uint32_t> references_{1};

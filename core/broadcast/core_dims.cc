@@ -169,7 +169,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
 }
 
 // Calls the program's hook with a copy of the sizes, of which it may set only unknown ones.
-guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
+guf_status call_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Ufunc &ufunc = *call.ufunc;
   if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;
   const size_t count = ufunc.signature.dims.size();
@@ -249,7 +249,7 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
     if (!is_missing(call, i)) GUF_TRY(fold_operand(call, i, loop, error));
   }
   GUF_TRY(apply_rules(call, loop, &done, error));
-  GUF_TRY(ask_hook(call, loop, error));
+  GUF_TRY(call_hook(call, loop, error));
   return check_all_known(call, *loop, error);
 }
 

@@ -99,7 +99,7 @@ guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *erro
   if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
   call.auto_placement =
       runs ? AutoPlacement::kWorkOutweighsTransfer : AutoPlacement::kNoDeviceKernel;
-  return runs ? move_there(call, error) : GUF_OK;
+  return runs ? place_on_automatic(call, error) : GUF_OK;
 }
 
 // Places a call that is faster on the host. The host may have no kernel for it, because a module
@@ -111,14 +111,14 @@ guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *erro
   GUF_TRY(has_kernel(call, loop, *call.automatic, &there, error));
   if (!there) return GUF_OK;
   call.auto_placement = AutoPlacement::kNoHostKernel;
-  return move_there(call, error);
+  return place_on_automatic(call, error);
 }
 
 std::string begin_line(const op::CallView &call) {
   return "device auto is " + call.automatic->spec + ": ";
 }
 
-constexpr const char *kFewWords[] = {
+constexpr const char *kShortReasons[] = {
     "there, as a stream or an operand is",
     "kept on the host, which is done sooner",
     "there, as the work outweighs moving operands",
@@ -130,7 +130,7 @@ constexpr const char *kFewWords[] = {
 
 const char *few_words(const op::CallView &call) {
   if (call.automatic->host_memory) return "the host itself";
-  return kFewWords[static_cast<size_t>(call.auto_placement)];
+  return kShortReasons[static_cast<size_t>(call.auto_placement)];
 }
 
 }  // namespace

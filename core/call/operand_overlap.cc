@@ -46,7 +46,8 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!signature.writes(o)) continue;
     for (int32_t other = 0; other < call.noperands; ++other) {
-      if (__builtin_expect(!array::meet(call.operand[o].span, call.operand[other].span), 1) ||
+      if (__builtin_expect(!array::spans_overlap(call.operand[o].span, call.operand[other].span),
+                           1) ||
           other == o) {
         continue;
       }
@@ -57,7 +58,7 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
         copied |= bit(other);
       }
     }
-    if (call.has_where && array::meet(call.operand[o].span, call.where.span) &&
+    if (call.has_where && array::spans_overlap(call.operand[o].span, call.where.span) &&
         array::shares_memory(call.operand[o].layout, call.where.layout)) {
       mask_copied = true;
     }

@@ -69,7 +69,7 @@ bool is_copied(op::OperandView &operand, Device *device) {
 
 // Determines the copies for a device that cannot read host memory. A scalar mask is copied if it is
 // false, and removed if it is true.
-guf_status place_far(op::CallView &call, Locations locations, guf_error *error) {
+guf_status place_on_device(op::CallView &call, Locations locations, guf_error *error) {
   bool scalar_mask = false;
   if (call.has_where && (call.where.flags & op::kScalar) != 0) {
     scalar_mask = (call.where.value[0] & 0xFF) == 0;
@@ -98,7 +98,7 @@ guf_status place_far(op::CallView &call, Locations locations, guf_error *error) 
 
 // Returns the device that "auto" requests. If all operands are on the host, no device is requested
 // for now: `weigh` decides later.
-Device *look_at_auto(const Locations &locations, op::CallView *call) {
+Device *find_auto_device(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
   call->auto_placement =
@@ -117,7 +117,8 @@ guf_status place(op::CallView &call, guf_error *error) {
   for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &locations, error));
   if (call.has_where) GUF_TRY(look_at(call.where, count, &locations, error));
   Device *requested = call.device;
-  if (__builtin_expect(call.automatic != nullptr, 0)) requested = look_at_auto(locations, &call);
+  if (__builtin_expect(call.automatic != nullptr, 0))
+    requested = find_auto_device(locations, &call);
   Device *device = locations.device;
   if (call.stream != nullptr) {
     if (call.stream->fork_epoch != base::fork_epoch()) {
@@ -133,12 +134,13 @@ guf_status place(op::CallView &call, guf_error *error) {
   }
   call.device = device;
   call.host_copies = op::HostCopies::kNone;
-  return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, locations, error);
+  return __builtin_expect(device->host_memory, 1) ? GUF_OK
+                                                  : place_on_device(call, locations, error);
 }
 
-guf_status move_there(op::CallView &call, guf_error *error) {
+guf_status place_on_automatic(op::CallView &call, guf_error *error) {
   call.device = call.automatic;
-  GUF_TRY(place_far(call, {}, error));
+  GUF_TRY(place_on_device(call, {}, error));
   call.host_copies = op::HostCopies::kAll;  // results are in host memory, even without copies
   return GUF_OK;
 }

@@ -20,7 +20,7 @@ namespace gufunc::call {
 guf_status place(op::CallView &call, guf_error *error);
 
 // Assigns a call on device auto that `place` assigned to the host to the automatic device.
-guf_status move_there(op::CallView &call, guf_error *error);
+guf_status place_on_automatic(op::CallView &call, guf_error *error);
 
 }  // namespace gufunc::call
 

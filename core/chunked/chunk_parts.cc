@@ -68,9 +68,10 @@ bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part
   const array::ByteSpan &span = part.view->span;
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (i == operand || !call::has_memory(call.operand[i])) continue;
-    if ((part.store || signature.writes(i)) && array::meet(span, call.operand[i].span)) return true;
+    if ((part.store || signature.writes(i)) && array::spans_overlap(span, call.operand[i].span))
+      return true;
   }
-  return call.has_where && part.store && array::meet(span, call.where.span);
+  return call.has_where && part.store && array::spans_overlap(span, call.where.span);
 }
 
 bool is_packed(const ChunkPart &part) {

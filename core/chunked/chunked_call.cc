@@ -95,7 +95,7 @@ class ChunkedCall {
   guf_status allocate_ring(guf_error *error);
   guf_status finish_oldest();
   guf_status bring_rest(guf_error *error);
-  guf_status tell();
+  guf_status report_progress();
 
   op::CallView &call_;
   const guf_chunk_options &options_;
@@ -134,7 +134,7 @@ guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {
   return find_parts(call_, loop_, cut_, choice_, &parts_, error);
 }
 
-guf_status ChunkedCall::tell() {
+guf_status ChunkedCall::report_progress() {
   if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
@@ -155,7 +155,7 @@ guf_status ChunkedCall::run_here() {
     for (ChunkPart &part : parts_) part.view->layout = part.at_home(cut_, range);
     GUF_TRY(launch_chunk(range));
     done_ = cut_.items_done(range);
-    GUF_TRY(tell());
+    GUF_TRY(report_progress());
   }
   return GUF_OK;
 }
@@ -167,7 +167,7 @@ guf_status ChunkedCall::finish_oldest() {
     GUF_TRY(failure_.keep(ring_->finish(failure_.error())));
   }
   done_ = cut_.items_done(range);
-  return tell();
+  return report_progress();
 }
 
 // Copies the operands that every chunk reads. They are copied only once.

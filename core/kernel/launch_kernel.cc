@@ -67,9 +67,9 @@ guf_status check_limits(const RawKernel &kernel, const KernelCall &call, guf_err
 
 // If the plugin rejected the launch because of its shared memory, rewrites the error. The new
 // message contains the name of the module, which plugins do not receive.
-[[gnu::cold]] void tell_shared_limit(const RawKernel &kernel, const Device &device,
-                                     const guf_kernels_api &api,
-                                     const guf_backend_kernel_launch &request, guf_error *error) {
+[[gnu::cold]] void report_shared_limit(const RawKernel &kernel, const Device &device,
+                                       const guf_kernels_api &api,
+                                       const guf_backend_kernel_launch &request, guf_error *error) {
   guf_backend_kernel_limits limits = {};
   limits.struct_size = sizeof limits;
   backend::ErrorRecord nobody(nullptr);
@@ -260,7 +260,7 @@ guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *e
   block.head.reserved = 0;
   backend::ErrorRecord record(error);
   const guf_status status = api->kernel_launch(device->native, &request, record.get());
-  if (status == GUF_E_UNSUPPORTED) tell_shared_limit(kernel, *device, *api, request, error);
+  if (status == GUF_E_UNSUPPORTED) report_shared_limit(kernel, *device, *api, request, error);
   return status;
 }
 

@@ -316,7 +316,7 @@ guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {
   // guf_device_synchronize reports a failure on the default stream; this function does not.
   base::Ref<Stream> order;
   GUF_TRY(backend::open_default(*device, &order, error));
-  return backend::wait_for_order(*order, timeout_ns);
+  return backend::wait_for_stream(*order, timeout_ns);
 }
 
 }  // namespace gufunc::memory

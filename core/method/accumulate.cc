@@ -83,9 +83,9 @@ guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, g
   // the same view as the input needs no copy.
   const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
-  const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
+  const bool copy_input = !in_place && overlaps_output(call, call.operand[kInput]);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !missing && !reads_elsewhere(call)) return launch(call, folding, error);
+  if (!copy_input && !missing && !needs_device_scalars(call)) return launch(call, folding, error);
   return launch_with_arrays(view, folding, copy_input, output, error);
 }
 
@@ -117,7 +117,7 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
   const int64_t extent = call.operand[kInput].layout.shape[folding->axis];
   const bool swapped = (indices.flags & op::kSwapped) != 0;
   const bool plain = layout.dtype == GUF_I64 && layout.strides[0] == 8 && layout.address % 8 == 0 &&
-                     !swapped && !meets_output(call, indices);
+                     !swapped && !overlaps_output(call, indices);
   folding->indices = reinterpret_cast<const int64_t *>(layout.address);
   if (!plain) {
     buffer->resize(static_cast<size_t>(folding->length));

@@ -178,13 +178,13 @@ guf_status at(AtView &view, guf_error *error) {
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
-  if (view.has_operand && meets_output(call, call.operand[kInput])) {
+  if (view.has_operand && overlaps_output(call, call.operand[kInput])) {
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   }
   if (call.host_copies != op::HostCopies::kNone) {
     GUF_TRY(upload_offsets(view, &offsets, &arrays, record.get()));
   }
-  if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (needs_device_scalars(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
                                 ? launch_uniform(view, choice, offsets, record.get())

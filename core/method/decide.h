@@ -34,7 +34,7 @@ struct Folding {
 };
 
 // Each function reports the errors that methods.h lists for the steps before a launch. With
-// Elements::kLeftAlone it reads no values from memory, so it cannot reject any value.
+// Elements::kNotRead it reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
 // Converts indices that cannot be used in place into `buffer`.

@@ -81,9 +81,9 @@ void describe_initial(const FoldView &view, const Reduction &reduction, std::str
 
 void describe_copies(const op::CallView &call, bool many, std::string *out) {
   if (many) *out += "copied first: argument 1, as more than 8 axes are folded\n";
-  if (!many && meets_output(call, call.operand[kInput]))
+  if (!many && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the output\n";
-  if (!many && call.has_where && meets_output(call, call.where))
+  if (!many && call.has_where && overlaps_output(call, call.where))
     *out += "copied first: the mask, which overlaps the output\n";
 }
 
@@ -122,7 +122,7 @@ guf_status explain_folding(FoldView &view, const Folding &folding, const guf_res
 guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
   Reduction reduction;
   guf_resolution resolution = {};
-  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
   describe_reduction(view.call, reduction, &resolution);
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, "reduce", reduction.choice, out, error));
@@ -151,7 +151,7 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
   Folding folding;
   guf_resolution resolution = {};
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
   describe_folding(view.call, folding, &resolution);
   return explain_folding(view, folding, resolution, out, error);
 }
@@ -171,7 +171,7 @@ guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error)
 guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   resolve::Choice choice;
   IndexOffsets offsets;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
+  GUF_TRY(decide_at(view, Elements::kNotRead, &choice, &offsets, error));
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, "at", choice, out, error));
   const guf_resolution none = {};
@@ -180,7 +180,7 @@ guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
           std::to_string(view.nindices) + " axes\n";
   *out += "order: index after index, unbuffered";
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
-  if (view.has_operand && meets_output(call, call.operand[kInput]))
+  if (view.has_operand && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";
   return describe_offsets(view, choice, offsets, out, error);
 }

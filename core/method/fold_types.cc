@@ -107,7 +107,7 @@ guf_status prepare(FoldView &view, guf_error *error) {
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
   GUF_TRY(validate::check_operands(call, error));
   // As in NumPy, the dtype is checked before the axes and indices.
-  GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
+  GUF_TRY(resolve::check_requested_type(view.dtype, kLeft, error));
   return call::place(call, error);
 }
 

@@ -176,7 +176,7 @@ guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_
                       "no memory for the index offsets of %llu elements",
                       static_cast<unsigned long long>(count));
   }
-  if (elements == Elements::kLeftAlone) return GUF_OK;
+  if (elements == Elements::kNotRead) return GUF_OK;
   out->array.assign(count, 0);
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     GUF_TRY(add_axis(view, axis, out, error));

@@ -18,7 +18,7 @@ struct IndexOffsets {
 };
 
 // Reads and checks every index. Waits for the view's stream if an index operand is an array. With
-// Elements::kLeftAlone, reads no index and computes only the shape.
+// Elements::kNotRead, reads no index and computes only the shape.
 // Errors  GUF_E_INDEX <= too many indices, a dtype that is not integer, shapes that do not
 //         broadcast, or an index out of range
 //         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc

@@ -156,7 +156,7 @@ guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error
 }
 
 // Returns whether NumPy converts the initial value through Python's int, which may fail.
-bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
+bool converts_through_int(const op::OperandView &initial, guf_dtype type) {
   return initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype) &&
          dtype::is_signed(type) && initial.layout.dtype != type;
 }
@@ -164,7 +164,7 @@ bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
 guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
   GUF_TRY(check_given(initial, type, error));
-  if (goes_by_int(initial, type)) {
+  if (converts_through_int(initial, type)) {
     op::OperandView number = {};
     GUF_TRY(make_number_of(view, &number, error));
     initial = number;
@@ -198,7 +198,7 @@ guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements,
       return write_identity(view.call.ufunc->identity, type, out, out_has, error);
     default:
       *out_has = true;
-      if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0) {
+      if (elements == Elements::kNotRead && (view.initial.flags & op::kScalar) == 0) {
         GUF_TRY(check_given(view.initial, type, error));
         return dtype::check_cast(view.initial.layout.dtype, type, error);
       }

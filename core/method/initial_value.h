@@ -17,7 +17,7 @@ inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 
 // Converts the initial value to `type` and writes it to `out`, which has kInitialValueBytes
 // bytes. Sets `*out_has` to whether there is an initial value. Waits for the view's stream if the
-// initial value is in an array. With Elements::kLeftAlone, a value in an array is not read:
+// initial value is in an array. With Elements::kNotRead, a value in an array is not read:
 // `*out_has` is true and `out` is unspecified.
 // Errors  GUF_E_OVERFLOW <= a Python int outside the range of the type
 //         GUF_E_VALUE <= several values;  GUF_E_CASTING <= complex to real

@@ -61,7 +61,7 @@ struct AtView {
 };
 
 // Whether a step may read the indices and the initial value from memory.
-enum class Elements : uint8_t { kRead, kLeftAlone };
+enum class Elements : uint8_t { kRead, kNotRead };
 
 // Each function runs one method. On success, an allocated output is stored in `output`.
 // Errors  as methods.h lists for each method

@@ -156,11 +156,11 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   Reduction reduction;
   GUF_TRY(decide_reduce(view, Elements::kRead, &reduction, error));
-  const bool copy_input = meets_output(call, call.operand[kInput]) ||
+  const bool copy_input = overlaps_output(call, call.operand[kInput]) ||
                           has_many_folds(call.operand[kInput].layout, reduction.folded);
-  const bool copy_mask = call.has_where && meets_output(call, call.where);
+  const bool copy_mask = call.has_where && overlaps_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !copy_mask && !missing && !reads_elsewhere(call))
+  if (!copy_input && !copy_mask && !missing && !needs_device_scalars(call))
     return launch(view, reduction, error);
   return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);
 }

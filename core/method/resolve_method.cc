@@ -54,7 +54,7 @@ void describe_result(const array::Layout &input, const array::AxisSet &folded,
 
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
   Reduction reduction;
-  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
   describe_reduction(view.call, reduction, out);
   return GUF_OK;
 }
@@ -69,7 +69,7 @@ guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *er
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
   Folding folding;
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
   describe_folding(view.call, folding, out);
   return GUF_OK;
 }
@@ -83,7 +83,7 @@ guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *err
 guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   IndexOffsets offsets;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
+  GUF_TRY(decide_at(view, Elements::kNotRead, &choice, &offsets, error));
   describe_types(view.call, choice, out);
   describe_shape(view.array.layout, out);
   return GUF_OK;

@@ -50,23 +50,23 @@ inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an address that is
 
 // Sets the layout of a missing output to the layout that would be allocated for it. `extents` is
 // indexed by axis of the input and contains 1 for a reduced axis. The input's stride along
-// `silent_axis` does not influence the order of the result's axes: reduceat passes its axis,
+// `ignored_axis` does not influence the order of the result's axes: reduceat passes its axis,
 // because the indices determine the extent of the axis. kNoAxis disables this.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                          int32_t silent_axis, ResultBuffer *buffer, guf_error *error);
+                          int32_t ignored_axis, ResultBuffer *buffer, guf_error *error);
 
 // Allocates a missing output. `index` is its position among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, call::Temporaries *arrays,
+                           int32_t ignored_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error);
 
 bool is_empty(const array::Layout &layout);
 
 // Returns whether the backend may read operands after the call returns, or reads only from its own
 // memory. Scalars must then be copied to memory of the device.
-inline bool reads_elsewhere(const op::CallView &call) {
+inline bool needs_device_scalars(const op::CallView &call) {
   return call.stream != nullptr || !call.device->host_memory;
 }
 
@@ -79,7 +79,7 @@ guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *
 guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error);
 
 // Returns whether an operand overlaps the output, so that it must be copied first.
-bool meets_output(const op::CallView &call, const op::OperandView &other);
+bool overlaps_output(const op::CallView &call, const op::OperandView &other);
 
 }  // namespace gufunc::method
 

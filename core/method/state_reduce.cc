@@ -29,7 +29,7 @@ struct More {
 };
 
 // The memory of an operand, with its strides along the kept dimensions.
-struct Ground {
+struct OperandMemory {
   guf_dtype dtype;
   uint64_t address;
   uint32_t flags;
@@ -47,7 +47,7 @@ class StateLaunches {
   guf_status run(guf_operand *outputs, guf_error *error);
 
  private:
-  bool line_up(const op::OperandView &operand, Ground *out) const;
+  bool line_up(const op::OperandView &operand, OperandMemory *out) const;
   guf_status find_grounds(guf_error *error);
   guf_status allocate(guf_error *error);
   guf_status number_leaves(array::Array &numbers, guf_error *error);
@@ -58,11 +58,12 @@ class StateLaunches {
   guf_status make_results(guf_error *error);
   void put_number(int64_t number);
   template <size_t N>
-  void put(int32_t i, const Ground &ground, int64_t offset, const More (&more)[N]) {
+  void put(int32_t i, const OperandMemory &ground, int64_t offset, const More (&more)[N]) {
     static_assert(kMostKept + N <= GUF_MAX_NDIM);
     put_dimensions(i, ground, offset, more);
   }
-  void put_dimensions(int32_t i, const Ground &ground, int64_t offset, std::span<const More> more);
+  void put_dimensions(int32_t i, const OperandMemory &ground, int64_t offset,
+                      std::span<const More> more);
   guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
   int64_t leaves() const {
@@ -77,9 +78,9 @@ class StateLaunches {
   const StatePlan &plan_;
   call::Temporaries arrays_;
   call::FpFailure failure_;
-  Ground elements_, mask_;
-  array::Array *numbers_ = nullptr;    // index of the first element of each full base block
-  std::vector<Ground> states_, ends_;  // ends_: the results
+  OperandMemory elements_, mask_;
+  array::Array *numbers_ = nullptr;  // index of the first element of each full base block
+  std::vector<OperandMemory> states_, result_memory_;  // result_memory_: the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
   op::CallView call_;  // the call of the current step
@@ -87,8 +88,8 @@ class StateLaunches {
   int64_t shapes_[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 
-Ground ground_of(const op::OperandView &operand) {
-  Ground ground;
+OperandMemory ground_of(const op::OperandView &operand) {
+  OperandMemory ground;
   ground.dtype = operand.layout.dtype;
   ground.address = operand.layout.address;
   ground.flags = operand.flags & (op::kSwapped | op::kReadOnly);
@@ -100,7 +101,7 @@ Ground ground_of(const op::OperandView &operand) {
 
 // Computes the strides along the kept dimensions and the single stride of the reduced elements.
 // Returns false if there is no such single stride.
-bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
+bool StateLaunches::line_up(const op::OperandView &operand, OperandMemory *out) const {
   *out = ground_of(operand);
   const array::Layout &own = operand.layout;  // the mask may have fewer axes, and be broadcast
   int32_t kept = 0;
@@ -163,17 +164,17 @@ guf_status StateLaunches::allocate(guf_error *error) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
     }
     GUF_TRY(arrays_.bring_output(&result, false, call::Temporaries::kUnmasked, error));
-    ends_.push_back(ground_of(result));
+    result_memory_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
       if (folded(axis)) continue;
-      ends_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
+      result_memory_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
     }
   }
   return GUF_OK;
 }
 
-void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offset,
+void StateLaunches::put_dimensions(int32_t i, const OperandMemory &ground, int64_t offset,
                                    std::span<const More> more) {
   op::OperandView &operand = call_.operand[i];
   int64_t *const shape = shapes_[i];
@@ -238,7 +239,7 @@ int64_t distance(int64_t step, int64_t count) {
 // because memory::allocate has checked the size of the array.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
-  const auto put_folded = [&](int32_t i, const Ground &ground) {
+  const auto put_folded = [&](int32_t i, const OperandMemory &ground) {
     const int64_t step = ground.fold_stride;
     put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
@@ -327,7 +328,7 @@ guf_status StateLaunches::merge_states() {
   for (int64_t apart = 1; apart < leaves(); apart *= 2) {
     const int64_t pairs = ((leaves() + apart - 1) / apart) / 2;
     for (int32_t k = 0; k < n; ++k) {
-      const Ground &state = states_[static_cast<size_t>(k)];
+      const OperandMemory &state = states_[static_cast<size_t>(k)];
       const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
       put(k, state, 0, {{pairs, 2 * step}});
       put(n + k, state, step, {{pairs, 2 * step}});
@@ -343,7 +344,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
   const int32_t n = plan_.nstates;
   for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
   for (int32_t k = 0; k < results_.count; ++k)
-    put_dimensions(n + k, ends_[static_cast<size_t>(k)], 0, {});
+    put_dimensions(n + k, result_memory_[static_cast<size_t>(k)], 0, {});
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
@@ -359,7 +360,7 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   GUF_TRY(allocate(error));  // the layout of results depends on the input before it is copied
   GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
-  if (reads_elsewhere(call)) GUF_TRY(arrays_.lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));

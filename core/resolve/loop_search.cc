@@ -184,7 +184,7 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
                (query->ufunc->nout() == 0 && query->ufunc->signature.writes(i))) {
       type = args.dtype;
     }
-    GUF_TRY(check_asked_type(type, i, error));
+    GUF_TRY(check_requested_type(type, i, error));
     fix(query, i, type);
   }
   return GUF_OK;
@@ -211,7 +211,7 @@ bool compares_integers(const TypeQuery &query) {
          is_integer_side(query, 1);
 }
 
-guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error) {
+guf_status check_requested_type(guf_dtype type, int32_t i, guf_error *error) {
   if (type != 0 && !dtype::valid(type)) {
     return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is not a data type", type);
   }

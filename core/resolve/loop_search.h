@@ -25,7 +25,7 @@ struct TypeQuery {
 
 // Checks a type of dtype=, or entry `i` of signature=. A type of 0 means that none is requested.
 // Errors  GUF_E_DTYPE <= not a dtype, or a datetime type with a unit
-guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error);
+guf_status check_requested_type(guf_dtype type, int32_t i, guf_error *error);
 
 // Collects the types of a call.
 // Errors  GUF_E_ARG, GUF_E_DTYPE <= invalid signature= or dtype=

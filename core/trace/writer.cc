@@ -62,11 +62,11 @@ guf_status Writer::drain(guf_error *error) {
     reported_dropped_ = dropped;
     GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
   }
-  GUF_TRY(tell_left_out(error));
+  GUF_TRY(write_left_out(error));
   return file_.write_out(error);
 }
 
-guf_status Writer::tell_left_out(guf_error *error) {
+guf_status Writer::write_left_out(guf_error *error) {
   const uint64_t all = left_out();
   if (all == reported_left_out_of_all_) return GUF_OK;
   reported_left_out_of_all_ = all;

@@ -34,7 +34,7 @@ class Writer {
   static void *thread_entry(void *self);
   void run();
   guf_status drain(guf_error *error);
-  guf_status tell_left_out(guf_error *error);
+  guf_status write_left_out(guf_error *error);
 
   Queue queue_;
   TraceFile file_;

@@ -59,7 +59,7 @@ DEVIATIONS = [
         r'(?P=start)$',
     ),
     Deviation(
-        'NumPy goes on with advice about objects of Python.',
+        'NumPy appends advice about Python objects.',
         r'(?P<start>The `dtype` and `signature` arguments to ufuncs only select the general DType '
         r'and not details such as the byte order or time unit\.) You can avoid this error by .*',
         r'(?P=start)',

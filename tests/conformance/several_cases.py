@@ -106,7 +106,7 @@ def random_several_case(rng):
     add_mask(rng, case, buffers, shape)
     case['buffers'] = buffers.list
     if times:
-        time_cases.without_accidents(case)
+        time_cases.without_implementation_defined(case)
     else:
         random_types(rng, case)
     if rng.random() < 0.05:

@@ -53,7 +53,7 @@ def random_input(rng, buffers, shape, dtypes):
     return view
 
 
-def asked_dtype(rng, name, used):
+def dtype_keyword(rng, name, used):
     """Draws dtype=, which is a class of datetime types. A class with a unit is rejected. Some
     functions of NumPy examine only the class and some also the unit, so dtype= mostly repeats the
     classes of the operands, for which both behave the same."""
@@ -106,7 +106,7 @@ def all_dtypes(case):
     return [holder[key] for holder, key in holders(case)]
 
 
-def without_accidents(case):
+def without_implementation_defined(case):
     """Changes cases for which NumPy 2.4's result depends on its implementation, and returns the
     case. Swapped bytes stay swapped if a timedelta has no unit. Datetimes without a unit become
     years and months or not, depending on their values, and make `at` crash. Days of distant
@@ -155,10 +155,10 @@ def random_time_case(rng):
     if rng.random() < 0.12 and not weak and not overlaps:
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
     case['buffers'] = buffers.list
-    without_accidents(case)
+    without_implementation_defined(case)
     draw = rng.random()
     if draw < 0.08 and not weak:
-        case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
+        case['dtype'] = dtype_keyword(rng, name, used_dtypes(case))
     elif draw < 0.16 and not weak:
         add_signature(rng, case)
     if rng.random() < 0.05:
@@ -175,8 +175,8 @@ def random_time_method_case(rng):
     if isinstance(case.get('initial'), dict) and rng.random() < 0.4:
         case['initial'] = {'scalar': random_dtype(rng, UNITS), 'seed': rng.randrange(1 << 30)}
     if case.get('dtype'):
-        case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
-    without_accidents(case)
+        case['dtype'] = dtype_keyword(rng, name, used_dtypes(case))
+    without_implementation_defined(case)
     # The values are small, because a sum that becomes not-a-time in an intermediate step stays
     # not-a-time and would depend on the order of the reduction.
     if name == 'add' and method in ('reduce', 'reduceat'):

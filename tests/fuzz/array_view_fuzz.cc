@@ -131,7 +131,7 @@ guf_status Chain::change(guf_error *error) {
 void Chain::read_all() {
   guf_array_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
+  check(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
   uint64_t length = 0;
   guf_error error = empty_error();
   demand_report(guf_array_print(array_, nullptr, &length, &error), error);
@@ -149,7 +149,7 @@ void Chain::step() {
   const uint32_t how = bytes_->below(8);
   guf_array_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
+  check(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
   const bool large = info.nbytes > GuardedMemory::kBytes;
   if (large || how < 5) {
     demand_report(make_view(&next, &error), error);

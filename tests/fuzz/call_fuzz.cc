@@ -37,7 +37,7 @@ struct DrawnCall {
 void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
+  check(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
   args.struct_size = sizeof args;
   args.ninputs = info.nin;
   args.noutputs = bytes->one_in(4) ? 0 : info.nout;
@@ -126,7 +126,7 @@ void run_plan(guf_ufunc ufunc, DrawnCall *call) {
   demand_report(created, error);
   if (created != GUF_OK) return;
   uint64_t nbytes = 0, alignment = 1;
-  demand(guf_plan_workspace(plan, &nbytes, &alignment, nullptr) == GUF_OK, "guf_plan_workspace");
+  check(guf_plan_workspace(plan, &nbytes, &alignment, nullptr) == GUF_OK, "guf_plan_workspace");
   std::vector<unsigned char> workspace(nbytes + alignment);
   uint64_t addresses[kMostOperands + 1];
   int32_t count = 0;
@@ -180,7 +180,7 @@ void run(ByteReader *bytes) {
   } else {
     run_chunked(ufunc, bytes, &call);
   }
-  demand(is_intact(), "bytes outside of the operands are unchanged");
+  check(is_intact(), "bytes outside of the operands are unchanged");
   call.release_outputs();
 }
 

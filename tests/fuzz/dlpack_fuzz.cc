@@ -51,7 +51,7 @@ void demand_deleted_once(guf_status status, guf_array array, int before, const g
   demand_report(status, error);
   guf_array_release(array, nullptr);
   guf_poll(0, nullptr, nullptr);  // runs the deleters of released arrays
-  demand(deleted == before + 1, "a tensor's deleter runs once");
+  check(deleted == before + 1, "a tensor's deleter runs once");
 }
 
 void import(ByteReader *bytes) {

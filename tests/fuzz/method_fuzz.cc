@@ -51,9 +51,9 @@ bool can_run() {
 }
 
 void demand_intact() {
-  demand(input.is_intact() && output.is_intact() && mask.is_intact() && initial.is_intact() &&
-             indices[0].is_intact() && indices[1].is_intact(),
-         "bytes outside of the operands are unchanged");
+  check(input.is_intact() && output.is_intact() && mask.is_intact() && initial.is_intact() &&
+            indices[0].is_intact() && indices[1].is_intact(),
+        "bytes outside of the operands are unchanged");
 }
 
 // Resolves and explains a method. Neither function reads an element.

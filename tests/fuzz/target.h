@@ -23,7 +23,7 @@ guf_error empty_error();
 void demand_report(guf_status status, const guf_error &error);
 
 // Aborts with `what` unless `holds` is true.
-void demand(bool holds, const char *what);
+void check(bool holds, const char *what);
 
 }  // namespace gufunc::fuzz
 

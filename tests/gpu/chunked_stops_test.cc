@@ -57,7 +57,7 @@ class ChunkedStops : public ChunkedCalls {
                            initial_.begin() + static_cast<long>(done)));
   }
   // Resumes the call at item `done_` and expects that it completes.
-  void expect_going_on() {
+  void expect_resume() {
     options_.first_item = done_;
     ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
     EXPECT_EQ(case_.outputs[0].bytes, expected_);
@@ -79,17 +79,17 @@ TEST_P(ChunkedStops, BehindEveryChunk) {
     EXPECT_EQ(report_.size(), static_cast<size_t>(stop_at_ / kPerChunk));
     expect_done_only();
     const int64_t stopped = std::exchange(stop_at_, INT64_MAX);
-    expect_going_on();
+    expect_resume();
     stop_at_ = stopped;
   }
 }
 
-TEST_P(ChunkedStops, GoesOnWithOtherChunks) {
+TEST_P(ChunkedStops, ResumesWithOtherChunks) {
   stop_at_ = 30;
   ASSERT_EQ(call_chunked(case_), GUF_E_CANCELLED);
   stop_at_ = INT64_MAX;
   options_.chunk_bytes = 8 * 7;
-  expect_going_on();
+  expect_resume();
   options_.first_item = kItems;  // no items remain
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
   EXPECT_TRUE(report_.empty());
@@ -170,7 +170,7 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
       EXPECT_EQ(status == GUF_OK, done_ == kItems) << fault << ": " << error_.message;
       if (status != GUF_OK) ++failed_here;
       expect_done_only();
-      expect_going_on();
+      expect_resume();
     }
     EXPECT_GE(failed_here, 9) << function;
     failed += failed_here;
@@ -194,7 +194,7 @@ TEST_P(ChunkedStops, ADeviceThatIsLost) {
     EXPECT_NE(call_chunked(case_), GUF_OK) << work;
     EXPECT_EQ(done_, 0);
     device_ = find_device("cpu");
-    expect_going_on();
+    expect_resume();
   }
 }
 

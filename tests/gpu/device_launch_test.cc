@@ -122,7 +122,7 @@ TEST_F(DeviceLaunch, FloatingPointFlags) {
   plugin().module_unload(module);
 }
 
-TEST_F(DeviceLaunch, AFunctionThatFailsSaysSo) {
+TEST_F(DeviceLaunch, AFailingFunctionIsReported) {
   OpenDevice device;
   void *const module = load(device);
   void *const stream = open_stream(device);
@@ -222,7 +222,7 @@ TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
 
 // If the status checks of a graph launch cannot be queued, the graph still runs. The graph's memory
 // is freed after the run.
-TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
+TEST_F(DeviceLaunch, AGraphWithFailedStatusChecksRuns) {
   if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
   OpenDevice device;
   void *const module = load(device);

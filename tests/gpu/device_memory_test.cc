@@ -117,7 +117,7 @@ TEST_F(DeviceMemory, MemoryOfNoStreamIsReadyForAll) {
 
 // The driver fails to free the first of three blocks. The other two blocks are freed, and the
 // caller receives the error.
-TEST_F(DeviceMemory, TrimTellsWhatTheDriverRefuses) {
+TEST_F(DeviceMemory, TrimReportsDriverErrors) {
   const struct {
     int32_t kind;
     const char *function;

@@ -155,7 +155,7 @@ TEST_F(DeviceTrace, NothingIsAddedToACapturedStream) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
+TEST_F(DeviceTrace, PendingRecordsAreBounded) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t there = allocate(device, 4000);

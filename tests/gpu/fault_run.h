@@ -82,7 +82,7 @@ struct Call {
   const void *device;
   guf_status status;
   int32_t native_code;
-  bool struck;  // the fault was injected during this call
+  bool injected;  // the fault was injected during this call
   char message[160];
 };
 

@@ -95,7 +95,7 @@ class FaultSweep : public testing::Test {
   };
 
   void find_calls();
-  void invite(const Scenario &scenario);
+  void prepare_bystander(const Scenario &scenario);
   void try_case(const Clean &clean, const Fault &fault, const FaultCode &code);
   void find(const std::string &what, const Clean &clean, const Fault &fault);
 
@@ -107,7 +107,7 @@ class FaultSweep : public testing::Test {
 };
 
 // Closes the bystander device for scenarios that affect all open devices, and opens it otherwise.
-void FaultSweep::invite(const Scenario &scenario) {
+void FaultSweep::prepare_bystander(const Scenario &scenario) {
   if (scenario.alone) bystander_.reset();
   if (!scenario.alone && bystander_ == nullptr) {
     bystander_ = std::make_unique<OpenDevice>(kBystander);
@@ -118,7 +118,7 @@ void FaultSweep::invite(const Scenario &scenario) {
 // which is recorded.
 void FaultSweep::find_calls() {
   for (const Scenario &scenario : all_scenarios()) {
-    invite(scenario);
+    prepare_bystander(scenario);
     for (int time = 0; time < 2; ++time) {
       const Balance before = balance();
       sim().clear_calls();
@@ -192,7 +192,7 @@ void FaultSweep::try_case(const Clean &clean, const Fault &fault, const FaultCod
 void FaultSweep::sweep(const Share &share) {
   uint64_t number = 0;
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const auto &[function, count] : clean.counts) {
       for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
         const bool all = nth <= share.every_code_of || (nth == count && share.every_code_of != 0);
@@ -209,7 +209,7 @@ void FaultSweep::sweep(const Share &share) {
 void FaultSweep::sweep_sticky(uint64_t one_of) {
   uint64_t number = 0;
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const auto &[function, count] : clean.counts) {
       if (!works_in_context(function)) continue;
       for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
@@ -225,7 +225,7 @@ void FaultSweep::sweep_sticky(uint64_t one_of) {
 // Makes queued work fail while it runs. A caller that waits for the work receives the failure.
 void FaultSweep::sweep_late() {
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const char *const kind : {"exec_copy", "exec_fill", "exec_kernel"}) {
       for (uint64_t nth = 1; nth <= (kLess > 1 ? 1 : 3) && !damaged_; ++nth) {
         for (const FaultCode &code : fault_codes()) {

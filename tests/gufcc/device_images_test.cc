@@ -165,7 +165,7 @@ TEST_F(DeviceImagesTest, OfAmdShareAFrameInTheirGroup) {
     // The code object version is 5, or 6 for a generic target.
     EXPECT_EQ(image.bytes[8], image.target == "gfx9-generic" ? 4 : 3) << image.target;
   }
-  EXPECT_EQ(flags.size(), 4u) << "each says what it is for";
+  EXPECT_EQ(flags.size(), 4u) << "each image declares its target";
 }
 
 TEST_F(DeviceImagesTest, AreAsTheyAreWithoutCompression) {

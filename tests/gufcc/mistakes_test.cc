@@ -14,7 +14,7 @@ struct Mistake {
   const char *name;
   const char *text;  // source text from line 2 on, after #include <gufunc/kernel.hpp>
   int line;          // line number in the message
-  const char *says;
+  const char *message;
   bool warns = false;  // the source compiles, with a warning
 };
 
@@ -289,7 +289,7 @@ class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {
       GTEST_SKIP() << "not run: this machine has the tools of no target of " << targets;
     }
     EXPECT_EQ(built.status, row.warns ? 0 : 1) << built.output;
-    const size_t at = built.output.find(row.says);
+    const size_t at = built.output.find(row.message);
     ASSERT_NE(at, std::string::npos) << targets << ":\n" << built.output;
     const size_t line = built.output.rfind('\n', at) + 1;  // if rfind found nothing, npos + 1 is 0
     EXPECT_THAT(built.output.substr(line, at - line),

@@ -163,8 +163,8 @@ TEST(Registration, MergingNeedsTheSameShape) {
 
 // Returns the messages for three registrations of one name with these options, at lines 5, 9 and
 // 13.
-std::string said_of_three(const std::string &first, const std::string &second,
-                          const std::string &third, Module *module) {
+std::string messages_of_three(const std::string &first, const std::string &second,
+                              const std::string &third, Module *module) {
   const std::string options[] = {first, second, third};
   const char *types[] = {"ff->f", "dd->d", "qq->q"};
   std::vector<RawRegistration> registrations;
@@ -186,10 +186,10 @@ TEST(Registration, OptionsOfOneNameContradict) {
                            "takes_none", "fp=fast"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
-        said_of_three("", "", flag, &(module = {})),
+        messages_of_three("", "", flag, &(module = {})),
         fmt::format("k.cpp:13: error: f: expected no {0} as at k.cpp:5, got {0}{1}", quoted, end));
     EXPECT_EQ(
-        said_of_three(flag, flag, "", &(module = {})),
+        messages_of_three(flag, flag, "", &(module = {})),
         fmt::format("k.cpp:13: error: f: expected {0} as at k.cpp:5, got no {0}{1}", quoted, end));
   }
   const char *rows[][5] = {
@@ -199,7 +199,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
       {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
       {"finish=f", "finish=f", "", "no finish=", "finish=f"}};
   for (const auto &[first, second, third, found, expected] : rows) {
-    EXPECT_EQ(said_of_three(first, second, third, &(module = {})),
+    EXPECT_EQ(messages_of_three(first, second, third, &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", expected,
                           found, end));
   }
@@ -232,19 +232,19 @@ TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   Module module;
   for (const char *key : {"doc", "failure"}) {
     const auto option = [&](const char *text) { return fmt::format("{}={}", key, text); };
-    EXPECT_EQ(said_of_three("", option("one"), "", &(module = {})), "");
-    EXPECT_EQ(said_of_three(option("one"), "", option("one"), &(module = {})), "");
-    EXPECT_EQ(said_of_three("", option("one"), option("two"), &(module = {})),
+    EXPECT_EQ(messages_of_three("", option("one"), "", &(module = {})), "");
+    EXPECT_EQ(messages_of_three(option("one"), "", option("one"), &(module = {})), "");
+    EXPECT_EQ(messages_of_three("", option("one"), option("two"), &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {0}=one as at k.cpp:9, got {0}=two; "
                           "registrations of one name agree in it\n",
                           key));
   }
-  EXPECT_EQ(said_of_three("", "failure=one", "", &(module = {})), "");
+  EXPECT_EQ(messages_of_three("", "failure=one", "", &(module = {})), "");
   EXPECT_EQ(module.functions[0].failure.text, "one");
   EXPECT_FALSE(module.functions[0].loops[0].may_fail);
   EXPECT_TRUE(module.functions[0].loops[1].may_fail);
   EXPECT_FALSE(module.functions[0].loops[2].may_fail);
-  EXPECT_EQ(said_of_three("", "group", "", &(module = {})), "");
+  EXPECT_EQ(messages_of_three("", "group", "", &(module = {})), "");
   EXPECT_TRUE(module.functions[0].loops[1].cooperative);
 }
 

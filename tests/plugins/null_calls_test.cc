@@ -216,7 +216,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
 }
 
 // The backend's description of a launch is appended to the text, unless it is empty.
-TEST_F(NullCalls, ExplainingAsksTheBackend) {
+TEST_F(NullCalls, ExplainCallsTheBackend) {
   guf_operand operands[3] = {};
   for (guf_operand &operand : operands) {
     operand.kind = GUF_OPERAND_ARRAY;

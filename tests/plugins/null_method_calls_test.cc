@@ -107,7 +107,7 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
   for (const auto &method : methods) EXPECT_EQ(method(), GUF_OK) << error_.message;
 }
 
-TEST_F(NullMethods, ExplainingAsksTheBackend) {
+TEST_F(NullMethods, ExplainCallsTheBackend) {
   const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
   guf_operand out = {};
   guf_reduce_args args = {};
@@ -268,7 +268,7 @@ void exit_after_shutdown() {
   std::_Exit(right ? 0 : 1);
 }
 
-TEST(NullMethodsShutdown, IsToldByEveryMethod) {
+TEST(NullMethodsShutdown, IsReportedByEveryMethod) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
 }

@@ -142,7 +142,7 @@ SIM_BOTH(SimFault);
 // Runs with the CUDA driver only, because HIP has no contexts.
 class SimContext : public testing::Test {
  protected:
-  SimContext() : face_(cuda_face()) { face_.reset(); }
+  SimContext() : face_(cuda_interface()) { face_.reset(); }
   ~SimContext() override {
     set_current(nullptr);
     face_.set("DEVICES", "1");
@@ -163,7 +163,7 @@ class SimContext : public testing::Test {
     return context;
   }
 
-  Face &face_;
+  DriverInterface &face_;
 };
 
 TEST_F(SimContext, NothingBeforeInit) {

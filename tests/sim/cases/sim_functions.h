@@ -13,11 +13,11 @@
 
 namespace sim_test {
 
-class Face {
+class DriverInterface {
  public:
   // Opens the library at the path `library`.
-  explicit Face(const std::string &library);
-  virtual ~Face() = default;
+  explicit DriverInterface(const std::string &library);
+  virtual ~DriverInterface() = default;
 
   // Returns the library's function with this name, or null if the function is hidden.
   void *symbol(const std::string &name) const;
@@ -99,8 +99,8 @@ class Face {
 };
 
 // Return the two simulated drivers. Each library is opened at the first use.
-Face &cuda_face();
-Face &hip_face();
+DriverInterface &cuda_interface();
+DriverInterface &hip_interface();
 
 // A test that runs once with each driver, after a reset of the driver. A violation of the driver's
 // rules fails the test unless the test clears the violations.
@@ -112,7 +112,7 @@ class SimTest : public testing::TestWithParam<const char *> {
   // Changes one setting and resets the driver.
   void restart(const char *name, const std::string &value);
 
-  Face &face_;
+  DriverInterface &face_;
 };
 
 // Asserts that a call returns 0.

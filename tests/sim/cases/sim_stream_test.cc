@@ -157,7 +157,7 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
     prepare(order);
     int code = 0;
     struct Call {
-      Face *face;
+      DriverInterface *face;
       int *code;
     } call = {&face_, &code};
     SIM_OK(face_.host_call(

@@ -42,7 +42,7 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
 const char *trouble(Driver &driver, const End &end, const Stream *stream) {
   if (end.id == 0) {
     const void *memory = reinterpret_cast<const void *>(end.address);
-    return host_may_touch(memory, end.bytes) ? nullptr : "of host memory that is gone";
+    return host_may_touch(memory, end.bytes) ? nullptr : "of host memory that was freed";
   }
   const Allocation *found = driver.memory.find(end.address);
   if (found == nullptr || found->id != end.id) return "of memory that has been freed";

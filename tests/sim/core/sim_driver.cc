@@ -22,7 +22,7 @@ Driver &driver() {
     made->engine.random().seed(made->config.seed);
     const char *faults = std::getenv("GUFUNC_SIM_FAULT");
     if (faults != nullptr) add_faults(faults);
-    describe_face(*made);
+    describe_driver(*made);
     return made;
   }();
   return only;

@@ -103,7 +103,7 @@ struct Driver {
   Config config;
   Config next_config;  // takes effect at the next reset
   bool initialised = false, deinitialised = false;
-  // Vendor-specific properties, set by describe_face().
+  // Vendor-specific properties, set by describe_driver().
   std::string default_arch;
   int newest_version = 0;
   bool implicit_context = false;  // threads start in the primary context of device 0
@@ -142,7 +142,7 @@ struct Driver {
 };
 
 // Sets the vendor-specific properties. Each vendor's library implements this function.
-void describe_face(Driver &driver);
+void describe_driver(Driver &driver);
 
 // Returns the only driver of this library.
 Driver &driver();

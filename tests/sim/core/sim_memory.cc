@@ -77,9 +77,9 @@ uint64_t Arena::take_range(uint64_t bytes) {
 }
 
 // Makes all quarantined ranges available again.
-void Arena::rest_over() {
-  for (const auto &[address, bytes] : resting_) free_[address] = bytes;
-  resting_.clear();
+void Arena::end_quarantine() {
+  for (const auto &[address, bytes] : quarantined_) free_[address] = bytes;
+  quarantined_.clear();
   for (auto at = free_.begin(); at != free_.end();) {
     const auto next = std::next(at);
     if (next != free_.end() && at->first + at->second == next->first) {
@@ -96,7 +96,7 @@ uint64_t Arena::take(uint64_t bytes) {
   const uint64_t range = range_of(bytes);
   uint64_t address = take_range(range);
   if (address == 0) {
-    rest_over();
+    end_quarantine();
     address = take_range(range);
   }
   if (address == 0) return 0;
@@ -117,7 +117,7 @@ void Arena::give_back(uint64_t address, uint64_t bytes) {
   const uint64_t first = (address + kPage - 1) / kPage * kPage;
   const uint64_t last = (address + bytes) / kPage * kPage;
   if (last > first) madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
-  resting_.emplace_back(address, range_of(bytes));
+  quarantined_.emplace_back(address, range_of(bytes));
 }
 
 Allocation *MemoryTable::find(uint64_t address) {

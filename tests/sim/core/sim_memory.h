@@ -53,13 +53,13 @@ class Arena {
 
  private:
   uint64_t take_range(uint64_t bytes);
-  void rest_over();
+  void end_quarantine();
 
   uint64_t base_ = 0, size_ = 0;
   uint64_t known_end_ = 0;  // end of the part of the arena that AddressSanitizer guards
   bool device_check_;
   std::map<uint64_t, uint64_t> free_;  // indexed by address
-  std::deque<std::pair<uint64_t, uint64_t>> resting_;
+  std::deque<std::pair<uint64_t, uint64_t>> quarantined_;
 };
 
 // All allocations of a driver by address.

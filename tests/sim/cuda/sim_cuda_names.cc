@@ -124,7 +124,7 @@ const char *name_of(int code) {
 
 namespace sim {
 
-void describe_face(Driver &driver) {
+void describe_driver(Driver &driver) {
   driver.default_arch = "sm_90";
   driver.newest_version = 13000;
 }

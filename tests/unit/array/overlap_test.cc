@@ -66,7 +66,7 @@ TEST(Overlap, SharingIsExactOnRandomLayouts) {
     for (const uint64_t byte : bytes_of(b)) expected = expected || bytes.count(byte) != 0;
     ASSERT_EQ(shares_memory(a.layout(), b.layout()), expected) << "round " << round;
     shared += expected ? 1 : 0;
-    interleaved += !expected && meet(span_of(a.layout()), span_of(b.layout())) ? 1 : 0;
+    interleaved += !expected && spans_overlap(span_of(a.layout()), span_of(b.layout())) ? 1 : 0;
   }
   EXPECT_GT(shared, 5000);
   EXPECT_GT(interleaved, 1000);  // pairs with overlapping address ranges but no common byte
