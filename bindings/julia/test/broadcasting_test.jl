@@ -74,12 +74,13 @@ end
 R .= tanh.(add.(A, B))
 @test R == tanh.(A .+ B)
 
-# Every ufunc with an equivalent in Base is mapped.
-unmapped = (:logical_and, :logical_or, :logical_xor, :fmax, :fmin, :matmul, :vecdot)
+# Every ufunc with an equivalent in Base is mapped, and these have none.
+without = ("logical_and", "logical_or", "logical_xor", "fmax", "fmin", "matmul", "vecdot")
 mapped = Set(g.name for (f, g) in Gufunc.MEANINGS)
 push!(mapped, "negative") # - of one operand
-@test sort([n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", n) &&
-            isdefined(Gufunc.Standard, Symbol(n))]) == sort(collect(string.(unmapped)))
+unmapped = [n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", n) &&
+            isdefined(Gufunc.Standard, Symbol(n))]
+@test issubset(without, unmapped) && !any(n -> Base.isexported(Base, Symbol(n)), unmapped)
 
 shaped = Gufunc.create("julia_cbrt"; nin=1, nout=1)
 Gufunc.add_loop!(cbrt, shaped, (Float64,) => (Float64,))
