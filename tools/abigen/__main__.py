@@ -77,7 +77,7 @@ def main():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
     if differing:
-        sys.exit(f'abigen: {differing} files differ: run python3 tools/abigen')
+        sys.exit(f'abigen: {differing} files differ')
 
 
 if __name__ == '__main__':
