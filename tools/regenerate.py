@@ -57,7 +57,7 @@ def copy_sources(package):
 def run(name, args):
     """Runs a generator, and returns whether it succeeded."""
     package = args.build / 'bindings/python'
-    if name == 'python_reference' and not (package / 'gufunc').exists():
+    if name == 'python_reference' and not (package / 'gufunc/_gufunc.so').exists():
         print(f'{name}: skipped, because {args.build} has no Python package')
         return True
     if name == 'python_reference' and not args.check:

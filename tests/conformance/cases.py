@@ -14,12 +14,12 @@ import ops_table  # noqa: E402
 # The functions of the library that the oracle calls. Append new names. A function with a tilde may
 # round its result more than once, and is judged within an error bound (judge.py); the results of
 # all others on real numbers must be exact.
-LISTED = (
-    'add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin '
-    'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
-    'bitwise_and bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square '
-    'sqrt reciprocal sign logical_not invert exp~ log~ sin~ cos~ matmul vecdot'
-).split()
+LISTED = '''
+add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin equal
+not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and
+bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square sqrt reciprocal sign
+logical_not invert exp~ log~ sin~ cos~ matmul vecdot
+'''.split()
 ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
 LISTED = [name.rstrip('~') for name in LISTED]
 TABLE = ops_table.read()
