@@ -9,6 +9,7 @@ import numpy as np
 
 import abi
 import build
+import cases
 import casts
 import fp_flag_judge
 import keyword_cases
@@ -17,7 +18,6 @@ import time_cases
 from casts import in_range, loop_dtypes
 from error_texts import text_difference
 
-TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
 ROUNDED_COMPLEX = {
     'multiply',
     'divide',
@@ -311,7 +311,7 @@ def compared_to_truth(case, theirs, found, good):
     letter = 'E' if build.is_bfloat16(case) else letter_of(types[-1])
     product = case['op'] in ('matmul', 'vecdot')
     rounded = (
-        case['op'] in TRANSCENDENTAL
+        case['op'] in cases.ROUNDED
         or product
         or (types[0].kind == 'c' and case['op'] in ROUNDED_COMPLEX)
     )

@@ -51,6 +51,7 @@ include("modules.jl")
 include("kernels.jl")
 include("handles.jl")
 include("serials.jl")
+include("standard_names.jl")
 include("standard.jl")
 include("broadcasting.jl")
 

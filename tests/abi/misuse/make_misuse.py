@@ -161,7 +161,7 @@ def main():
     if not arguments.check:
         path.write_text(text)
     elif path.read_text() != text:
-        sys.exit(f"{path.name} is older than the headers: run make_misuse.py")
+        sys.exit(f"{path.name} is not what make_misuse.py writes from the headers")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 import itertools
 
 import cases
+import corpus_draw
 import keyword_cases
 
 WEAK_INTS = [0, 1, -1, 127, 128, 255, 256, -129, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
@@ -42,10 +43,10 @@ def plain(name, letters, shape, seed, values='mixed'):
 
 
 def loops():
-    """Yields every function with all inputs of one dtype, for every dtype. Complex numbers are
-    small."""
-    for number, (name, letter) in enumerate(itertools.product(cases.NAMES, cases.DTYPES)):
-        nin = 1 if name in cases.ELEMENTWISE[1] else 2
+    """Every function with all inputs of one dtype, for every dtype. Complex numbers are small."""
+    names = cases.NAMES + corpus_draw.LATER
+    for number, (name, letter) in enumerate(itertools.product(names, cases.DTYPES)):
+        nin = cases.TABLE.function(name).nin
         values = 'small' if letter in 'FD' else 'mixed'
         yield plain(name, [letter] * nin, [7], 1000 + number, values)
 

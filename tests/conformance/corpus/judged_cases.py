@@ -5,10 +5,13 @@ prints the number of cases and a digest of their ids for each group, which are c
 corpus.
 
     judged_cases.py CORPUS_FOLDER DEVICE MODULE.so... -- RUNNER...
-    judged_cases.py --page PAGE     compares the table of results with the number of cases"""
+    judged_cases.py --page PAGE [--write]
+
+--page compares the table of results with the number of cases, --write corrects it."""
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -43,15 +46,16 @@ def not_judged(folder, printed):
     return found
 
 
-def page_differs(page):
-    """Returns what is wrong in the table of docs/bindings.md."""
+def page_differs(page, write):
+    """Returns the errors in the table of docs/bindings.md, or corrects its numbers of cases."""
     text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
-    wrong = [] if f'passed of {count} cases' in text else [f'there are {count} cases']
-    for language in LANGUAGES:
-        row = f'| {language} ' + f'| {count} ' * DEVICES + '|'
-        if row not in text.splitlines():
-            wrong.append(f'expected "{row}"')
-    return wrong
+    lines = [f'| passed of {count} cases |']
+    lines += [f'| {language} ' + f'| {count} ' * DEVICES + '|' for language in LANGUAGES]
+    if write:
+        for line in lines:
+            text = re.sub(re.escape(line).replace(str(count), r'\d+'), line, text)
+        page.write_text(text)
+    return [f'{page.name}: expected "{line}"' for line in lines if line not in text]
 
 
 def run(folder, rest, runner):
@@ -68,7 +72,7 @@ def run(folder, rest, runner):
 
 def main():
     if sys.argv[1] == '--page':
-        wrong = page_differs(pathlib.Path(sys.argv[2]))
+        wrong = page_differs(pathlib.Path(sys.argv[2]), '--write' in sys.argv[3:])
     else:
         split = sys.argv.index('--')
         wrong = run(sys.argv[1], sys.argv[2:split], sys.argv[split + 1 :])
