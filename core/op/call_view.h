@@ -72,7 +72,8 @@ struct CallView {
   backend::Stream *stream;
   backend::Device *device;  // the requested device or nullptr; placement sets the chosen device
   HostCopies host_copies;   // set by placement
-  // If args->options.device is "auto", the device that it stands for. Placement then sets auto_placement.
+  // If args->options.device is "auto", the device that it currently means. Placement then sets
+  // auto_placement.
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
   // C-contiguous strides of tensors that were passed without strides; otherwise uninitialised.

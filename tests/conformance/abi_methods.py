@@ -153,7 +153,8 @@ class Library(abi.Library):
         args.input, args.output = ct.pointer(given), ct.pointer(output)
         if indices is not None:
             args.indices = ct.pointer(self.operand(indices, keep))
-        args.axis, args.dtype, args.options.threads = axis, abi.DTYPES[dtype] if dtype else 0, threads
+        args.axis, args.dtype = axis, abi.DTYPES[dtype] if dtype else 0
+        args.options.threads = threads
         self.run('accumulate' if indices is None else 'reduceat', name, args, report)
         return self.answer(output, out)
 

@@ -51,7 +51,7 @@ GUFUNCS = named(lambda f: not f.elementwise)
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
 # These cannot be called with bfloat16.
 WITHOUT_BFLOAT16 = named(lambda f: not f.has_inputs('E'))
-# Integers are cast for these functions.
+# Functions that cast integers to floating-point numbers.
 FLOATING = named(lambda f: not f.has_inputs(ops_table.BOOL + ops_table.INTEGERS))
 CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
@@ -312,7 +312,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
 
 
 def random_bfloat16_case(rng):
-    """Draws calls on bfloat16 only. NumPy computes in float32, and the result is rounded once."""
+    """Draws calls with bfloat16 only. NumPy computes in float32, and the result is rounded once."""
     names = [n for n in NAMES if n not in WITHOUT_BFLOAT16]
     name = rng.choice(names)
     buffers = Buffers(rng)

@@ -14,8 +14,8 @@ namespace gufunc::gpu_test {
 // of the first error, or an empty string.
 std::string judge(const Trial &clean, const Trial &run, const FaultCode &code);
 
-// Checks a run in which queued work failed permanently. If `must_report`, a caller has waited for the
-// work, so a call must have reported the failure.
+// Checks a run in which queued work failed permanently. If `must_report`, a caller has waited for
+// the work, so a call must have reported the failure.
 std::string judge_late(const Trial &run, const FaultCode &code, bool must_report);
 
 }  // namespace gufunc::gpu_test

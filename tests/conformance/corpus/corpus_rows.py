@@ -43,7 +43,8 @@ def plain(name, letters, shape, seed, values='mixed'):
 
 
 def loops():
-    """Every function with all inputs of one dtype, for every dtype. Complex numbers are small."""
+    """Yields every function with all inputs of one dtype, for every dtype. Complex numbers are
+    small."""
     names = cases.NAMES + corpus_draw.LATER
     for number, (name, letter) in enumerate(itertools.product(names, cases.DTYPES)):
         nin = cases.TABLE.function(name).nin

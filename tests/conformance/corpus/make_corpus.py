@@ -62,7 +62,7 @@ def answered(name, case, report):
 
 
 def files_of(group, make, tell, runner=None):
-    """Returns the contents of the two files of a group, by file name."""
+    """Returns a dict from the names of the group's two files to their contents."""
     blob = Blob()
     cases, left_out = make(group, blob)
     cases = {f'{group}-{number:04}': case for number, case in enumerate(cases)}

@@ -99,8 +99,8 @@ class DescribeMethod : public testing::Test {
         << error.message;
     return text;
   }
-  // Runs the method, and returns the number of threads. The loop waits until `rendezvous` threads have
-  // arrived.
+  // Runs the method, and returns the number of threads. The loop waits until `rendezvous` threads
+  // have arrived.
   static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t rendezvous) {
     Adders seen;
     seen.rendezvous = rendezvous;
