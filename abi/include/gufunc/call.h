@@ -191,7 +191,9 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
  *           multiple of 8. The outputs are given; their shapes are those that broadcasting results
  *           in. A tensor with a device is accepted as in guf_call.
  * Errors  as guf_ufunc_find and guf_call, and
- *         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+ *         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
+ *         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
+ *         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
  * [mt-object] as guf_call. Blocks until the outputs are complete. */
 GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
                              const guf_tensor *tensors, guf_error *error);

@@ -78,7 +78,7 @@ typedef struct guf_accumulate_args {
  *           `nindices` axes; negative ones count from the end.
  * operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
  *           for a unary ufunc.
- * options   as in guf_reduce_args. Floating-point flags are those of every occurrence of an index. */
+ * options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index. */
 typedef struct guf_at_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */

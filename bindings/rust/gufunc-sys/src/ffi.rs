@@ -1568,7 +1568,7 @@ const _: () = {
 ///           `nindices` axes; negative ones count from the end.
 /// operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
 ///           for a unary ufunc.
-/// options   as in guf_reduce_args, with the floating-point flags of every occurrence of an index.
+/// options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_at_args {
@@ -2875,7 +2875,9 @@ unsafe extern "C" {
     ///           multiple of 8. The outputs are given; their shapes are those that broadcasting results
     ///           in. A tensor with a device is accepted as in guf_call.
     /// Errors  as guf_ufunc_find and guf_call, and
-    ///         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+    ///         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
+    ///         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
+    ///         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
     /// [mt-object] as guf_call. Blocks until the outputs are complete.
     /// Roles   blocking; arrays: tensors[ntensors]
     /// ```
@@ -3221,7 +3223,7 @@ unsafe extern "C" {
     ///            unchanged beyond out_items, except in the chunk that failed on the cpu. 0 if
     ///            first_item is not one of the call's items.
     /// Errors  as guf_call, and
-    ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->stream is not NULL;
+    ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
     ///                              options->flags, depth, reserved or first_item is out of range
     ///         GUF_E_STRUCT      <= options->struct_size is not valid
     ///         GUF_E_OVERLAP     <= an output shares memory with another operand and is not the same
