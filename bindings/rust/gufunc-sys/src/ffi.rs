@@ -2878,9 +2878,9 @@ unsafe extern "C" {
     /// Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
     /// the default of every option.
     /// context   NULL means the default context.
-    /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size. The
-    ///           outputs are given; their shapes are those that broadcasting results in. A tensor with a
-    ///           device is accepted as in guf_call.
+    /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
+    ///           multiple of 8. The outputs are given; their shapes are those that broadcasting results
+    ///           in. A tensor with a device is accepted as in guf_call.
     /// Errors  as guf_ufunc_find and guf_call, and
     ///         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
     /// [mt-object] as guf_call. Blocks until the outputs are complete.
