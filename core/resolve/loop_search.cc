@@ -195,7 +195,7 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
 // The type of a Python scalar before the cast to a type of a lower kind: the default type of the
 // scalar's kind, in the precision of `type`. An operand with a dtype keeps that dtype.
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
-  const bool single = type == GUF_F16 || type == GUF_BF16 || type == GUF_F32;
+  const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
   return single && complex ? guf_dtype{GUF_C64} : query.have[i];
 }
