@@ -2,6 +2,7 @@
 // Tables of the numeric dtypes: dense indices, names, and the promotion and casts of NumPy 2.
 #include "core/dtype/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -97,7 +98,11 @@ constexpr std::array<std::string_view, kCount> kSameKind = {
     ".............FD",  // D
 };
 
+static_assert(std::all_of(kPromoted.begin(), kPromoted.end(),
+                          [](std::string_view row) { return row.size() == kCount; }));
+
 using Masks = std::array<uint16_t, kCount>;
+static_assert(kCount <= 16);
 
 constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
   Masks masks = {};

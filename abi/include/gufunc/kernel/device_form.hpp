@@ -29,6 +29,7 @@ enum element_kind : u32 {
 #include "../dtypes.def"
   kKinds
 };
+static_assert(kKinds <= kFormKind + 1, "a kind fits into the bits of kFormKind");
 
 template <class T>
 struct kind_of;
