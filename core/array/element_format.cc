@@ -49,19 +49,15 @@ double read_real(guf_dtype dtype, const std::byte *from) {
 FloatFormat format_of(guf_dtype dtype) {
   switch (dtype) {
     case GUF_F16:
-      return FloatFormat::kF16;
+      return {.precision = 11, .lowest = -24, .limit = 0x1p16, .scalar_cutoff = 1e3};
     case GUF_BF16:
-      return FloatFormat::kBf16;
+      return {.precision = 8, .lowest = -133, .limit = 0x1p128, .scalar_cutoff = 1e2};
     case GUF_F32:
     case GUF_C64:
-      return FloatFormat::kF32;
+      return {.precision = 24, .lowest = -149, .limit = 0x1p128, .scalar_cutoff = 1e6};
     default:
-      return FloatFormat::kF64;
+      return {};
   }
-}
-
-bool is_real(guf_dtype dtype) {
-  return dtype == GUF_F16 || dtype == GUF_BF16 || dtype == GUF_F32 || dtype == GUF_F64;
 }
 
 std::string integer_text(guf_dtype dtype, const std::byte *from) {
@@ -177,7 +173,7 @@ ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t co
     : dtype_(dtype) {
   const size_t itemsize = dtype::itemsize(dtype);
   const bool complex = dtype::is_complex(dtype);
-  if (complex || is_real(dtype)) {
+  if (complex || dtype::is_real_float(dtype)) {
     std::vector<double> real(count);
     std::vector<double> imaginary(complex ? count : 0);
     for (size_t i = 0; i < count; ++i) {
@@ -206,7 +202,7 @@ ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t co
 
 std::string ElementFormat::word(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
-    return is_real(dtype_) ? real_.word(i) : padded(integers_[i], width_);
+    return dtype::is_real_float(dtype_) ? real_.word(i) : padded(integers_[i], width_);
   }
   // The "j" directly follows the digits. The spaces that align the decimal points come after it.
   std::string imaginary = imaginary_.word(i);
@@ -217,7 +213,8 @@ std::string ElementFormat::word(size_t i) const {
 std::string format_scalar(guf_dtype dtype, const std::byte *value) {
   if (dtype == GUF_BOOL) return *value != std::byte{0} ? "True" : "False";
   if (dtype::is_time(dtype)) return format_datetime_scalar(dtype, read<int64_t>(value));
-  if (is_real(dtype)) return scalar_text(read_real(dtype, value), format_of(dtype), false);
+  if (dtype::is_real_float(dtype))
+    return scalar_text(read_real(dtype, value), format_of(dtype), false);
   if (!dtype::is_complex(dtype)) return integer_text(dtype, value);
   const double real = read_real(dtype, value);
   const double imaginary = read_real(dtype, value + dtype::itemsize(dtype) / 2);

@@ -27,7 +27,7 @@ class FloatColumn {
   std::string signed_text(double value, const std::string &text) const;
 
   std::vector<double> values_;
-  FloatFormat format_ = FloatFormat::kF64;
+  FloatFormat format_;
   bool plus_ = false;
   bool scientific_ = false;
   size_t left_ = 0;   // columns before the decimal point

@@ -3,21 +3,26 @@
 #ifndef GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 #define GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 
-#include <cstdint>
+#include <cmath>
 #include <string>
 
 namespace gufunc::array {
 
-// The format of a value, which determines how many digits are needed. All values are passed as
-// double, which represents them exactly.
-enum class FloatFormat : uint8_t { kF16, kBf16, kF32, kF64 };
+// The binary format of numbers, which determines how many digits are needed. The default is
+// binary64. All values are passed as double, which holds them exactly.
+struct FloatFormat {
+  int precision = 53;           // bits
+  int lowest = -1074;           // exponent of the smallest subnormal number
+  double limit = HUGE_VAL;      // the power of two above the largest number
+  double scalar_cutoff = 1e16;  // 10 to the power of the number of exact decimal digits
+};
 
 // Rounds to the nearest value of the format, ties to even.
 double round_to(double value, FloatFormat format);
 
-// Return the magnitude from which NumPy writes an exponent, in arrays (at most 1e8) and in scalars.
+// The magnitude from which NumPy writes an exponent in arrays: at most 1e8. In scalars it is
+// `scalar_cutoff`.
 double exponent_cutoff(FloatFormat format);
-double scalar_exponent_cutoff(FloatFormat format);
 
 // A decimal number d.ddd * 10^exponent. `digits` has no trailing zeros.
 struct Decimal {

@@ -11,9 +11,11 @@
 
 namespace gufunc::dtype {
 
-// The number of numeric dtypes. They are numbered in the order of NumPy's promotion tables: bool i8
-// u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128.
-inline constexpr int kCount = 15;
+// The number of numeric dtypes. Their dense indices follow gufunc/dtypes.def.
+#define GUF_DTYPE(...) +1
+inline constexpr int kCount = 0
+#include <gufunc/dtypes.def>
+    ;
 
 // Returns the number of a numeric dtype (0 .. kCount - 1), or -1 for other values.
 int index_of(guf_dtype dtype);
@@ -62,9 +64,12 @@ static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);
-char letter(guf_dtype dtype);        // a letter such as 'f', or '\0' if invalid
-const char *name(guf_dtype dtype);   // a name such as "float32", or nullptr if invalid
-guf_dtype from_letter(char letter);  // M and m have no unit; GUF_DTYPE_UNSPECIFIED if unknown
+int32_t kind(guf_dtype dtype);            // guf_dtype_kind; 0 if invalid
+bool is_real_float(guf_dtype dtype);      // a real floating-point type
+char letter(guf_dtype dtype);             // 'f'; '\0' if invalid
+const char *name(guf_dtype dtype);        // "float32"; nullptr if invalid
+const char *short_name(guf_dtype dtype);  // "f4"; nullptr if not a numeric dtype
+guf_dtype from_letter(char letter);       // GUF_DTYPE_UNSPECIFIED if unknown; M and m have no unit
 
 // Equivalents of NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);

@@ -2,6 +2,7 @@
 // Tables of the numeric dtypes: numbers, names, and the promotion and casting rules of NumPy 2.
 #include "core/dtype/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -11,16 +12,34 @@
 namespace gufunc::dtype {
 namespace {
 
-constexpr std::string_view kLetters = "?bBhHiIqQeEfdFD";
-static_assert(kLetters.size() == kCount);
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  static_assert(GUF_##NAME == ((code) | (bits) << 8 | 1 << 16));
+#include <gufunc/dtypes.def>
 
-constexpr std::array<guf_dtype, kCount> kDtypes = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
-                                                   GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
-                                                   GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
+constexpr std::array<guf_dtype, kCount> kDtypes = {
+#define GUF_DTYPE(NAME, ...) GUF_##NAME,
+#include <gufunc/dtypes.def>
+};
+
+constexpr std::array<char, kCount> kLetters = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) letter,
+#include <gufunc/dtypes.def>
+};
 
 constexpr std::array<const char *, kCount> kNames = {
-    "bool",   "int8",    "uint8",    "int16",   "uint16",  "int32",     "uint32",    "int64",
-    "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) name,
+#include <gufunc/dtypes.def>
+};
+
+constexpr std::array<const char *, kCount> kShortNames = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) short_name,
+#include <gufunc/dtypes.def>
+};
+
+constexpr std::array<int32_t, kCount> kKinds = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) GUF_KIND_##kind,
+#include <gufunc/dtypes.def>
+};
 
 // promote_types(row, column). Rows and columns are in the order of kLetters.
 constexpr std::array<std::string_view, kCount> kPromoted = {
@@ -79,7 +98,11 @@ constexpr std::array<std::string_view, kCount> kSameKind = {
     ".............FD",  // D
 };
 
+static_assert(std::all_of(kPromoted.begin(), kPromoted.end(),
+                          [](std::string_view row) { return row.size() == kCount; }));
+
 using Masks = std::array<uint16_t, kCount>;
+static_assert(kCount <= 16);
 
 constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
   Masks masks = {};
@@ -127,6 +150,18 @@ bool valid(guf_dtype dtype) {
   return index_of(dtype) >= 0;
 }
 
+int32_t kind(guf_dtype dtype) {
+  if (is_structured(dtype)) return GUF_KIND_STRUCTURED;
+  if (is_time(dtype)) return is_datetime(dtype) ? GUF_KIND_DATETIME : GUF_KIND_TIMEDELTA;
+  const int index = index_of(dtype);
+  return index < 0 ? 0 : kKinds[static_cast<size_t>(index)];
+}
+
+bool is_real_float(guf_dtype dtype) {
+  const int32_t own = kind(dtype);
+  return own == GUF_KIND_FLOAT || own == GUF_KIND_BFLOAT;
+}
+
 char letter(guf_dtype dtype) {
   if (is_extended(dtype)) {
     if (!valid(dtype)) return '\0';
@@ -142,10 +177,16 @@ const char *name(guf_dtype dtype) {
   return index < 0 ? nullptr : kNames[static_cast<size_t>(index)];
 }
 
+const char *short_name(guf_dtype dtype) {
+  const int index = is_extended(dtype) ? -1 : index_of(dtype);
+  return index < 0 ? nullptr : kShortNames[static_cast<size_t>(index)];
+}
+
 guf_dtype from_letter(char letter) {
   if (letter == 'M') return GUF_DATETIME64;
   if (letter == 'm') return GUF_TIMEDELTA64;
-  const size_t index = kLetters.find(letter);
+  const std::string_view letters(kLetters.data(), kLetters.size());
+  const size_t index = letters.find(letter);
   if (index == std::string_view::npos) return GUF_DTYPE_UNSPECIFIED;
   return kDtypes[index];
 }

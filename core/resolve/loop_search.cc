@@ -193,7 +193,7 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
 // Returns the type of a Python scalar before a cast to a type of a lower kind: the default type of
 // the scalar's kind, in the precision of `type`. Returns the operand's own dtype if it has one.
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
-  const bool single = type == GUF_F16 || type == GUF_BF16 || type == GUF_F32;
+  const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
   return single && complex ? guf_dtype{GUF_C64} : query.have[i];
 }

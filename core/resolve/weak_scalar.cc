@@ -23,36 +23,12 @@ void store(op::OperandView *operand, guf_dtype type, T value) {
 template <class From>
 void store_as(op::OperandView *operand, guf_dtype type, From value) {
   switch (type) {
-    case GUF_BOOL:
-      return store(operand, type, guf::cast<guf::b8>(value));
-    case GUF_I8:
-      return store(operand, type, guf::cast<guf::i8>(value));
-    case GUF_I16:
-      return store(operand, type, guf::cast<guf::i16>(value));
-    case GUF_I32:
-      return store(operand, type, guf::cast<guf::i32>(value));
-    case GUF_I64:
-      return store(operand, type, guf::cast<guf::i64>(value));
-    case GUF_U8:
-      return store(operand, type, guf::cast<guf::u8>(value));
-    case GUF_U16:
-      return store(operand, type, guf::cast<guf::u16>(value));
-    case GUF_U32:
-      return store(operand, type, guf::cast<guf::u32>(value));
-    case GUF_U64:
-      return store(operand, type, guf::cast<guf::u64>(value));
-    case GUF_F16:
-      return store(operand, type, guf::cast<guf::f16>(value));
-    case GUF_BF16:
-      return store(operand, type, guf::cast<guf::bf16>(value));
-    case GUF_F32:
-      return store(operand, type, guf::cast<guf::f32>(value));
-    case GUF_F64:
-      return store(operand, type, guf::cast<guf::f64>(value));
-    case GUF_C64:
-      return store(operand, type, guf::cast<guf::complex<guf::f32>>(value));
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return store(operand, type, guf::cast<guf::element>(value));
+#include <gufunc/dtypes.def>
     default:
-      return store(operand, type, guf::cast<guf::complex<guf::f64>>(value));
+      return;
   }
 }
 

@@ -90,6 +90,8 @@ FILES = [
     Fault("tests/data/seeded.bin", "x\0\n", "is binary, and .gitattributes does not mark it"),
 ]
 
+DTYPES = "".join(f"GUF_DTYPE({name})\n" for name in
+                 ("BOOL, \"bool\", '?'", "I8, \"int8\", 'b'", "BF16, \"bfloat16\", 'E'"))
 DOCS = [
     Fault("docs/seeded.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
           "does not exist"),
@@ -103,6 +105,7 @@ DOCS = [
     Fault("docs/seeded.md", "corner 1, 3 to 7\n", "names corner 7, which"),
     Fault("core/base/other.cc", 'const char *s = "GUFUNC_SEEDED";\n', "reads GUFUNC_SEEDED"),
     Fault("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
+    Fault("docs/seeded.md", "`? b f`\n", "letters . b f, dtypes.def has . b E"),
 ]
 
 # The header before the change, in the format of abi/layout.txt, and headers that break ABI
@@ -282,7 +285,7 @@ def main():
         "layers": (LAYERS, dict.fromkeys(LAYERS_SCENERY, SPDX)),
         "headers": (HEADERS, {}),
         "files": (FILES, {"core/base/error.cc": SPDX}),
-        "docs": (DOCS, {"core/base/seeded.cc": SPDX}),
+        "docs": (DOCS, {"core/base/seeded.cc": SPDX, "abi/include/gufunc/dtypes.def": DTYPES}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
         "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
         "duplicates": (DUPLICATES, DUPLICATES_BEFORE),

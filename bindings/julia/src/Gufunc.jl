@@ -14,7 +14,7 @@ module Gufunc
 include("ffi.jl")
 using .LibGufunc
 
-export BFloat16, Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kernel, Plan,
+export Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kernel, Plan,
        Scalar, Stream, Tensor, Timedelta64, UFunc, at!, call!, call_chunked!, capture,
        device, inplace, launch!, load, outer, outer!, poll, reduce!, reduceat, reduceat!,
        synchronize, to_device, unsafe_free!, weak, with_stream
