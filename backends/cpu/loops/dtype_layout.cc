@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of each dtype in the plugin's tables, and the size of its partial results.
-#include "backends/cpu/dtype_layout.h"
+#include "backends/cpu/loops/dtype_layout.h"
 
 #include <gufunc/kernel/partial.hpp>
 

@@ -3,9 +3,9 @@
 // each tile with the total before it. Functions without the tree have one tile.
 #include <algorithm>
 
-#include "backends/gpu/element_cast.h"
-#include "backends/gpu/launch_shape.h"
-#include "backends/gpu/method_passes.h"
+#include "backends/gpu/geometry/element_cast.h"
+#include "backends/gpu/geometry/launch_shape.h"
+#include "backends/gpu/geometry/method_passes.h"
 
 namespace gufunc::gpu {
 namespace {
