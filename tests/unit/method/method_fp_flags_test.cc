@@ -258,7 +258,7 @@ TEST(MethodFpFlagsRefused, UnknownOnesAndNowhereToReport) {
   Reduce reduce("add", row(GUF_F64, data));
   reduce.args.options.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
-  EXPECT_STREQ(reduce.error.message, "args->fp_flags is NULL");
+  EXPECT_STREQ(reduce.error.message, "args->options.fp_flags is NULL");
   Accumulate scan("add", row(GUF_F64, data));
   scan.args.options.fp_fail = 1U << 20;
   EXPECT_EQ(scan.run(), GUF_E_ARG);
