@@ -21,14 +21,14 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
-import abi  # noqa: E402  (the ctypes view of the ABI)
+import abi  # noqa: E402  (the ctypes declarations of the ABI)
 
 MIB = 1 << 20
-WORK = {'add': 2, 'negative': 1, 'sin': 1}  # number of operands per workload, without the output
+WORK = {'add': 2, 'negative': 1, 'sin': 1}  # number of input operands of each workload
 
 
 class Shared:
-    """Device memory of the library in a form that other libraries accept."""
+    """Device memory of the library, in a form that other libraries accept."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {'shape': (size,), 'typestr': '<f4', 'version': 3,
@@ -36,7 +36,7 @@ class Shared:
 
 
 class Gufunc:
-    """Plans of the library, and the buffers that all runners use."""
+    """The library's plans, and the buffers that all runners use."""
 
     def __init__(self, library, device):
         self.library, self.lib, self.plans = library, library.lib, {}
@@ -54,7 +54,7 @@ class Gufunc:
         self.arrays, self.addresses = [], []
 
     def buffers(self, size):
-        """Returns three f32 arrays, all ones."""
+        """Returns three f32 arrays in which every element is 1."""
         self.release()
         for _ in range(3):
             array, info = ct.c_void_p(), abi.ArrayInfo()
@@ -97,7 +97,7 @@ class Gufunc:
 
 
 class Driver:
-    """The vendor's own copy of the same number of bytes."""
+    """The driver's copy of the same number of bytes."""
 
     def __init__(self, device):
         backend, index = device.split(':')
@@ -189,8 +189,8 @@ class Numba:
 
 
 def batch_of(nbytes):
-    """Returns the number of calls between two waits: many for small sizes, where a wait would
-    dominate."""
+    """Returns the number of calls between two waits. It is higher for small sizes, for which the
+    wait would take most of the time."""
     return min(max((2 << 30) // nbytes, 2), 20)
 
 
@@ -211,7 +211,7 @@ def measure(runners, ours, size, name, options, end):
         try:
             calls[who] = runner.call(name, nin, shared)
             sample(runner, calls[who], batch)
-        except Exception as error:  # noqa: BLE001 - a failing peer becomes a row of the table
+        except Exception as error:  # noqa: BLE001 - becomes a row of the table
             if runner is ours:
                 raise
             calls.pop(who, None)
@@ -232,13 +232,13 @@ def measure(runners, ours, size, name, options, end):
 
 
 def find_peers(device):
-    """Returns the peers that can be used, and a row for each one that cannot."""
+    """Returns the other libraries that can be used, and a row for each library that cannot."""
     found, rows = {}, []
     peers = {'driver copy': Driver, 'cupy': CuPy, 'numba-cuda': Numba, 'pytorch': Torch}
     for name, kind in peers.items():
         try:
             found[name] = kind(device)
-        except Exception as error:  # noqa: BLE001 - the row reports any reason
+        except Exception as error:  # noqa: BLE001 - the row contains the reason
             rows.append({'name': name, 'state': 'skipped', 'detail': str(error).split('\n')[0]})
     return found, rows
 

@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'tests' / 'conformance'))
-import abi  # noqa: E402  (the ctypes view of the ABI)
+import abi  # noqa: E402  (the ctypes declarations of the ABI)
 import peers  # noqa: E402
 from method_rows import method_rows  # noqa: E402
 
@@ -35,7 +35,7 @@ class Row:
         outs = (abi.Operand * 1)(library.operand(out, self.keep))
         self.args.inputs, self.args.ninputs = ins, len(inputs)
         self.args.outputs, self.args.noutputs = outs, 1
-        self.args.threads = 1
+        self.args.options.threads = 1
         self.numpy, self.inputs, self.out = getattr(np, ufunc), inputs, out
         self.peers = {}
         self.ufunc, self.helper = library.find(ufunc), helper
@@ -75,12 +75,13 @@ def f32(*shape):
 
 
 def elementwise(name, ufunc, *shapes, out):
-    """A workload on f32 arrays. They are allocated only when the workload runs, to save memory."""
+    """Returns a workload on f32 arrays. The arrays are allocated only when the workload runs, to
+    save memory."""
     return name, ufunc, lambda: ([f32(*shape) for shape in shapes], f32(*out))
 
 
 def layouts():
-    """Workloads whose operands are not contiguous."""
+    """Yields workloads with operands that are not contiguous."""
     for n in (10_000, 1_000_000):
         strided = lambda n=n: f32(2 * n)[::2]  # noqa: E731
         yield f'add f32 n={n} strided by 2', 'add', lambda n=n, x=strided: ([x(), x()], f32(n))
@@ -95,7 +96,7 @@ def layouts():
 
 
 def workloads():
-    """Yields the name, the ufunc, and a function that makes the inputs and the output."""
+    """Yields the name, the ufunc, and a function that creates the inputs and the output."""
     for n in (1, 100, 10_000, 1_000_000, 100_000_000):
         yield elementwise(f'add f32 n={n}', 'add', (n,), (n,), out=(n,))
     for dtype in ('float64', 'int32', 'float16', 'complex64'):

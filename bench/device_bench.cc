@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of a device: bytes per second of elementwise calls, rows and reductions, compared with
-// the driver's copy of the same number of bytes, and the host's time for a launch, compared with a
-// bare launch of the driver. All run in one interleaved process.
+// Benchmarks of a device. Measures the bytes per second of elementwise calls, rows and reductions,
+// compared with the driver's copy of the same number of bytes. Also measures the host's time for a
+// launch, compared with a launch directly through the driver. All benchmarks run interleaved in one
+// process.
 //
 //   device_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=10
 //
 // GUFUNC_BENCH_DEVICE names the device (default cuda:0). GUFUNC_BENCH_MODULES lists the folders
-// with the modules of the examples and with empty.so. Benchmark arguments are the bytes of each
-// operand. A benchmark that the device cannot run reports an error. Compare minima.
+// with the modules of the examples and with empty.so. The argument of a benchmark is the number of
+// bytes of each operand. A benchmark that the device cannot run reports an error. Compare minima.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 #include "driver_peer.h"
 #include "prepared_call.h"
 
-// Counts every allocation of the process.
+// The allocators of the C library are replaced, so that every allocation of the process is counted.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_memalign(size_t alignment, size_t size);
@@ -42,15 +43,16 @@ namespace {
 
 using benchmark::State;
 
-constexpr int kQueued = 512;     // every driver can queue this number of launches
-constexpr int64_t kF32Row = 16;  // size of a row with four elements
+constexpr int kQueued = 512;     // number of launches that every driver can queue
+constexpr int64_t kF32Row = 16;  // bytes of a row with four elements
 
-// Number of calls between two waits: many for small sizes, where a wait would dominate.
+// Returns the number of calls between two waits. It is higher for small sizes, for which the wait
+// would take most of the time.
 int64_t batch_of(int64_t bytes) {
   return std::clamp<int64_t>((int64_t{2} << 30) / bytes, 2, 20);
 }
 
-// `bytes` is the number of bytes that one call reads and writes.
+// Measures calls in batches. `bytes` is the number of bytes that one call reads and writes.
 template <class Queue, class Wait>
 void measure_batches(State &state, int64_t bytes, Queue queue, Wait wait) {
   const int64_t batch = batch_of(state.range(0));
@@ -73,7 +75,7 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands)
   });
 }
 
-// An example gufunc on rows of four elements. With one operand it works in place.
+// Measures an example gufunc on rows of four elements. With one operand it works in place.
 void rows(State &state, const char *name, int noperands) {
   guarded(state, [&] {
     load_module(name);
@@ -122,7 +124,7 @@ void reduce(State &state, int64_t nrows) {
   });
 }
 
-// Measures the host's time for one launch. Waiting for the device is excluded.
+// Measures the host's time for one launch, without the time to wait for the device.
 template <class Launch, class Wait>
 void measure_launches(State &state, Launch launch, Wait wait) {
   for (int i = 0; i < 16; ++i) launch();

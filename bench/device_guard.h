@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns an exception into the error result of a benchmark, so that the other benchmarks still run.
+// Reports an exception as the error of one benchmark, so that all other benchmarks still run.
 #ifndef GUFUNC_BENCH_DEVICE_GUARD_H
 #define GUFUNC_BENCH_DEVICE_GUARD_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks that are expected to be slow on GPUs, judging by their machine code. They have no bar,
-// and gpu-check runs each one in its own process, so that a slow one does not cost the others their
-// results. The argument is the bytes of the input. The byte counts are the minimum that must be
-// read and written.
+// Benchmarks of functions whose machine code is probably slow on GPUs. There is no limit for their
+// times. gpu-check runs each benchmark in a separate process, so that a slow one cannot use the
+// time of the others. The argument is the number of bytes of the input. The reported bytes are the
+// minimum that must be read and written.
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 using benchmark::State;
 
-// A ufunc whose method is called, and an output that the first call allocates.
+// A ufunc for method calls, and an output that the first call allocates.
 struct Method {
   explicit Method(const char *name) {
     error.struct_size = sizeof error;
@@ -47,7 +47,7 @@ int64_t item_bytes(guf_dtype dtype) {
   return static_cast<int64_t>((dtype >> 8 & 0xFF) / 8);
 }
 
-// The first extent is computed from the argument.
+// Measures an elementwise ufunc. The first extent of the layout is computed from the argument.
 void elementwise(State &state, const char *name, guf_dtype dtype, int noperands, Layout layout) {
   guarded(state, [&] {
     const int64_t row = layout.shape.size() == 1 ? 1 : layout.shape[1];
@@ -60,7 +60,8 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands,
   });
 }
 
-// Reduces the last axis. A row has `row` elements; if `row` is 0 there is one row.
+// Measures a reduction of the last axis. Each row has `row` elements; if `row` is 0, there is one
+// row.
 void reduce(State &state, guf_dtype dtype, int64_t row) {
   guarded(state, [&] {
     const int64_t items = state.range(0) / item_bytes(dtype);
@@ -97,7 +98,7 @@ void accumulate(State &state, const char *name) {
   });
 }
 
-// Random indices; an eighth of the input's bytes is changed.
+// Measures `at` with random indices, which select an eighth of the input's bytes.
 void at(State &state) {
   guarded(state, [&] {
     const int64_t targets = state.range(0) / 32, count = state.range(0) / 64;
@@ -147,7 +148,7 @@ void cast(State &state, guf_dtype from, guf_dtype to) {
   });
 }
 
-// Transposes a matrix.
+// Measures the transposition of a matrix.
 void transpose(State &state, guf_dtype dtype) {
   guarded(state, [&] {
     const int64_t item = item_bytes(dtype), side = 64, rows = state.range(0) / item / side;
@@ -177,7 +178,8 @@ void product(State &state, const Layout &layout) {
   });
 }
 
-// Square matrices with a sixty-fourth of the argument's bytes: 512 x 512 for 64 MiB.
+// Multiplies square matrices that have a sixty-fourth of the argument's bytes: 512 x 512 for 64
+// MiB.
 void matmul_one(State &state) {
   int64_t side = 4;
   while (side * side * 4 < state.range(0) / 64) side *= 2;

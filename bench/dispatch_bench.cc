@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost of one call without the work on elements: guf_call, a call with a new shape,
+// Measures the cost of one call except the work on elements: guf_call, a call with a new shape,
 // guf_resolve, and the launch of a plan. Allocations are counted. A child process measures NumPy in
 // the same interleaved run.
 //
@@ -17,7 +17,8 @@
 
 #include "numpy_child.h"
 
-// Counts every allocation of the process, including the library and its plugins.
+// The allocators of the C library are replaced, so that every allocation of the process is counted,
+// including the allocations of the library and its plugins.
 extern "C" void *__libc_malloc(size_t size);
 extern "C" void *__libc_calloc(size_t count, size_t size);
 extern "C" void *__libc_realloc(void *old, size_t size);
@@ -84,7 +85,7 @@ struct Call {
     args.ninputs = 2;
     args.outputs = operand + 2;
     args.noutputs = 1;
-    args.threads = 1;
+    args.options.threads = 1;
     run();
   }
 
@@ -101,7 +102,7 @@ struct Call {
   }
 };
 
-// Counts the allocations of the timed loop. The count is printed next to the time.
+// Counts the allocations in the timed loop and reports the number with the time.
 class Counted {
  public:
   explicit Counted(benchmark::State &state) : state_(state), before_(allocations.load()) {}
@@ -137,7 +138,7 @@ void call_tensors(benchmark::State &state) {
   for (auto _ : state) call->run();
 }
 
-// Cycles through shapes. Consecutive calls always have different shapes.
+// Cycles through shapes, so that consecutive calls always have different shapes.
 struct Shapes {
   static constexpr size_t kCount = 105;
   int64_t extents[kCount][3];
@@ -154,7 +155,8 @@ struct Shapes {
   }
 };
 
-// With `stretched`, the second input is a single row that is broadcast.
+// Measures calls with changing shapes. If `stretched`, the second input is one row that is
+// broadcast.
 void call_shapes(benchmark::State &state, bool stretched) {
   static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};
@@ -177,7 +179,7 @@ void call_new_stretched_shape(benchmark::State &state) {
   call_shapes(state, true);
 }
 
-// Resolves dtypes that an earlier call has already resolved.
+// Measures the resolution of dtypes that an earlier call has resolved.
 void resolve_known(benchmark::State &state) {
   static Call *const call = new Call(3, kSmall);
   static guf_resolution resolution = {};
@@ -218,7 +220,8 @@ void create_plan(benchmark::State &state) {
   }
 }
 
-// 260 x 260 elements with a result in Fortran order: a tiled traversal with cached scratch memory.
+// Measures a tiled traversal, which needs cached scratch memory: 260 x 260 elements with a result
+// in Fortran order.
 void launch_tiles(benchmark::State &state) {
   constexpr int64_t kSide = 260;
   static float data[3][kSide * kSide] = {};
@@ -246,7 +249,7 @@ void launch_tiles(benchmark::State &state) {
   }
 }
 
-// One iteration is one call of NumPy, timed in the child process: np.add(a, b, out) with n = 1.
+// Measures one call of NumPy per iteration in the child process: np.add(a, b, out) with n = 1.
 void call_numpy(benchmark::State &state) {
   static NumpyChild *const child = new NumpyChild;
   constexpr int kCalls = 2000;

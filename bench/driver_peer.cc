@@ -19,7 +19,8 @@ void DriverPeer::check(const char *function, Code code) {
 }
 
 DriverPeer &DriverPeer::of(const std::string &spec) {
-  // One device per process. It is never destroyed, because its driver is never closed.
+  // There is one device per process. The object is never destroyed, because its driver is never
+  // closed.
   static DriverPeer *const only = new DriverPeer(spec);
   return *only;
 }
@@ -28,7 +29,7 @@ DriverPeer::DriverPeer(const std::string &spec) : cuda_(spec.starts_with("cuda")
   if (!cuda_ && !spec.starts_with("roc")) throw Failure{"no driver behind device " + spec};
   const size_t colon = spec.find(':');
   const int index = colon == std::string::npos ? 0 : std::atoi(spec.c_str() + colon + 1);
-  // Tries libraries in the same order as the plugins, so that both use the same library.
+  // The order is the plugins' order, so that both use the same library.
   const char *const names[] = {"libcuda.so.1", "libamdhip64.so.7", "libamdhip64.so.6",
                                "libamdhip64.so.5"};
   std::string why;

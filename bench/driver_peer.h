@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct calls of a vendor's driver, for comparison: a copy of device memory, and a launch of an
+// Calls a vendor's driver directly, for comparison: a copy of device memory, and the launch of an
 // empty kernel.
 #ifndef GUFUNC_BENCH_DRIVER_PEER_H
 #define GUFUNC_BENCH_DRIVER_PEER_H
@@ -10,14 +10,14 @@
 
 namespace gufunc::bench {
 
-// Each function throws a Failure with the reason of the failure.
+// The exception that each function throws on failure, with the reason.
 struct Failure {
   std::string text;
 };
 
 class DriverPeer {
  public:
-  // Returns the driver of a device such as "cuda:0" or "roc:1". The first call opens it.
+  // Returns the driver of a device such as "cuda:0" or "roc:1". The first call opens the driver.
   static DriverPeer &of(const std::string &spec);
 
   // Loads the empty kernel of a module (empty.guf.cpp), which launch_empty() launches.

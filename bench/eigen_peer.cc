@@ -21,7 +21,7 @@ void eigen_add_scalar(const float *x, const float *y, float *out, int64_t n) {
   Eigen::Map<Vector>(out, n) = Eigen::Map<const Vector>(x, n) + *y;
 }
 
-/* Sums the rows if `along` is 1, else the columns. */
+/* Sums each row if `along` is 1, otherwise each column. */
 void eigen_sum(const float *x, float *out, int64_t rows, int64_t columns, int32_t along) {
   const Eigen::Map<const Rows> source(x, rows, columns);
   if (along != 0) {

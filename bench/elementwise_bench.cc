@@ -4,7 +4,7 @@
 //
 //   elementwise_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //
-// Compare minima: other load on a shared machine only adds time.
+// Compare minima, because other load on a shared machine can only add time.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -70,7 +70,8 @@ guf_ufunc discriminant() {
   return ufunc;
 }
 
-// Calls `ufunc` on the first n elements of the buffers: nin inputs, and the last buffer as output.
+// Calls `ufunc` on the first n elements of the buffers. The first `nin` buffers are inputs, and the
+// last buffer is the output.
 void call_gufunc(benchmark::State &state, guf_ufunc ufunc, int nin) {
   const int64_t n = state.range(0);
   guf_tensor tensors[4] = {};
@@ -93,7 +94,7 @@ void call_gufunc(benchmark::State &state, guf_ufunc ufunc, int nin) {
   args.ninputs = nin;
   args.outputs = &operands[3];
   args.noutputs = 1;
-  args.threads = static_cast<uint32_t>(state.range(1));
+  args.options.threads = static_cast<uint32_t>(state.range(1));
   guf_error error;
   error.struct_size = sizeof error;
   for (auto _ : state) must(guf_call(ufunc, &args, &error), error);
@@ -126,7 +127,7 @@ void discriminant_openmp(benchmark::State &state) {
   }
 }
 
-// The numbers of elements and of threads that are measured.
+// Sets the numbers of elements and of threads that are measured.
 void sizes(benchmark::internal::Benchmark *bench) {
   bench->ArgNames({"n", "threads"})->Unit(benchmark::kMicrosecond)->UseRealTime();
   for (const int64_t threads : {1, 2}) {

@@ -7,7 +7,8 @@ the plugin alone.
 
 Rows are interleaved in one process per device. The results are minima of the thread's CPU time, and
 every allocation of the process is counted. --silicon uses the real driver. The exit status is 1 if
-a launch allocates memory. Times have no limit: judge them on a machine without other load.
+a launch allocates memory. Times have no limit and are meaningful only on a machine without other
+load.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'tools'))
 from gpu_check_bench import minima  # noqa: E402
 
-BAR = 200  # ns in addition to an empty driver call
+BAR = 200  # limit in nanoseconds, in addition to an empty driver call
 
 
 def measure(build, device, options):

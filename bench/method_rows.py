@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods in against_numpy.py: the same calls of NumPy's method and of the library's on the
-same arrays."""
+"""The methods in against_numpy.py: NumPy and the library make the same calls on the same arrays."""
 
 import ctypes as ct
 import re
@@ -15,7 +14,7 @@ import peers
 
 
 class MethodRow:
-    """One workload. The outputs of both are preallocated."""
+    """One workload. The outputs of NumPy and of the library are preallocated."""
 
     def __init__(self, name, ufunc, library, helper):
         self.name, self.keep, self.library = name, [], library
@@ -24,10 +23,10 @@ class MethodRow:
         self.repeats, self.peers = 1, {}
 
     def settle(self):
-        """Chooses how often a sample repeats the call."""
+        """Chooses how often one sample repeats the call."""
         self.helper.argtypes = [ct.c_void_p, ct.c_void_p, ct.c_int64]
         self.helper.restype = ct.c_double
-        self.args.struct_size, self.args.threads = ct.sizeof(self.args), 1
+        self.args.struct_size, self.args.options.threads = ct.sizeof(self.args), 1
         self.repeats = max(1, int(400_000 / max(self.run_numpy(), 1.0)))
         return self
 
@@ -88,7 +87,7 @@ class MeanRow:
         self.args = abi.CallArgs(struct_size=ct.sizeof(abi.CallArgs), ninputs=2, noutputs=1)
         self.args.inputs = (abi.Operand * 2)(*operands[:2])
         self.args.outputs = (abi.Operand * 1)(operands[2])
-        self.args.threads = 1
+        self.args.options.threads = 1
         self.sum, self.divide, self.helper = row, library.find('divide'), helper.repeat_call
         self.name, self.times, self.repeats = name, row.times, row.repeats
         self.meet = lambda peer: None
@@ -122,7 +121,7 @@ def reduceat_row(name, stretch, library, helper):
 
 
 def at_row(name, dtype, distinct, library, helper):
-    """An `at` workload. Neighbouring indices differ unless `distinct` is small."""
+    """Returns an `at` workload. Neighbouring indices differ unless `distinct` is small."""
     row = MethodRow(name, 'add', library, helper.repeat_at)
     array, operand = numbers(dtype, 100_000), numbers(dtype, 100_000)
     indices = np.random.default_rng(1).permutation(100_000) % distinct
@@ -133,14 +132,14 @@ def at_row(name, dtype, distinct, library, helper):
 
 
 def numbers(dtype, *shape):
-    """Returns values near 1, so that products stay finite; near 0.01 for float16, so that sums do
-    not overflow."""
+    """Returns values near 1, so that products stay finite, or near 0.01 for float16, so that sums
+    do not overflow."""
     middle = 0.01 if dtype == 'float16' else 1
     return (middle + np.linspace(-1e-6, 1e-6, int(np.prod(shape)))).astype(dtype).reshape(shape)
 
 
 def plain_sums():
-    """Yields the name, the ufunc, a function that makes the array, and the axis."""
+    """Yields the name, the ufunc, a function that creates the array, and the axis."""
     for dtype in ('float32', 'float64', 'int32', 'float16'):
         for n in (1, 100, 10_000, 1_000_000):
             yield f'sum {dtype} n={n}', 'add', partial(numbers, dtype, n), 0
@@ -199,7 +198,7 @@ def scans():
 
 
 def workloads():
-    """Yields the name, the function that makes the row, and its arguments."""
+    """Yields the name, the function that creates the row, and its arguments."""
     for name, *of in chain(plain_sums(), layout_sums(), other_folds()):
         yield name, reduce_row, of
     for axis in (0, 1):

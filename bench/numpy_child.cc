@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python process that times NumPy on request.
+// Starts a Python process that measures NumPy on request.
 #include "numpy_child.h"
 
 #include <unistd.h>
@@ -35,7 +35,7 @@ NumpyChild::NumpyChild() {
     close(down[1]);
     close(up[0]);
     if (python == nullptr) python = GUFUNC_BENCH_DEFAULT_PYTHON;
-    execlp(python, python, "-c", kProgram, nullptr);  // Python finds its venv from argv[0]
+    execlp(python, python, "-c", kProgram, nullptr);  // argv[0] selects the virtual environment
     _exit(127);
   }
   close(down[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python process that times NumPy on request, so that NumPy is measured in the same run as the
-// library.
+// A Python process that measures NumPy on request, so that NumPy and the library are measured in
+// the same run.
 #ifndef GUFUNC_BENCH_NUMPY_CHILD_H
 #define GUFUNC_BENCH_NUMPY_CHILD_H
 
@@ -14,7 +14,7 @@ class NumpyChild {
   NumpyChild(const NumpyChild &) = delete;
   NumpyChild &operator=(const NumpyChild &) = delete;
 
-  // Returns the seconds that `calls` calls of np.add(a, b, out) on one f32 element take, or a
+  // Returns the duration in seconds of `calls` calls of np.add(a, b, out) on one f32 element, or a
   // negative number if NumPy is missing.
   double time(int calls);
 

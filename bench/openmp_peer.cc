@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled by gcc with -O3 -march=native -fopenmp (bench/CMakeLists.txt).
+// Plain loops, compiled by gcc with -O3 -march=native -fopenmp (bench/CMakeLists.txt).
 #include "openmp_peer.h"
 
 #include <cmath>

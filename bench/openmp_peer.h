@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-written OpenMP loops, for comparison with elementwise calls.
+// Declares hand-written OpenMP loops, for comparison with elementwise calls.
 #ifndef GUFUNC_BENCH_OPENMP_PEER_H
 #define GUFUNC_BENCH_OPENMP_PEER_H
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other libraries for against_numpy.py --peers: Numba and PyTorch if they can be imported, and
-Eigen if it was found when the benchmarks were built. Each uses one thread, on the same arrays.
+Eigen if it was found when the benchmarks were built. Each library uses one thread and the same
+arrays.
 
-Only additions, exponentials and sums are measured, because for these workloads other libraries are
-faster than NumPy.
+Only additions, exponentials and sums are measured, because other libraries are faster than NumPy
+for these workloads only.
 """
 
 import ctypes as ct
@@ -20,8 +21,8 @@ def optional(name):
 
 
 def tensor(torch, array):
-    """Returns a tensor over the array's memory. from_numpy would require the NumPy version that
-    PyTorch was built with."""
+    """Returns a tensor that uses the array's memory. from_numpy would require the NumPy version
+    with which PyTorch was built."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -33,7 +34,7 @@ def tensor(torch, array):
 
 
 class Torch:
-    """PyTorch, called with `out=`."""
+    """Runs PyTorch, called with `out=`."""
 
     def __init__(self, torch):
         torch.set_num_threads(1)
@@ -51,7 +52,7 @@ class Torch:
 
 
 class Numba:
-    """Numba: ufuncs for the cpu, and plain loops for sums."""
+    """Runs Numba: ufuncs for the cpu, and plain loops for sums."""
 
     def __init__(self, numba):
         self.numba = numba
@@ -69,7 +70,7 @@ class Numba:
 
 
 def numba_sum(ndim, axis):
-    """Returns the loops that a Numba user would write, in memory order."""
+    """Returns loops in memory order, as a Numba user would write them."""
 
     def all_of_it(source, out):
         total = source.dtype.type(0)
@@ -94,7 +95,7 @@ def numba_sum(ndim, axis):
 
 
 class Eigen:
-    """Eigen 3, for contiguous float32 arrays only (eigen_peer.cc)."""
+    """Runs Eigen 3 on contiguous float32 arrays (eigen_peer.cc)."""
 
     def __init__(self, library):
         self.library = library
@@ -121,7 +122,7 @@ class Eigen:
 
 
 def find_peers(folder):
-    """Returns {name: peer} for the peers that are available."""
+    """Returns the available libraries as {name: peer}."""
     peers = {}
     for name, kind in (('numba', Numba), ('torch', Torch)):
         module = optional(name)
@@ -133,13 +134,13 @@ def find_peers(folder):
 
 
 def invite(rows, folder):
-    """Adds to each row the calls of the peers that support its workload."""
+    """Adds to each row the calls of the libraries that support its workload."""
     peers = find_peers(folder)
     for row in rows:
         for name, peer in peers.items():
             call = row.meet(peer)
             if call:
-                call()  # compiles the call
+                call()  # the first call compiles
                 row.peers[name], row.times[name] = call, []
 
 
@@ -153,7 +154,8 @@ def sample(row):
 
 
 def words(times):
-    """Yields the fastest peer's time divided by the library's, and the times of all peers."""
+    """Yields the time of the fastest other library divided by the time of this library, and the
+    times of all libraries."""
     others = {name: time for name, time in times.items() if name not in ('numpy', 'gufunc')}
     if others:
         best = min(*others.values(), times['numpy'])

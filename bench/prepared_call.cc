@@ -31,7 +31,7 @@ std::string module_path(const std::string &name) {
 }
 
 void load_module(const std::string &name) {
-  static std::map<std::string, guf_module> loaded;  // kept until the process ends
+  static std::map<std::string, guf_module> loaded;  // modules stay loaded until the process ends
   if (loaded.count(name) != 0) return;
   guf_error error = {};
   error.struct_size = sizeof error;
@@ -65,7 +65,7 @@ void PreparedCall::prepare(const char *name, guf_dtype dtype, int noperands, con
   args_.ninputs = noperands - args_.noutputs;
   args_.inputs = operand_;
   args_.outputs = operand_ + args_.ninputs;
-  args_.stream = stream_;
+  args_.options.stream = stream_;
   check(guf_plan_create(ufunc_, &args_, &plan_, &error_), error_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prepared call of the library on a device, with its arrays and its plan, for benchmarks.
+// Prepares a call of the library on a device, with its arrays and its plan, for benchmarks.
 #ifndef GUFUNC_BENCH_PREPARED_CALL_H
 #define GUFUNC_BENCH_PREPARED_CALL_H
 
@@ -11,24 +11,25 @@
 
 namespace gufunc::bench {
 
-// Throws a Failure with the library's message.
+// Throws a Failure with the library's message if the status is an error.
 void check(guf_status status, const guf_error &error);
 
 // Returns GUFUNC_BENCH_DEVICE, or cuda:0 if it is not set.
 std::string device_spec();
 
-// Loads <name>.so once, from the folders in GUFUNC_BENCH_MODULES, which are separated by colons.
+// Loads <name>.so from the folders in GUFUNC_BENCH_MODULES, which are separated by colons. Each
+// module is loaded once.
 void load_module(const std::string &name);
 std::string module_path(const std::string &name);
 
-// Strides are in bytes. Empty strides mean C order.
+// The layout of an array. Strides are in bytes; empty strides mean C order.
 struct Layout {
   std::vector<int64_t> shape, strides = {};
 };
 
-// One ufunc on arrays of one dtype and layout. With one operand it works in place. The work is
-// queued on a separate stream if prepare() was called with on_stream, else on the device's default
-// stream.
+// A call of one ufunc on arrays of one dtype and layout. With one operand it works in place. The
+// work is queued on a separate stream if prepare() was called with on_stream, otherwise on the
+// device's default stream.
 class PreparedCall {
  public:
   PreparedCall() = default;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): builds a plugin, in this tree or
-# outside, into lib/gufunc/1/. The plugin exports one symbol, has no unresolved symbols, and is
-# never unmapped.
+# gufunc_add_backend(<target> NAME <name> [SOURCES <file>...]): builds a plugin into lib/gufunc/1/,
+# in this tree or in another project. The plugin exports one symbol, has no unresolved symbols, and
+# is never unmapped.
 set(GUFUNC_BACKEND_MAP "${CMAKE_CURRENT_LIST_DIR}/gufunc_backend.map")
 
 function(gufunc_add_backend target)
@@ -16,7 +16,7 @@ function(gufunc_add_backend target)
   target_link_options(${target} PRIVATE
     LINKER:--version-script=${GUFUNC_BACKEND_MAP} LINKER:--exclude-libs,ALL LINKER:-z,nodelete
     LINKER:-z,now LINKER:-z,relro)
-  # clang's sanitizer runtimes are in the executable and stay undefined in shared objects.
+  # clang's sanitizer runtimes are in the executable, so shared objects have undefined symbols.
   if(NOT (CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND
           (GUFUNC_SANITIZE OR "${CMAKE_CXX_FLAGS} ${CMAKE_C_FLAGS}" MATCHES "-fsanitize")))
     target_link_options(${target} PRIVATE LINKER:-z,defs)

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles kernels with gufcc, in this tree or outside:
+# Compiles kernels with gufcc, in this tree or in another project:
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
 #                   [OBJECT] [EMULATE] [EMULATE_ASAN] [OPTIONS <option>...]
 #                   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
-#   without OBJECT  a module <module>.so, built with `all`; the target property GUFUNC_MODULE_FILE
-#                   is its path
-#   with OBJECT     an interface library: link <target>, and register gufunc_module_v1_<module> by
-#                   address
-#   with EMULATE    also the code that simulated devices run instead of the module's device images;
-#                   the target property GUFUNC_EMULATION_FILE is its path
-#   with EMULATE_ASAN the same, instrumented with AddressSanitizer: asan/<module>.emu.so, property
-#                   GUFUNC_ASAN_EMULATION_FILE
-# With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler makes PTX, which only new drivers
-# accept. Targets are levels of the host (`all` means every level) and devices such as ptx_75, sm_90
-# and gfx942. Devices whose compilers are missing are left out with a warning.
+#   without OBJECT     builds the module <module>.so with `all`; the target property
+#                      GUFUNC_MODULE_FILE is its path
+#   with OBJECT        makes an interface library: link <target>, and register
+#                      gufunc_module_v1_<module> by address
+#   with EMULATE       also builds the code that simulated devices run instead of the module's
+#                      device images; the target property GUFUNC_EMULATION_FILE is its path
+#   with EMULATE_ASAN  also builds an emulation file with AddressSanitizer,
+#                      asan/<module>.emu.so; the target property GUFUNC_ASAN_EMULATION_FILE is
+#                      its path
+# With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler generates the PTX, which only new
+# drivers accept. Targets are levels of the host (`all` means every level) and devices such as
+# ptx_75, sm_90 and gfx942. Devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module says so")
 
-# Returns the gufcc command, and the dependencies of a build rule that runs it.
+# Finds the gufcc command, and the dependencies of a build rule that runs it.
 function(_gufunc_find_gufcc out_command out_depends)
   if(TARGET gufcc)
     set(command "$<TARGET_FILE:gufcc>")
@@ -45,7 +46,7 @@ function(gufunc_add_module target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gufunc_add_module(${target}): unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  # An empty list usually comes from an unset variable. The default would be a different target.
+  # An empty list is usually an unset variable. The default would be a different target.
   if("TARGETS" IN_LIST arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "gufunc_add_module(${target}): TARGETS is empty")
   endif()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The backends to build, and the targets of their kernels. The values are checked before any
-# compiler is searched for: `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` on this file runs only the
+# Selects the backends to build, and the targets of their kernels. The values are checked before any
+# compiler is searched for: `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` with this file runs only the
 # checks.
 cmake_minimum_required(VERSION 3.25)
 set(GUFUNC_BUILD_BACKENDS "cpu;cuda;roc" CACHE STRING
@@ -36,8 +36,8 @@ if(NOT "cpu" IN_LIST GUFUNC_BUILD_BACKENDS)
 endif()
 _gufunc_check_choice(GUFUNC_CPU_ISA_LEVELS "a level" v2 v3 v4)
 
-# gufunc_gpu_backends: the GPU backends that are built (cuda, roc). gufunc_cuda_targets and
-# gufunc_roc_targets: their targets, with `all` expanded.
+# gufunc_gpu_backends is the list of GPU backends that are built (cuda, roc). gufunc_cuda_targets
+# and gufunc_roc_targets are the lists of their targets, with `all` expanded.
 set(gufunc_gpu_backends "")
 foreach(vendor IN ITEMS cuda roc)
   if(NOT vendor IN_LIST GUFUNC_BUILD_BACKENDS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# External dependencies. The libraries link only libmd (SHA-256) and libzstd (device images). Tools
-# and tests use the others.
+# Finds the external dependencies. The libraries link only libmd (SHA-256) and libzstd (device
+# images). Tools and tests use all other dependencies.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -8,13 +8,13 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libmd REQUIRED IMPORTED_TARGET libmd)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 
-# clang-19 compiles the kernels, CMAKE_CXX_COMPILER the host code.
+# clang-19 compiles the kernels, and CMAKE_CXX_COMPILER compiles the host code.
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 mark_as_advanced(GUFUNC_CLANGXX)
 
-# gufcc needs ptxas and libdevice of a CUDA toolkit to make NVIDIA images; both are optional. The
-# toolkit comes from the environment, the PATH, or the wheels that script/setup installs into
-# build/cuda.
+# gufcc needs ptxas and libdevice of a CUDA toolkit to generate NVIDIA images. Both are optional.
+# The toolkit is found through the environment, in the PATH, or in the wheels that script/setup
+# installs into build/cuda.
 file(GLOB gufunc_cuda_wheels
      "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/cu13")
 find_program(gufunc_ptxas NAMES ptxas NO_CACHE
@@ -24,11 +24,12 @@ if(gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_cuda_home)
 endif()
-if(NOT GUFUNC_CUDA_HOME)  # search again: it may have been installed since the last run
+if(NOT GUFUNC_CUDA_HOME)  # search again, because it may be installed since
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
-# The assembler, if it is not the toolkit's. Drivers refuse the output of an assembler from a later
-# major version of CUDA. script/setup installs one of CUDA 12 into build/ptxas.
+# GUFUNC_PTXAS is the assembler, if it is not the toolkit's. Drivers reject the output of an
+# assembler from a later major version of CUDA. script/setup installs an assembler of CUDA 12 into
+# build/ptxas.
 file(GLOB gufunc_old_ptxas
      "${PROJECT_SOURCE_DIR}/build/ptxas/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")
 if(NOT GUFUNC_PTXAS)
@@ -47,7 +48,7 @@ endif()
 find_program(GUFUNC_LLD NAMES ld.lld-19 DOC "Linker of AMD's code objects")
 mark_as_advanced(GUFUNC_LLD)
 
-# gufcc is always built: it compiles the cpu plugin's kernels.
+# gufcc is always built, because it compiles the cpu plugin's kernels.
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 if(GUFUNC_BUILD_TESTS)
@@ -55,7 +56,8 @@ if(GUFUNC_BUILD_TESTS)
   pkg_check_modules(libcjson REQUIRED IMPORTED_TARGET libcjson)
   find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 endif()
-# script/setup creates it, with the NumPy that the oracle and the benchmarks compare with.
+# script/setup creates this environment, with the NumPy version that the oracle and the benchmarks
+# use.
 set(GUFUNC_VENV_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python"
     CACHE FILEPATH "Python with NumPy 2.x")
 if(GUFUNC_BUILD_BENCH)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The layout of an installation. It is relocatable: only the library's fallback path for plugins
-# contains the prefix.
+# Defines the layout of an installation. It is relocatable: only the library's fallback path for
+# plugins contains the prefix.
 include(CMakePackageConfigHelpers)
 
 set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
@@ -9,8 +9,8 @@ install(TARGETS gufunc gufunc_headers gufunc_kernel_headers gufunc_cpp_headers g
         EXPORT gufuncTargets
         LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
         FILE_SET HEADERS COMPONENT gufunc_development)
-# Each plugin is a separate component, gufunc_backend_<name>. A plugin that was not built is left
-# out with a message, because the library works without it.
+# Each plugin is a separate component, gufunc_backend_<name>. A plugin that was not built is skipped
+# with a message, because the library works without it.
 install(TARGETS gufunc_backend_cpu
         LIBRARY DESTINATION "${GUFUNC_INSTALL_PLUGIN_DIR}" COMPONENT gufunc_backend_cpu)
 foreach(vendor IN LISTS gufunc_gpu_backends)
@@ -21,10 +21,11 @@ foreach(vendor IN LISTS gufunc_gpu_backends)
     message(STATUS \"Not built, left out: ${plugin}\")
   endif()" COMPONENT ${plugin})
 endforeach()
-# For programs that link the backend statically; gufuncConfig.cmake defines how.
+# The archive is for programs that link the backend statically; gufuncConfig.cmake defines how.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
-# The command line finds libgufunc relative to itself. The tools install themselves.
+# The command finds libgufunc relative to its own location. The tools' CMakeLists.txt install the
+# tools.
 if(TARGET gufunc_cli)
   file(RELATIVE_PATH from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(gufunc_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${from_bin}")
@@ -37,7 +38,7 @@ configure_package_config_file(
   INSTALL_DESTINATION "${GUFUNC_INSTALL_CMAKE_DIR}"
   PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR
   NO_SET_AND_CHECK_MACRO)
-# Before 1.0 every minor version has its own ABI.
+# Before version 1.0 every minor version has a different ABI.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/gufuncConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/gufuncConfig.cmake"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the documentation (README, pages, examples and the READMEs of the bindings) into the same
 # folders as in the source tree. `cmake --install` runs this file with the variables source, build,
-# docdir and includedir. Links to headers lead to the installed headers. Links to files that are not
-# installed, such as the pages for contributors, become plain text.
+# docdir and includedir. Links to headers are changed to the installed headers. Links to files that
+# are not installed, such as the pages for contributors, become plain text.
 set(contributor_pages architecture hacking)
 set(not_installed "(docs/)?(decisions|benchmarks)/" "CONTRIBUTING[.]md" "go[.]mod" "tests/"
     "(bindings/)?([a-z]+/)?(bench|corpus|programs)")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the documents match the tree: snippets equal their files, links lead to files,
-environment variables are documented, and all named files and tests exist."""
+environment variables are documented, lists of the dtypes' letters are complete, and all named files
+and tests exist."""
 
 import itertools
 import re
@@ -17,6 +18,8 @@ FENCED = re.compile(r"```.*?```", re.DOTALL)
 CODE_WORD = re.compile(r"`([^`\s]+)`")
 PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # backends/X
 TEST = re.compile(r"(conformance|lint)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
+DTYPE = re.compile(r"^GUF_DTYPE\(\w+, \"\w+\", '(.)'", re.MULTILINE)
+LETTERS = re.compile(r"\? b(?: \w)+")
 CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
 CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
 # In CMakeLists.txt: foreach loops over names, and commands that add a test.
@@ -55,6 +58,16 @@ def variables(root):
         yield f"{read[name]}: reads {name}, which docs/environment.md does not list"
     for name in sorted(documented - set(read)):
         yield f"docs/environment.md: lists {name}, which nothing reads"
+
+
+def letters(root):
+    """Lists in documents and public headers begin with the letters of dtypes.def, in its order."""
+    table = root / "abi/include/gufunc/dtypes.def"
+    known = " ".join(DTYPE.findall(table.read_text() if table.is_file() else ""))
+    for path in tree.files(root, {".md", ".h", ".hpp"}):
+        for found in LETTERS.findall((root / path).read_text()):
+            if not found.startswith(known):
+                yield f"{path}: lists the letters {found}, dtypes.def has {known}"
 
 
 def tests(root):
@@ -101,7 +114,7 @@ def cited(root, path, text, known_tests, known_corners):
 
 def main():
     root = tree.parser(__doc__).parse_args().root
-    findings, examined = list(variables(root)), 0
+    findings, examined = [*variables(root), *letters(root)], 0
     known = tests(root), corner_cases(root)
     for path in tree.files(root, {".md"}):
         examined += 1

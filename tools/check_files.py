@@ -5,10 +5,7 @@ output and no unmarked binary file."""
 
 import collections
 import fnmatch
-import os
-import pathlib
 import re
-import subprocess
 
 import source_tree as tree
 
@@ -45,16 +42,6 @@ def examine(path, text):
             yield f"{path}:{number}: ends in spaces"
 
 
-def all_files(root):
-    """Returns the paths of all files, or in a repository of those that git does not ignore."""
-    if (root / ".git").exists():
-        listing = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
-        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
-        return [pathlib.Path(name) for name in names.split("\0") if (root / name).is_file()]
-    return [pathlib.Path(folder, name).relative_to(root)
-            for folder, _, names in os.walk(root) for name in names]
-
-
 def binary_patterns(root):
     attributes = root / ".gitattributes"
     lines = attributes.read_text().splitlines() if attributes.exists() else []
@@ -64,7 +51,7 @@ def binary_patterns(root):
 def find_outputs(root):
     """Yields findings about build outputs and binary files."""
     marked = binary_patterns(root)
-    for path in all_files(root):
+    for path in tree.all_files(root):
         if not tree.SKIPPED_FOLDERS.isdisjoint(path.parts):
             yield f"{path}: is a build output"
         elif not any(fnmatch.fnmatch(str(path), pattern) for pattern in marked):

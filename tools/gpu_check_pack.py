@@ -8,8 +8,9 @@ import shutil
 import subprocess
 
 LARGEST = 40 << 20  # bytes, in total
-SOURCES = ('tools/gpu-check', 'tools/roc-check', 'tools/gpu_check_*.py', 'tests/conformance/*.py',
-           'tests/conformance/rows/*', 'docs/reductions.md', 'bench/*.py', 'examples/c/*.out',
+SOURCES = ('tools/gpu-check', 'tools/roc-check', 'tools/gpu_check_*.py', 'tools/ops_table.py',
+           'abi/include/gufunc/ops.def', 'abi/include/gufunc/ops_loops.h', 'docs/reductions.md',
+           'tests/conformance/*.py', 'tests/conformance/rows/*', 'bench/*.py', 'examples/c/*.out',
            'examples/cpp/*.out')
 PROGRAMS = ('bin/gufunc', 'bin/device_bench', 'examples/programs/*')
 LIBRARIES = ('lib/libgufunc.so.0.1', 'lib/gufunc/1/libgufunc_backend_cpu.so')

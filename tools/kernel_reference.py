@@ -171,8 +171,8 @@ ELSEWHERE = {
 
 def preprocessed(compiler):
     command = [compiler, "-x", "c++", "-std=c++17", "-E", "-P", "-DGUF_ALLOW_STD_MATH",
-               f"-I{ROOT}/kernels/include", "-include", "gufunc/kernel.hpp", "-include",
-               "gufunc/raw_kernel.hpp", "/dev/null"]
+               f"-I{ROOT}/kernels/include", f"-I{ROOT}/abi/include", "-include",
+               "gufunc/kernel.hpp", "-include", "gufunc/raw_kernel.hpp", "/dev/null"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

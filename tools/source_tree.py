@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 
 SKIPPED_FOLDERS = {"build", "target", "__pycache__"}
@@ -12,16 +13,29 @@ BINDINGS = {".rs", ".go", ".jl", ".pyi"}
 TEXT = CODE | BINDINGS | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt", ".in", ".i"}
 
 
+def all_files(root):
+    """Returns the paths of all files, or in a repository of those that git does not ignore,
+    relative to `root` and sorted. Links that lead nowhere are left out."""
+    if (root / ".git").exists():
+        listing = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
+        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
+        paths = [pathlib.Path(name) for name in names.split("\0") if name]
+    else:
+        paths = [pathlib.Path(folder, name).relative_to(root)
+                 for folder, _, names in os.walk(root) for name in names]
+    return sorted({path for path in paths if (root / path).is_file()})
+
+
+def is_hidden(path):
+    return any(part.startswith(".") and part != ".ci" for part in path.parts[:-1])
+
+
 def files(root, suffixes):
     """Yields the tree's files with one of `suffixes`, relative to `root`, in a fixed order."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(
-            f for f in folders if f not in SKIPPED_FOLDERS and (f == ".ci" or not f.startswith("."))
-        )
-        for name in sorted(names):
-            path = pathlib.Path(folder, name)
-            if path.suffix in suffixes:
-                yield path.relative_to(root)
+    for path in all_files(root):
+        if path.suffix in suffixes and SKIPPED_FOLDERS.isdisjoint(path.parts[:-1]):
+            if not is_hidden(path):
+                yield path
 
 
 def parser(description):

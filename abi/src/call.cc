@@ -13,6 +13,37 @@
 
 using namespace gufunc;
 
+namespace {
+
+// Makes an operand of each tensor. The tensors are adjacent; their struct_size is the distance.
+guf_status list_tensors(const guf_tensor *tensors, int32_t count, guf_operand *out,
+                        guf_error *error) {
+  const uint32_t size = tensors->struct_size;
+  const auto *const first = reinterpret_cast<const char *>(tensors);
+  for (int32_t i = 0; i < count; ++i) {
+    const auto *const tensor =
+        reinterpret_cast<const guf_tensor *>(first + static_cast<size_t>(i) * size);
+    if (tensor->struct_size != size || size % alignof(guf_tensor) != 0) {
+      return base::fail(error, GUF_E_STRUCT, i, base::kNone,
+                        "argument %d: tensors: struct_size: expected %u as in the first tensor, "
+                        "and a multiple of %zu, got %u",
+                        i, size, alignof(guf_tensor), tensor->struct_size);
+    }
+    guf_tensor buffer;
+    const guf_tensor *known = nullptr;
+    const guf_status status = base::read_struct(tensor, "tensors", &buffer, &known, error);
+    if (status != GUF_OK) {
+      if (error != nullptr) error->argument = i;
+      return status;
+    }
+    out[i].kind = GUF_OPERAND_TENSOR;
+    out[i].tensor = tensor;
+  }
+  return GUF_OK;
+}
+
+}  // namespace
+
 guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
                      const guf_tensor *tensors, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
@@ -28,20 +59,7 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
     }
     GUF_TRY(capi::need(tensors, "tensors", error));
     guf_operand operands[GUF_MAX_OPERANDS] = {};
-    for (int32_t i = 0; i < ntensors; ++i) {
-      guf_tensor buffer;
-      const guf_tensor *known = nullptr;
-      GUF_TRY(base::read_struct(tensors, "tensors", &buffer, &known, error));
-      if (tensors->struct_size % alignof(guf_tensor) != 0) {  // the next one would be misaligned
-        return base::fail(error, GUF_E_STRUCT, i, base::kNone,
-                          "argument %d: tensors: struct_size: expected a multiple of %zu, got %u",
-                          i, alignof(guf_tensor), tensors->struct_size);
-      }
-      operands[i].kind = GUF_OPERAND_TENSOR;
-      operands[i].tensor = tensors;
-      tensors = reinterpret_cast<const guf_tensor *>(reinterpret_cast<const char *>(tensors) +
-                                                     tensors->struct_size);
-    }
+    GUF_TRY(list_tensors(tensors, ntensors, operands, error));
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.ninputs = ufunc->nin();
@@ -51,7 +69,9 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
     guf_call_args buffer;
     op::CallView call;
     GUF_TRY(capi::unpack_call(*ufunc, &args, &buffer, &call, error));
-    return capi::trace_choice(call, call::call(call, args.outputs, error));
+    GUF_TRY(capi::trace_choice(call, call::call(call, args.outputs, error)));
+    if (call.device->host_memory) return GUF_OK;
+    return backend::synchronize_default(*call.device, UINT64_MAX, error);
   });
 }
 

@@ -27,40 +27,14 @@ guf_status check_time(guf_dtype value, guf_error *error) {
                     name == nullptr ? "no data type" : name);
 }
 
-int32_t kind_of(guf_dtype value) {
-  if (dtype::is_structured(value)) return GUF_KIND_STRUCTURED;
-  if (dtype::is_time(value)) {
-    return dtype::is_datetime(value) ? GUF_KIND_DATETIME : GUF_KIND_TIMEDELTA;
-  }
-  switch (value) {
-    case GUF_BOOL:
-      return GUF_KIND_BOOL;
-    case GUF_BF16:
-      return GUF_KIND_BFLOAT;
-    default:
-      break;
-  }
-  switch (value & 0xFFU) {
-    case 0:
-      return GUF_KIND_INT;
-    case 1:
-      return GUF_KIND_UINT;
-    case 2:
-      return GUF_KIND_FLOAT;
-    default:
-      return GUF_KIND_COMPLEX;
-  }
-}
-
-// "f4": NumPy's kind character and the size. bool is "b1", bfloat16 "bf16", a structured dtype
-// "V12".
+// Writes the kind character and the size for datetime types and structured dtypes: "M8", "V12".
 void write_short_name(guf_dtype value, char (&out)[8]) {
-  if (value == GUF_BF16) {
-    std::memcpy(out, "bf16", sizeof "bf16");
+  if (const char *const known = dtype::short_name(value)) {
+    std::strncpy(out, known, sizeof out - 1);
     return;
   }
   const uint32_t bytes = dtype::itemsize(value);
-  std::snprintf(out, sizeof out, "%c%u", static_cast<char>(kind_of(value)), bytes & 0xFFFU);
+  std::snprintf(out, sizeof out, "%c%u", static_cast<char>(dtype::kind(value)), bytes & 0xFFFU);
 }
 
 }  // namespace
@@ -87,7 +61,7 @@ guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_err
       info.dtype = dtype;
       info.itemsize = dtype::itemsize(dtype);
       info.alignment = dtype::alignment(dtype);
-      info.kind = kind_of(dtype);
+      info.kind = dtype::kind(dtype);
       info.letter = dtype::letter(dtype);
       std::strncpy(info.name, dtype::name(dtype), sizeof info.name - 1);
       write_short_name(dtype, info.short_name);

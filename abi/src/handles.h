@@ -56,16 +56,6 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   return GUF_OK;
 }
 
-// Sets the requested device of a call, and whether it was requested as "auto". NULL: none.
-// Errors  GUF_E_HANDLE
-inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *error) {
-  call->device = nullptr;
-  if (device == nullptr) return GUF_OK;
-  GUF_TRY(need_device(device, "device", &call->device, error));
-  if (reinterpret_cast<uint64_t>(device) != call->device->handle) call->automatic = call->device;
-  return GUF_OK;
-}
-
 // For functions that create objects.  Errors  GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
   if (__builtin_expect(!plugin::is_shut_down(), 1)) return GUF_OK;

@@ -146,6 +146,18 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
   }
 }
 
+guf_status unpack_options(const guf_call_options &options, op::CallView *call, guf_error *error) {
+  call->stream = nullptr;
+  if (options.stream != nullptr)
+    GUF_TRY(base::find_object(options.stream, "stream", &call->stream, error));
+  call->device = nullptr;
+  if (options.device == nullptr) return GUF_OK;
+  GUF_TRY(need_device(options.device, "device", &call->device, error));
+  const bool is_auto = reinterpret_cast<uint64_t>(options.device) != call->device->handle;
+  if (is_auto) call->automatic = call->device;
+  return GUF_OK;
+}
+
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error) {
   op::Ufunc *found = nullptr;
@@ -162,10 +174,7 @@ guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_arg
   out->noperands = out->ufunc->noperands();
   out->casting = known.casting == GUF_CASTING_DEFAULT ? static_cast<int32_t>(GUF_CASTING_SAME_KIND)
                                                       : known.casting;
-  out->stream = nullptr;
-  if (known.stream != nullptr)
-    GUF_TRY(base::find_object(known.stream, "stream", &out->stream, error));
-  GUF_TRY(ask_device(known.device, out, error));
+  GUF_TRY(unpack_options(known.options, out, error));
   for (int32_t i = 0; i < known.ninputs; ++i) {
     GUF_TRY(
         unpack_operand(known.inputs[i], i, true, out->stride_buffer[i], &out->operand[i], error));

@@ -23,6 +23,10 @@ inline guf_status trace_choice(const op::CallView &call, guf_status status) {
   return status;
 }
 
+// Unpacks the stream and the device of a call or method.
+// Errors  GUF_E_HANDLE <= one of them is not a live handle of its kind
+guf_status unpack_options(const guf_call_options &options, op::CallView *call, guf_error *error);
+
 // Unpacks one operand by its position in the call. GUF_OPERAND_NONE is an error for inputs.
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
                           int64_t *stride_buffer, op::OperandView *out, guf_error *error);

@@ -30,21 +30,14 @@ guf_status check_order(int32_t order, guf_error *error) {
 }
 
 // Unpacks the arguments that all methods have.
-template <class Args>
-guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
-                        guf_error *error) {
-  call->stream = nullptr;
-  if (known.stream != nullptr)
-    GUF_TRY(base::find_object(known.stream, "stream", &call->stream, error));
-  GUF_TRY(ask_device(known.device, call, error));
+guf_status unpack_common(const guf_call_options &options, op::CallView *call, guf_call_args *args,
+                         guf_error *error) {
+  GUF_TRY(unpack_options(options, call, error));
+  GUF_TRY(validate::check_options(options, error));
   *args = {};
   args->struct_size = sizeof *args;
-  args->threads = known.threads;
-  args->fp_flags = known.fp_flags;
-  args->fp_report = known.fp_report;
-  args->fp_fail = known.fp_fail;
+  args->options = options;
   call->args = args;
-  GUF_TRY(validate::check_fp_flags(*args, error));
   call->casting = GUF_CASTING_UNSAFE;
   call->nseparate = 0;
   call->has_where = false;
@@ -87,7 +80,6 @@ guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
 // Finds the results of a reduction.
 guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand **out,
                         guf_error *error) {
-  if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
   if (args.outputs == nullptr && args.noutputs != 0) return need(nullptr, "args->outputs", error);
   if (args.outputs != nullptr && args.output != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
@@ -118,7 +110,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   const guf_reduce_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
-  GUF_TRY(unpack_place(*known, call, &out->args, error));
+  GUF_TRY(unpack_common(known->options, call, &out->args, error));
   if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
     return fail_value("flags", known->flags, error);
   GUF_TRY(check_order(known->order, error));
@@ -147,9 +139,8 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
   const guf_accumulate_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
-  GUF_TRY(unpack_place(*known, call, &out->args, error));
+  GUF_TRY(unpack_common(known->options, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
-  if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
   GUF_TRY(check_order(known->order, error));
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(need(known->input, "args->input", error));
@@ -179,8 +170,9 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   const guf_at_args *known = nullptr;
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
-  GUF_TRY(unpack_place(*known, call, &out->args, error));
+  GUF_TRY(unpack_common(known->options, call, &out->args, error));
   if (known->flags != 0) return fail_value("flags", known->flags, error);
+  if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
   if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)
     return fail_value("nindices", known->nindices, error);
   if (known->nindices > 0) GUF_TRY(need(known->indices, "args->indices", error));

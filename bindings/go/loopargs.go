@@ -48,12 +48,6 @@ type loopOperand struct {
 	core     []int // core dimensions, as indices into the distinct dimensions
 }
 
-// Pointers to the Go types of elements.
-var elementTypes = []any{(*bool)(nil), (*int8)(nil), (*int16)(nil), (*int32)(nil), (*int64)(nil),
-	(*uint8)(nil), (*uint16)(nil), (*uint32)(nil), (*uint64)(nil), (*Float16)(nil),
-	(*BFloat16)(nil), (*float32)(nil), (*float64)(nil), (*complex64)(nil), (*complex128)(nil),
-	(*Time64)(nil), (*Delta64)(nil)}
-
 // newLoop collects what the checks of [Item] need. Invalid dtypes and a wrong number of dtypes are
 // left to the library, which rejects them.
 func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {

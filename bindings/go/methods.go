@@ -56,10 +56,9 @@ func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_op
 	operand := b.operands(1)
 	b.set(&operand[0], input)
 	b.c.reduce = C.guf_reduce_args{struct_size: C.sizeof_guf_reduce_args, input: &operand[0],
-		where: b.one(o.Where), initial: b.one(o.Initial), stream: o.Stream.handle(),
-		device: o.Device.c, order: C.int32_t(o.Order), dtype: C.guf_dtype(o.DType),
-		threads: C.uint32_t(o.Threads), fp_flags: o.FPStatus.pointer(),
-		fp_report: C.uint32_t(o.Report), fp_fail: C.uint32_t(o.Fail)}
+		where: b.one(o.Where), initial: b.one(o.Initial),
+		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail),
+		order:   C.int32_t(o.Order), dtype: C.guf_dtype(o.DType)}
 	args := &b.c.reduce
 	if results == 0 {
 		b.set(&outputs[0], o.Out)
@@ -87,10 +86,8 @@ func (o *AccumulateOptions) prepare(b *block, input, indices Operand) []C.guf_op
 	b.set(&operands[1], o.Out)
 	b.c.accumulate = C.guf_accumulate_args{struct_size: C.sizeof_guf_accumulate_args,
 		input: &operands[0], indices: b.one(indices), output: &operands[1],
-		stream: o.Stream.handle(), device: o.Device.c, axis: C.int64_t(o.Axis),
-		dtype: C.guf_dtype(o.DType), order: C.int32_t(o.Order), threads: C.uint32_t(o.Threads),
-		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
-		fp_fail: C.uint32_t(o.Fail)}
+		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail),
+		axis:    C.int64_t(o.Axis), dtype: C.guf_dtype(o.DType), order: C.int32_t(o.Order)}
 	return operands[1:]
 }
 
@@ -102,9 +99,7 @@ func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, opera
 	b.set(&places[len(indices)], array)
 	b.c.at = C.guf_at_args{struct_size: C.sizeof_guf_at_args, array: &places[len(indices)],
 		indices: &places[0], nindices: C.int32_t(len(indices)), operand: b.one(operand),
-		stream: o.Stream.handle(), device: o.Device.c, threads: C.uint32_t(o.Threads),
-		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
-		fp_fail: C.uint32_t(o.Fail)}
+		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail)}
 }
 
 // with runs a call with a block, and keeps the objects that the call uses alive.

@@ -117,6 +117,14 @@ func (o *CallOptions) orDefault() *CallOptions {
 	return o
 }
 
+// shared returns the options that calls and methods share.
+func shared(stream *Stream, device Device, threads int, status *FPStatus,
+	report, fail FPFlags) C.guf_call_options {
+	return C.guf_call_options{stream: stream.handle(), device: device.c,
+		threads: C.uint32_t(threads), fp_flags: status.pointer(),
+		fp_report: C.uint32_t(report), fp_fail: C.uint32_t(fail)}
+}
+
 // prepare fills in the call arguments of the block and returns their outputs.
 func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_operand, error) {
 	if o.Threads != int(uint32(o.Threads)) { // inline instead of fits, because this path must be fast
@@ -137,11 +145,10 @@ func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_ope
 	b.c.call = C.guf_call_args{struct_size: C.sizeof_guf_call_args,
 		ninputs: C.int32_t(len(inputs)), noutputs: C.int32_t(nout),
 		inputs: &operands[0], outputs: &operands[len(inputs)],
-		where: b.one(o.Where), stream: o.Stream.handle(), device: o.Device.c,
+		where:   b.one(o.Where),
+		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail),
 		casting: C.int32_t(o.Casting), order: C.int32_t(o.Order), dtype: C.guf_dtype(o.DType),
-		host_policy: C.int32_t(o.HostPolicy), threads: C.uint32_t(o.Threads),
-		fp_flags: o.FPStatus.pointer(), fp_report: C.uint32_t(o.Report),
-		fp_fail: C.uint32_t(o.Fail)}
+		host_policy: C.int32_t(o.HostPolicy)}
 	if o.Axes != nil {
 		if err := o.prepareAxes(b, u, inputs); err != nil {
 			return nil, err

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout arithmetic: sizes, strides, bounds, and the flags that result from them.
+// Layout arithmetic: sizes, strides, bounds, and the array flags that are computed from them.
 #include "core/array/array.h"
 
 #include <algorithm>
@@ -75,8 +75,7 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
                       "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
                       ndim);
   }
-  // The other extents of an empty array are checked too, because its views and copies compute with
-  // them.
+  // All extents of an empty array are checked, because its views and copies compute with them.
   auto bytes = static_cast<int64_t>(dtype::itemsize(dtype));
   bool empty = false;
   for (int32_t axis = 0; axis < ndim; ++axis) {
@@ -100,7 +99,7 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
 
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides) {
-  // As in NumPy, an extent of 0 counts as 1, so that no stride becomes 0.
+  // As in NumPy, an extent of 0 is treated as 1, so that no stride becomes 0.
   auto stride = static_cast<int64_t>(dtype::itemsize(dtype));
   for (int32_t i = 0; i < ndim; ++i) {
     const int32_t axis = order == GUF_ORDER_F ? i : ndim - 1 - i;
@@ -132,7 +131,7 @@ bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high) {
     int64_t &end = reach < 0 ? low : high;
     if (!base::checked_add(end, reach, &end)) return false;
   }
-  // The difference must fit as well, because callers subtract the bounds.
+  // high - low must fit as well, because callers subtract the bounds.
   int64_t span = 0;
   if (!base::checked_sub(high, low, &span)) return false;
   *out_low = low;

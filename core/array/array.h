@@ -16,12 +16,12 @@ class Device;
 
 namespace gufunc::array {
 
-// Memory that arrays share. Subclasses (core/memory) release it.
+// Memory that arrays share. The destructors of subclasses (core/memory) release it.
 class Storage : public base::Object {
  public:
   Storage() : Object(base::Kind::kArray) {}
 
-  // A device other than the array's that reads and writes the storage in place, or nullptr.
+  // Returns a device other than the array's own that accesses the storage in place, or nullptr.
   backend::Device *reader() const { return reader_; }
   void set_reader(backend::Device *device) { reader_ = device; }
 
@@ -29,7 +29,7 @@ class Storage : public base::Object {
   backend::Device *reader_ = nullptr;
 };
 
-// The layout that all components use. The dimensions are borrowed.
+// The layout that all components use. `shape` and `strides` are borrowed.
 struct Layout {
   guf_dtype dtype;
   int32_t ndim;
@@ -38,20 +38,20 @@ struct Layout {
   uint64_t address;
 };
 
-// The byte range [first, end) that a layout touches. Both are equal if the layout has no element.
+// The byte range [first, end) that a layout touches. first == end if the layout has no elements.
 struct ByteSpan {
   uint64_t first;
   uint64_t end;
 };
 
-// The caller must have checked that the range of a layout with elements does not overflow.
+// Requires that the byte range of a layout with elements does not overflow.
 inline ByteSpan span_of(const Layout &layout) {
   uint64_t first = layout.address;
   uint64_t last = layout.address;
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
     const int64_t extent = layout.shape[axis];
     if (extent == 0) return {layout.address, layout.address};
-    const auto reach =  // modulo 2^64, because the strides of an empty layout are arbitrary
+    const auto reach =  // modulo 2^64, because an empty layout has arbitrary strides
         static_cast<uint64_t>(layout.strides[axis]) * static_cast<uint64_t>(extent - 1);
     if (layout.strides[axis] < 0) {
       first += reach;
@@ -66,13 +66,13 @@ class Array final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kArray;
 
-  // Copies the dimensions. `flags` may contain GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA; the
-  // other flags are computed. The caller must have checked the sizes. Throws std::bad_alloc.
+  // Copies the shape and strides. `flags` may contain GUF_ARRAY_READ_ONLY, SWAPPED and OWNS_DATA;
+  // the other flags are computed. The caller must have checked the sizes. Throws std::bad_alloc.
   Array(const Layout &layout, uint32_t flags, backend::Device *device, base::Ref<Storage> storage);
 
   const Layout &layout() const { return layout_; }
   const ByteSpan &span() const { return span_; }
-  uint32_t flags() const { return flags_; }  // guf_array_flag
+  uint32_t flags() const { return flags_; }  // bits of guf_array_flag
   backend::Device *device() const { return device_; }
   const base::Ref<Storage> &storage() const { return storage_; }
   uint64_t size() const { return size_; }
@@ -90,13 +90,14 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-// Counts the elements of a shape. As in NumPy, an extent of 0 does not hide an overflow of the
-// others.
+// Counts the elements of a shape. As in NumPy, overflow of the other
+// extents is an error even if one extent is 0.
 // Errors  GUF_E_SHAPE <= a negative extent, ndim out of range, or the size in bytes overflows int64
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);
 
-// As in NumPy, axes of extent 1 are ignored, and an empty array is both C- and F-contiguous.
+// Returns whether a layout is contiguous in C or F order. As in NumPy, axes of extent 1 are
+// ignored, and an empty array is contiguous in both orders.
 bool is_contiguous(const Layout &layout, bool fortran);
 bool is_aligned(const Layout &layout);
 
@@ -104,13 +105,13 @@ bool is_aligned(const Layout &layout);
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);
 
-// Copies the strides of a layout without elements, whose strides are arbitrary. Strides that would
-// reach beyond any address become 0, so that later arithmetic does not overflow. `out_strides` may
-// be the layout's own strides.
+// Copies the strides of a layout without elements, which may be arbitrary. Strides that are too
+// large for an address space become 0, so that later arithmetic does not overflow. `out_strides`
+// may be the layout's own strides.
 void bound_strides(const Layout &layout, int64_t *out_strides);
 
-// Writes the lowest byte and one past the highest byte that the layout touches, relative to its
-// address. Both are 0 if it is empty. Returns false on overflow.
+// Computes the range of bytes that the layout touches, relative to its address: the lowest byte and
+// one past the highest byte. Both are 0 if the layout is empty. Returns false on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
 
 }  // namespace gufunc::array

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of axis numbers.
+// Validation of axis numbers.
 #include "core/array/axes.h"
 
 namespace gufunc::array {

@@ -27,11 +27,11 @@ constexpr const char *kUnitWords[] = {"generic time units",
                                       "femtoseconds",
                                       "attoseconds"};
 
-// A point in time: a date, and the time since the start of that day.
+// A point in time: a date and the time of day.
 struct Moment {
   guf::time::date date;
-  int64_t second;    // since the start of the day
-  int64_t fraction;  // since the start of the second, in the unit of the dtype
+  int64_t second;    // seconds since the start of the day
+  int64_t fraction;  // time since the start of the second, in the unit of the dtype
 };
 
 Moment moment_of(uint32_t unit, int64_t count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of datetime64 elements (ISO 8601) and timedelta64 elements (numbers), as NumPy prints them.
+// Text of datetime64 elements (ISO 8601) and timedelta64 elements (integers), as NumPy prints them.
 #ifndef GUFUNC_CORE_ARRAY_DATETIME_FORMAT_H
 #define GUFUNC_CORE_ARRAY_DATETIME_FORMAT_H
 
@@ -10,13 +10,13 @@
 
 namespace gufunc::array {
 
-// The text within an array: quoted unless it is a number.
+// Returns the text of an element in an array. It is in quotes unless it is a number.
 std::string format_datetime(guf_dtype time, int64_t value);
-// The text of a scalar: "1970-01-01", "5 seconds".
+// Returns the text of a scalar, such as "1970-01-01" or "5 seconds".
 std::string format_datetime_scalar(guf_dtype time, int64_t value);
 
-// Whether all values can be printed. Datetimes without a unit cannot, except NaT. `values` must be
-// in native byte order.
+// Returns whether all values can be printed. A datetime64 without a unit can only be printed if it
+// is NaT. `values` must be in native byte order.
 bool has_text(guf_dtype dtype, const std::byte *values, uint64_t count);
 
 }  // namespace gufunc::array

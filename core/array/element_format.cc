@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses one notation for all numbers of an array, and the width that aligns them.
+// Chooses one notation for all numbers of an array, and the width to which they are aligned.
 #include "core/array/element_format.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ double half_value(uint16_t bits) {
   return sign * std::ldexp(fraction + 0x400, exponent - 25);
 }
 
-// Reads a real element, or one part of a complex element.
+// Reads a real element, or the real or imaginary part of a complex element.
 double read_real(guf_dtype dtype, const std::byte *from) {
   switch (dtype) {
     case GUF_F16:
@@ -49,19 +49,15 @@ double read_real(guf_dtype dtype, const std::byte *from) {
 FloatFormat format_of(guf_dtype dtype) {
   switch (dtype) {
     case GUF_F16:
-      return FloatFormat::kF16;
+      return {.precision = 11, .lowest = -24, .limit = 0x1p16, .scalar_cutoff = 1e3};
     case GUF_BF16:
-      return FloatFormat::kBf16;
+      return {.precision = 8, .lowest = -133, .limit = 0x1p128, .scalar_cutoff = 1e2};
     case GUF_F32:
     case GUF_C64:
-      return FloatFormat::kF32;
+      return {.precision = 24, .lowest = -149, .limit = 0x1p128, .scalar_cutoff = 1e6};
     default:
-      return FloatFormat::kF64;
+      return {};
   }
-}
-
-bool is_real(guf_dtype dtype) {
-  return dtype == GUF_F16 || dtype == GUF_BF16 || dtype == GUF_F32 || dtype == GUF_F64;
 }
 
 std::string integer_text(guf_dtype dtype, const std::byte *from) {
@@ -103,7 +99,7 @@ FloatColumn::FloatColumn(std::vector<double> values, FloatFormat format, bool pl
     largest = std::max(largest, std::fabs(value));
     smallest = std::min(smallest, std::fabs(value));
   }
-  // The comparisons are in the precision of the element type: both sides are rounded to it.
+  // As in NumPy, both sides of the comparisons are rounded to the element type.
   scientific_ =
       largest > 0 && (largest >= exponent_cutoff(format) || smallest < round_to(0.0001, format) ||
                       round_to(largest / smallest, format) > 1000.0);
@@ -136,7 +132,7 @@ void FloatColumn::measure_positional() {
   }
 }
 
-// "nan" and "inf" use the whole width of a number, including the column of the point.
+// "nan" and "inf" may use the whole width of a number, including the column of the decimal point.
 void FloatColumn::widen_for_names() {
   const bool signed_infinity =
       plus_ || std::find(values_.begin(), values_.end(), -HUGE_VAL) != values_.end();
@@ -177,7 +173,7 @@ ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t co
     : dtype_(dtype) {
   const size_t itemsize = dtype::itemsize(dtype);
   const bool complex = dtype::is_complex(dtype);
-  if (complex || is_real(dtype)) {
+  if (complex || dtype::is_real_float(dtype)) {
     std::vector<double> real(count);
     std::vector<double> imaginary(complex ? count : 0);
     for (size_t i = 0; i < count; ++i) {
@@ -206,9 +202,9 @@ ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t co
 
 std::string ElementFormat::word(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
-    return is_real(dtype_) ? real_.word(i) : padded(integers_[i], width_);
+    return dtype::is_real_float(dtype_) ? real_.word(i) : padded(integers_[i], width_);
   }
-  // The "j" directly follows the digits. The spaces that align the points come after it.
+  // The "j" directly follows the digits. The spaces that align the decimal points come after it.
   std::string imaginary = imaginary_.word(i);
   imaginary.insert(imaginary.find_last_not_of(' ') + 1, "j");
   return real_.word(i) + imaginary;
@@ -217,7 +213,8 @@ std::string ElementFormat::word(size_t i) const {
 std::string format_scalar(guf_dtype dtype, const std::byte *value) {
   if (dtype == GUF_BOOL) return *value != std::byte{0} ? "True" : "False";
   if (dtype::is_time(dtype)) return format_datetime_scalar(dtype, read<int64_t>(value));
-  if (is_real(dtype)) return scalar_text(read_real(dtype, value), format_of(dtype), false);
+  if (dtype::is_real_float(dtype))
+    return scalar_text(read_real(dtype, value), format_of(dtype), false);
   if (!dtype::is_complex(dtype)) return integer_text(dtype, value);
   const double real = read_real(dtype, value);
   const double imaginary = read_real(dtype, value + dtype::itemsize(dtype) / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formatting of the elements of a printed array as aligned text.
+// Formatting of array elements as aligned text.
 #ifndef GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
 #define GUFUNC_CORE_ARRAY_ELEMENT_FORMAT_H
 
@@ -12,11 +12,11 @@
 
 namespace gufunc::array {
 
-// Formats the real or the imaginary parts of an array in one notation, with aligned points.
+// Formats the real or the imaginary parts of an array in one notation, with aligned decimal points.
 class FloatColumn {
  public:
   FloatColumn() = default;
-  // `plus`: positive numbers get a sign.
+  // If `plus` is set, positive numbers are written with a sign.
   FloatColumn(std::vector<double> values, FloatFormat format, bool plus);
   std::string word(size_t i) const;
 
@@ -27,11 +27,11 @@ class FloatColumn {
   std::string signed_text(double value, const std::string &text) const;
 
   std::vector<double> values_;
-  FloatFormat format_ = FloatFormat::kF64;
+  FloatFormat format_;
   bool plus_ = false;
   bool scientific_ = false;
-  size_t left_ = 0;   // columns before the point
-  size_t right_ = 0;  // columns after the point
+  size_t left_ = 0;   // columns before the decimal point
+  size_t right_ = 0;  // columns after the decimal point
   int precision_ = 0;
   size_t exponent_digits_ = 0;
 };
@@ -50,7 +50,7 @@ class ElementFormat {
   size_t width_ = 0;
 };
 
-// The text of an array without dimensions, which NumPy prints like a scalar.
+// Returns the text of an array without dimensions, which NumPy prints like a scalar.
 std::string format_scalar(guf_dtype dtype, const std::byte *value);
 
 }  // namespace gufunc::array

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers. Uses std::to_chars, which is exact and independent of the
-// locale.
+// Decimal text of floating-point numbers by std::to_chars, which is exact in every locale.
 #include "core/array/float_text.h"
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 namespace gufunc::array {
 namespace {
 
-// The longest text is "-", 309 digits, "." and 40 digits.
+// The longest text consists of "-", 309 digits, "." and 40 digits.
 constexpr size_t kCapacity = 400;
 
 Decimal parse_scientific(const char *first, const char *last) {
@@ -30,7 +29,7 @@ Decimal parse_scientific(const char *first, const char *last) {
   return decimal;
 }
 
-// The text of the value with `digits` digits after the point, and the double nearest to that text.
+// The text of a value with `digits` digits after the point, and the double nearest to the text.
 struct Candidate {
   Candidate(double value, int digits) {
     end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific, digits).ptr;
@@ -41,9 +40,9 @@ struct Candidate {
   double back = 0;
 };
 
-// Finds the shortest text for the 16-bit formats by trying one digit more each time. Above a power
-// of two the interval of values that round to it is wider than below, so the next larger decimal
-// may round to the value although the nearest does not.
+// Finds the shortest text for the 16-bit formats by adding one digit at a time. Each step also
+// tries the next larger decimal: above a power of two, more decimals round to the value than below
+// it, so the next larger decimal may round to the value although the nearest one does not.
 Decimal search_shortest(double value, FloatFormat format) {
   for (int digits = 0;; ++digits) {
     const Candidate nearest(value, digits);
@@ -95,44 +94,27 @@ std::string scientific_digits(const Decimal &decimal) {
 }  // namespace
 
 double round_to(double value, FloatFormat format) {
-  if (format == FloatFormat::kF64 || value == 0 || !std::isfinite(value)) return value;
-  if (format == FloatFormat::kF32) return static_cast<double>(static_cast<float>(value));
-  const bool half = format == FloatFormat::kF16;
-  const int digits = half ? 11 : 8;
-  const int lowest = half ? -24 : -133;  // exponent of the smallest subnormal number
+  if (format.precision == 53 || value == 0 || !std::isfinite(value)) return value;
+  if (format.precision == 24) return static_cast<double>(static_cast<float>(value));
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int unit = std::max(exponent - digits, lowest);
+  const int unit = std::max(exponent - format.precision, format.lowest);
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
-  const double limit = half ? 65536.0 : std::ldexp(1.0, 128);
-  return std::fabs(rounded) >= limit ? std::copysign(HUGE_VAL, value) : rounded;
+  return std::fabs(rounded) >= format.limit ? std::copysign(HUGE_VAL, value) : rounded;
 }
 
 double exponent_cutoff(FloatFormat format) {
-  return std::fmin(1e8, scalar_exponent_cutoff(format));
-}
-
-double scalar_exponent_cutoff(FloatFormat format) {
-  switch (format) {  // 10 to the power of the number of exact decimal digits
-    case FloatFormat::kF16:
-      return 1e3;
-    case FloatFormat::kBf16:
-      return 1e2;
-    case FloatFormat::kF32:
-      return 1e6;
-    default:
-      return 1e16;
-  }
+  return std::fmin(1e8, format.scalar_cutoff);
 }
 
 Decimal shortest(double value, FloatFormat format) {
   char text[kCapacity];
   std::to_chars_result end = {};
-  switch (format) {
-    case FloatFormat::kF64:
+  switch (format.precision) {
+    case 53:
       end = std::to_chars(text, text + kCapacity, value, std::chars_format::scientific);
       break;
-    case FloatFormat::kF32:
+    case 24:
       end = std::to_chars(text, text + kCapacity, static_cast<float>(value),
                           std::chars_format::scientific);
       break;
@@ -170,8 +152,7 @@ std::string scalar_text(double value, FloatFormat format, bool bare) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   const double magnitude = std::fabs(value);
-  const bool plain =
-      magnitude == 0 || (magnitude >= 1e-4 && magnitude < scalar_exponent_cutoff(format));
+  const bool plain = magnitude == 0 || (magnitude >= 1e-4 && magnitude < format.scalar_cutoff);
   const Decimal decimal = shortest(value, format);
   std::string text = plain ? positional_digits(decimal) : scientific_digits(decimal);
   const size_t point = text.find('.');

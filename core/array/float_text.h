@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal text of floating-point numbers: the shortest text that reads back as the same value, in
-// NumPy's layout.
+// Decimal text of floating-point numbers: the shortest text that converts back to the same value.
 #ifndef GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 #define GUFUNC_CORE_ARRAY_FLOAT_TEXT_H
 
-#include <cstdint>
+#include <cmath>
 #include <string>
 
 namespace gufunc::array {
 
-// The format that determines how many digits are needed. All values are passed as double, which
-// holds them exactly.
-enum class FloatFormat : uint8_t { kF16, kBf16, kF32, kF64 };
+// The binary format of numbers, which determines how many digits are needed. The default is
+// binary64. All values are passed as double, which holds them exactly.
+struct FloatFormat {
+  int precision = 53;           // bits
+  int lowest = -1074;           // exponent of the smallest subnormal number
+  double limit = HUGE_VAL;      // the power of two above the largest number
+  double scalar_cutoff = 1e16;  // 10 to the power of the number of exact decimal digits
+};
 
 // Rounds to the nearest value of the format, ties to even.
 double round_to(double value, FloatFormat format);
 
-// The magnitude from which NumPy writes an exponent, in arrays (at most 1e8) and in scalars.
+// The magnitude from which NumPy writes an exponent in arrays: at most 1e8. In scalars it is
+// `scalar_cutoff`.
 double exponent_cutoff(FloatFormat format);
-double scalar_exponent_cutoff(FloatFormat format);
 
 // A decimal number d.ddd * 10^exponent. `digits` has no trailing zeros.
 struct Decimal {
@@ -28,23 +32,23 @@ struct Decimal {
   char digits[24];
 };
 
-// Returns the shortest decimal that reads back as `value`, which must be finite.
+// Returns the shortest decimal number that converts back to `value`, which must be finite.
 Decimal shortest(double value, FloatFormat format);
 
-// Positional notation with at most `precision` digits after the point and no trailing zeros. The
-// point is always written: "1.", "0.1".
+// Returns positional notation with at most `precision` digits after the decimal point and no
+// trailing zeros. The decimal point is always written: "1.", "0.1".
 std::string positional_text(double value, FloatFormat format, int precision);
 
-// Scientific notation with at most `precision` digits after the point and no trailing zeros:
-// "1.e+10", "1.5e-05".
+// Returns scientific notation with at most `precision` digits after the decimal point and no
+// trailing zeros, such as "1.e+10" or "1.5e-05".
 std::string scientific_text(double value, FloatFormat format, int precision);
 
-// Scientific notation with exactly `precision` digits after the point and at least two in the
-// exponent, correctly rounded.
+// Returns correctly rounded scientific notation with exactly `precision` digits after the decimal
+// point and at least two digits in the exponent.
 std::string exact_scientific_text(double value, int precision);
 
-// The text of a scalar: "1.0", "1e-05", "nan". With `bare`, "1" instead of "1.0", as in complex
-// numbers.
+// Returns the text of a scalar, such as "1.0", "1e-05" or "nan". If `bare` is set, it writes "1"
+// instead of "1.0", as in complex numbers.
 std::string scalar_text(double value, FloatFormat format, bool bare);
 
 }  // namespace gufunc::array

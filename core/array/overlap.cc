@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether layouts share memory, as a bounded integer equation. Two elements share a byte if
+// Decides whether layouts share memory by solving a bounded integer equation. Two elements share a
+// byte if
 //   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant
-// has a solution with every index inside its extent. All coefficients are made positive and sorted.
-// A depth-first search then decides nested strides in one path, and Euclid's algorithm solves for
-// the last two unknowns.
+// has a solution in which every index is inside its extent. All coefficients are made positive and
+// sorted. A depth-first search follows a single path if the strides are nested. Euclid's algorithm
+// solves for the last two unknowns.
 #include "core/array/overlap.h"
 
 #include <algorithm>
@@ -17,12 +18,12 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// The search gives up after this many steps (a few tens of microseconds) and assumes overlap.
+// After this many steps (a few tens of microseconds) the search stops, and overlap is assumed.
 constexpr int kMaxSteps = 20000;
-// Sums stay below this limit, so that int64 holds every intermediate value.
+// Sums stay below this limit, so that int64 can represent every intermediate value.
 constexpr uint64_t kMaxSum = uint64_t{1} << 61;
 
-// One unknown z of the equation: coefficient * z with 0 <= z <= bound.
+// One unknown z of the equation, which contributes coefficient * z, with 0 <= z <= bound.
 struct Term {
   int64_t coefficient;
   int64_t bound;
@@ -30,7 +31,7 @@ struct Term {
 
 enum class Answer { kNo, kYes, kTooHard };
 
-// Returns gcd(a, b), and x with a * x = gcd (mod b).
+// Returns gcd(a, b), and an x that satisfies a * x = gcd (mod b).
 int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
   int64_t x = 1;
   int64_t next = 0;
@@ -45,16 +46,16 @@ int64_t extended_gcd(int64_t a, int64_t b, int64_t *out_x) {
 
 int64_t ceil_divide(int64_t a, int64_t b) {
   return a <= 0 ? 0 : (a - 1) / b + 1;
-}  // at least 0
+}  // the result is never negative
 
-// Whether first * y + second * z = target has a solution within the bounds.
+// Returns whether first * y + second * z = target has a solution within the bounds.
 bool solve_two(const Term &first, const Term &second, int64_t target) {
   if (target < 0) return false;
   int64_t inverse = 0;
   const int64_t gcd = extended_gcd(first.coefficient, second.coefficient, &inverse);
   if (target % gcd != 0) return false;
   const int64_t modulus = second.coefficient / gcd;
-  // The smallest y for which the rest is a multiple of `second`.
+  // The smallest y for which target - first * y is a multiple of `second`.
   auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (target / gcd) % modulus);
   if (residue < 0) residue += modulus;
   const int64_t low =
@@ -67,7 +68,7 @@ bool solve_two(const Term &first, const Term &second, int64_t target) {
   return y <= high;
 }
 
-// Solves sum of terms + w = target, with 0 <= w <= slack.
+// Solves (sum of terms) + w = target, with 0 <= w <= slack.
 class Search {
  public:
   // Returns false if the sums are too large for the search.
@@ -131,7 +132,7 @@ class Search {
     return Answer::kNo;
   }
 
-  // Each value of the byte offset within elements leaves an equation with two unknowns.
+  // Tries every byte offset w within an element. Each one leaves an equation with two unknowns.
   Answer solve_last(int k, int64_t target) {
     for (int64_t w = 0; w <= slack_; ++w) {
       if (--steps_left < 0) return Answer::kTooHard;
@@ -150,23 +151,23 @@ class Search {
   int64_t slack_ = 0;
 };
 
-// The absolute value of a stride. Strides of empty layouts are arbitrary; INT64_MIN stays negative.
+// Returns the absolute value of a stride. INT64_MIN, which only empty layouts have, is unchanged.
 int64_t length_of(int64_t stride) {
   return static_cast<int64_t>(base::magnitude(stride));
 }
 
 bool add_axes(const Layout &layout, Search *search) {
   for (int32_t axis = 0; axis < layout.ndim; ++axis) {
-    if (layout.shape[axis] <= 1) continue;  // its stride is arbitrary
+    if (layout.shape[axis] <= 1) continue;  // the stride is arbitrary
     if (!search->add(length_of(layout.strides[axis]), layout.shape[axis] - 1)) return false;
   }
   return true;
 }
 
-// The axes with more than one element, sorted by absolute stride, ascending.
+// The axes with more than one element, sorted by absolute stride in ascending order.
 struct Axes {
   int count = 0;
-  std::array<Term, GUF_MAX_NDIM> axis;  // stride and extent - 1
+  std::array<Term, GUF_MAX_NDIM> axis;  // coefficient: the stride; bound: extent - 1
 };
 bool collect(const Layout &layout, Axes *out) {
   for (int32_t k = 0; k < layout.ndim; ++k) {
@@ -180,8 +181,7 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Whether every stride exceeds the reach of all smaller strides. This is the common case, decided
-// without a search.
+// Returns whether every stride exceeds the reach of all smaller strides. No search is then needed.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;
   for (int k = 0; k < axes.count; ++k) {
@@ -197,7 +197,7 @@ bool nested(const Axes &axes, int64_t itemsize) {
 bool shares_memory(const Layout &a, const Layout &b) {
   const ByteSpan span_a = span_of(a);
   const ByteSpan span_b = span_of(b);
-  if (!meet(span_a, span_b)) return false;
+  if (!spans_overlap(span_a, span_b)) return false;
   Search search;
   if (!add_axes(a, &search) || !add_axes(b, &search)) return true;
   const int64_t slack = static_cast<int64_t>(dtype::itemsize(a.dtype)) +
@@ -211,9 +211,9 @@ bool overlaps_itself(const Layout &layout) {
   const int64_t itemsize = dtype::itemsize(layout.dtype);
   if (nested(axes, itemsize)) return false;
   int steps = kMaxSteps;
-  // Two different index vectors differ first in some axis k, and by symmetry the difference there
-  // is positive. So the difference is at least 1 in axis k, arbitrary in later axes and 0 in
-  // earlier ones.
+  // Two different index vectors differ first in some axis k. By symmetry, only positive
+  // differences in axis k need a search. The difference is then at least 1 in axis k,
+  // arbitrary in later axes and 0 in earlier axes.
   for (int k = 0; k < axes.count; ++k) {
     const Term &first = axes.axis[static_cast<size_t>(k)];
     if (first.coefficient == 0) return true;

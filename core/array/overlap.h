@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection of shared memory: cheap bounds first, then an exact search with a bounded number of
-// steps.
+// Detection of shared memory: a comparison of bounds, then an exact search with a step limit.
 #ifndef GUFUNC_CORE_ARRAY_OVERLAP_H
 #define GUFUNC_CORE_ARRAY_OVERLAP_H
 
@@ -10,20 +9,20 @@
 
 namespace gufunc::array {
 
-inline bool meet(const ByteSpan &a, const ByteSpan &b) {
+inline bool spans_overlap(const ByteSpan &a, const ByteSpan &b) {
   return std::max(a.first, b.first) < std::min(a.end, b.end);
 }
 
-// Whether some element of `a` shares a byte with some element of `b`. The answer is exact unless
-// the search exceeds its bound. It is then true, which costs a copy but is never wrong.
+// Returns whether an element of `a` shares a byte with an element of `b`. The result
+// is exact unless the search reaches its step limit. It is then true, which may
+// cause an unneeded copy but no wrong result.
 bool shares_memory(const Layout &a, const Layout &b);
 
-// Whether two elements of one layout share a byte. Beyond the bound of the search the answer is
-// true.
+// Returns whether two elements of a layout share a byte, or true if the search is too long.
 bool overlaps_itself(const Layout &layout);
 
-// Whether the dtypes, addresses, shapes and strides are equal. The strides of axes of extent 0 or 1
-// are ignored.
+// Returns whether the dtypes, addresses, shapes and strides are equal. The
+// strides of axes of extent 0 or 1 are ignored.
 bool same_view(const Layout &a, const Layout &b);
 
 }  // namespace gufunc::array

@@ -14,14 +14,14 @@ constexpr uint64_t kThreshold = 1000;
 constexpr int64_t kEdge = 3;
 constexpr size_t kLineWidth = 75;
 
-// Visits the printed elements recursively. `position_` counts them in C order.
+// Prints the elements recursively. `position_` counts the printed elements in C order.
 class Printer {
  public:
   Printer(const Layout &layout, const Corner &corner, const ElementFormat &words)
       : layout_(layout), corner_(corner), words_(words) {}
 
-  // Lines after the first start with `indent` spaces. `width` is the number of free columns,
-  // including the brackets.
+  // Lines after the first start with `indent` spaces. `width` is the number of
+  // available columns, including the brackets.
   void print(int32_t axis, size_t indent, size_t width, std::string *out) {
     *out += '[';
     if (axis + 1 == layout_.ndim) {
@@ -40,7 +40,7 @@ class Printer {
   }
 
  private:
-  // Whether "..." precedes position i, which is so for position 3 of a shortened axis.
+  // Returns whether "..." precedes printed position i, which is position 3 of a shortened axis.
   bool is_gap(int32_t axis, int64_t i) const {
     return i == kEdge && corner_.shape[axis] != layout_.shape[axis];
   }
@@ -52,7 +52,7 @@ class Printer {
 
   void print_row(size_t indent, size_t width, std::string *out) {
     const int32_t axis = layout_.ndim - 1;
-    size_t line = indent;  // columns used
+    size_t line = indent;  // number of columns used
     for (int64_t i = 0; i < corner_.shape[axis]; ++i) {
       if (i > 0) put(" ", &line, out);
       if (is_gap(axis, i)) {
@@ -68,7 +68,7 @@ class Printer {
     *line += text.size();
   }
 
-  // Moves a word that does not fit to the next line, unless the line is still empty.
+  // Appends a word. A word that does not fit starts the next line, unless the line is still empty.
   static void put_word(const std::string &word, size_t indent, size_t width, size_t *line,
                        std::string *out) {
     if (*line + word.size() > width && *line > indent) {
@@ -106,7 +106,7 @@ Corner corner_of(const Layout &layout) {
 
 void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out) {
   const size_t itemsize = dtype::itemsize(layout.dtype);
-  // real and imaginary parts are swapped separately
+  // The real and the imaginary part of a complex element are swapped separately.
   const size_t part = dtype::alignment(layout.dtype);
   int64_t index[GUF_MAX_NDIM] = {};
   for (uint64_t n = 0; n < corner.count; ++n, out += itemsize) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of arrays as NumPy prints them: 75 columns, 8 digits, long arrays shortened.
+// Text of arrays as NumPy prints them, with 75 columns and 8 digits. Long arrays are shortened.
 #ifndef GUFUNC_CORE_ARRAY_PRINT_H
 #define GUFUNC_CORE_ARRAY_PRINT_H
 
@@ -10,13 +10,13 @@
 
 namespace gufunc::array {
 
-// The elements that are printed: all, or the first and last three of each long axis.
+// Describes which elements are printed: all, or the first and last three of each long axis.
 struct Corner {
   bool shortened;  // whether the array has more than 1000 elements
   int64_t shape[GUF_MAX_NDIM];
   uint64_t count;  // number of printed elements
 
-  // Returns the index in the array of the i-th printed position of an axis.
+  // Returns the array index of the i-th printed position of an axis.
   int64_t source(int32_t axis, int64_t i, int64_t extent) const {
     return i < 3 || shape[axis] == extent ? i : extent - shape[axis] + i;
   }
@@ -26,7 +26,7 @@ Corner corner_of(const Layout &layout);
 // Copies the printed elements from host memory into `out`, in C order and native byte order.
 void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out);
 
-// Returns the text, without a final newline. `values`: the elements that gather_corner wrote.
+// Returns the text without a final newline. gather_corner has written `values`.
 std::string format_values(const Layout &layout, const Corner &corner, const std::byte *values);
 
 }  // namespace gufunc::array

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshaping without a copy, if the strides allow it.
+// Reshaping without a copy, if the strides permit it.
 #include <algorithm>
 
 #include "core/array/views.h"
@@ -9,7 +9,7 @@ namespace gufunc::array {
 namespace {
 
 guf_status refuse(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
-  // NumPy omits unknown extents at the front.
+  // NumPy's message omits unknown extents at the front.
   int32_t first = 0;
   while (first < ndim && shape[first] < 0) ++first;
   base::Text text;
@@ -67,22 +67,22 @@ guf_status complete_shape(const Array &array, int32_t ndim, const int64_t *shape
   return GUF_OK;
 }
 
-// The order of axes, innermost first. The caller omits source axes of extent 1.
+// Enumerates the axes, innermost first. The caller omits source axes of extent 1.
 struct Walk {
   int32_t ndim;
   bool fortran;
   int32_t axis(int32_t i) const { return fortran ? i : ndim - 1 - i; }
 };
 
-// The stride of the next outer axis. It may overflow only if no element is that far away, and then
-// any stride is valid.
+// Returns the stride of the next outer axis. The product may overflow only if no element is that
+// far away, in which case any stride is valid.
 int64_t after(int64_t stride, int64_t extent) {
   return static_cast<int64_t>(base::offset_of(stride, extent));
 }
 
-// Computes the strides with which `to` reads the elements of the source in order. Returns false if
-// no such strides exist. Both shapes are split, from the innermost axis, into groups of equal size.
-// The source axes of a group must be contiguous with each other.
+// Computes the strides with which `to` visits the elements of the source in order. Returns false if
+// no such strides exist. Both shapes are split, from the innermost axis on, into groups with the
+// same number of elements. The source axes of a group must be contiguous with each other.
 bool fit_strides(const Dimensions &source, bool fortran, Dimensions *to) {
   const Walk from_walk{source.ndim, fortran};
   const Walk to_walk{to->ndim, fortran};
@@ -108,7 +108,7 @@ bool fit_strides(const Dimensions &source, bool fortran, Dimensions *to) {
       stride = after(stride, to->shape[to_walk.axis(k)]);
     }
   }
-  // The remaining axes have extent 1.
+  // The remaining axes of `to` have extent 1.
   for (; j < to->ndim; ++j) {
     const int32_t before = j == 0 ? 0 : to_walk.axis(j - 1);
     to->strides[to_walk.axis(j)] = j == 0 ? 0 : after(to->strides[before], to->shape[before]);
@@ -131,7 +131,7 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
   Dimensions to;
   GUF_TRY(complete_shape(array, ndim, shape, &to, error));
   const Layout &from = array.layout();
-  uint64_t size = 0;  // complete_shape does not check extents if the array has no elements
+  uint64_t size = 0;  // complete_shape does not check the extents of an empty array
   GUF_TRY(count_elements(from.dtype, to.ndim, to.shape, &size, error));
   const bool fortran = settle_order(array, order) == GUF_ORDER_F;
   if (is_contiguous(array, fortran)) {

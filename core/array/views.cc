@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kOmitted = std::numeric_limits<int64_t>::min();
 
-// Clips a bound to low..high. Negative bounds count from the end.
+// Clamps a bound to low..high. Negative bounds count from the end.
 int64_t clip(int64_t bound, int64_t extent, int64_t low, int64_t high) {
   if (bound < 0) bound += extent;
   return std::clamp(bound, low, high);
@@ -87,7 +87,7 @@ guf_status slice(const Array &array, int32_t naxes, const int64_t *starts, const
     int64_t start = 0;
     int64_t length = 0;
     slice_indices(from.shape[axis], starts[axis], stops[axis], steps[axis], &start, &length);
-    // If the product overflows, the slice has at most one element, and any stride is valid.
+    // If the product overflows, the slice has at most one element, so any stride is valid.
     int64_t stride = 0;
     if (length < 2 || !base::checked_mul(from.strides[axis], steps[axis], &stride)) {
       stride = from.strides[axis];
@@ -213,8 +213,7 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
   }
   Dimensions to;
   for (int32_t axis = 0; axis < from.ndim; ++axis) to.append(from.shape[axis], from.strides[axis]);
-  // As in NumPy, an axis may be named several times. Each window shortens the rest of the previous
-  // one.
+  // As in NumPy, an axis may occur several times. Each window further shortens the axis.
   for (int32_t i = 0; i < naxes; ++i) {
     int32_t axis = 0;
     GUF_TRY(normalize_axis(axes[i], from.ndim, &axis, error));
@@ -235,13 +234,13 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
 
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
                         guf_error *error) {
-  uint64_t size = 0;  // the layout was checked for its own dtype, whose elements may be smaller
+  uint64_t size = 0;  // the layout was checked for its own dtype, which may be smaller
   GUF_TRY(count_elements(dtype, layout.ndim, layout.shape, &size, error));
   if (order == GUF_ORDER_C || order == GUF_ORDER_F) {
     contiguous_strides(dtype, layout.ndim, layout.shape, order, out_strides);
     return GUF_OK;
   }
-  // Outermost axis first. Axes of equal stride stay in C order.
+  // Axes are sorted from the outermost to the innermost. Axes with equal strides stay in C order.
   int32_t axes[GUF_MAX_NDIM];
   for (int32_t i = 0; i < layout.ndim; ++i) axes[i] = i;
   std::sort(axes, axes + layout.ndim, [&layout](int32_t a, int32_t b) {

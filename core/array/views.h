@@ -7,11 +7,11 @@
 
 namespace gufunc::array {
 
-// The shape and strides of a view under construction. append() drops a dimension beyond
-// GUF_MAX_NDIM, and check() then fails.
+// The shape and strides of a view under construction. append() drops dimensions beyond
+// GUF_MAX_NDIM, which check() then reports.
 struct Dimensions {
   int32_t ndim = 0;
-  bool overfull = false;  // whether more dimensions were appended than fit
+  bool overfull = false;  // whether a dimension was dropped
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 
@@ -29,15 +29,15 @@ struct Dimensions {
 };
 
 // Creates an array that shares the storage, byte order and read-only flag of `array`.
-// Errors  GUF_E_INTERNAL <= more than GUF_MAX_NDIM dimensions.  Throws std::bad_alloc
+// Errors  GUF_E_INTERNAL <= more than GUF_MAX_NDIM dimensions. Throws std::bad_alloc
 guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
                      bool read_only, base::Ref<Array> *out, guf_error *error);
 
-// The parameters and errors of the functions below are those of guf_array_slice and the functions
-// that follow it. The C API layer has checked the pointers.
+// The functions below have the parameters and errors of guf_array_slice and the public functions
+// that follow it. The C API layer has already checked the pointers.
 
-// Like Python's slice.indices: computes the start and length of a slice of `extent` elements.
-// INT64_MIN is an omitted bound.
+// Computes the start and the length of a slice of `extent` elements, like Python's slice.indices.
+// INT64_MIN represents an omitted bound.
 void slice_indices(int64_t extent, int64_t start, int64_t stop, int64_t step, int64_t *out_start,
                    int64_t *out_length);
 
@@ -57,15 +57,15 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
 guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error);
 
-// The order of a copy of the array: ANY becomes F if the array is F- and not C-contiguous, else C.
+// Returns the order of a copy: ANY becomes F if the array is F- but not C-contiguous, else C.
 inline int32_t settle_order(const Array &array, int32_t order) {
   if (order != GUF_ORDER_ANY) return order;
   const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;
   return (array.flags() & both) == GUF_ARRAY_F_CONTIGUOUS ? GUF_ORDER_F : GUF_ORDER_C;
 }
 
-// Writes the strides of a new array with the layout's shape, in order C, F or KEEP (the order of
-// the axes in the layout).
+// Computes the strides of a new array with the layout's shape, in order C, F or
+// KEEP (the order of the axes in the layout).
 // Errors  GUF_E_SHAPE <= the array's size in bytes overflows
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
                         guf_error *error);

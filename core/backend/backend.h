@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends, devices, streams and events as objects, and the operations on them that the rest of the
-// core uses.
+// Backends, devices, streams and events, and the operations on them that the rest of the core uses.
 #ifndef GUFUNC_CORE_BACKEND_BACKEND_H
 #define GUFUNC_CORE_BACKEND_BACKEND_H
 
@@ -19,21 +18,21 @@
 
 namespace gufunc::backend {
 
-// One plugin: the contents of its note, and its function table once opened. Immortal.
+// One plugin: the contents of its note, and its function table once it is opened. Never destroyed.
 struct Backend {
   std::string name;
-  std::string path;  // empty for the backend that is linked into the library
+  std::string path;  // empty for a backend that is linked into the library
   uint32_t priority = 0;
-  guf_backend_api api = {};  // missing optional slots return "not supported"
-  // ... the outcome of opening: see backend_registry.h
+  guf_backend_api api = {};  // missing optional slots return GUF_E_UNSUPPORTED
+  // The outcome of opening is stored in plugin::Record (core/plugin/registry.h).
 };
 
 class Stream;
 
 class Device;
 
-// The handle of "auto" if the automatic device is this device. A call whose operands are all in
-// host memory runs on the device only if that is expected to be faster. Part of its device.
+// The handle of device "auto" if the automatic device is this device. A call whose operands are all
+// in host memory runs on the device only if that is expected to be faster. Member of its Device.
 class AutomaticDevice final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kAutomatic;
@@ -42,7 +41,7 @@ class AutomaticDevice final : public base::Object {
   Device *const device;
 };
 
-// Immortal. A process has at most op::kMaxDevices devices.
+// A device of a backend. Never destroyed. A process has at most op::kMaxDevices devices.
 class Device final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kDevice;
@@ -51,28 +50,28 @@ class Device final : public base::Object {
   Backend *backend = nullptr;
   void *native = nullptr;  // the plugin's device
   int32_t index = 0;       // number within the backend
-  int32_t number = 0;      // number within the process: index into op::Loop::kernels
+  int32_t number = 0;      // number within the process; index into op::Loop::kernels
   bool host_memory = false;
   guf_backend_device_info info = {};
-  std::string spec;  // "cpu", "cuda:0"
+  std::string spec;  // the name, such as "cpu" or "cuda:0"
   uint64_t handle = 0;
   AutomaticDevice automatic{this};  // published when a program requests "auto"
 
-  // The fields below are modified by calls, from several threads at once.
+  // The fields below are modified by calls, possibly from several threads at once.
   std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h
   std::atomic<const void *> kernels{nullptr};  // see raw_kernel.h
-  std::atomic<int32_t> captures{0};            // number of its streams that are being captured
+  std::atomic<int32_t> captures{0};            // number of captures in progress
   base::ForkLock idle_lock;
-  size_t nidle = 0;  // idle streams that calls can borrow; more are opened on demand
+  size_t nidle = 0;  // number of idle streams for BorrowedStream
   base::Ref<Stream> idle_stream[8];
 };
 
-// A graph capture: the work of the origin stream, and of the streams that joined it through events,
-// is recorded and does not run. See graph.h.
+// A graph capture. The work of the origin stream, and of the streams that joined it through events,
+// is recorded but does not run. See graph.h.
 struct Capture {
   Stream *origin = nullptr;
   std::vector<base::Ref<Stream>> joined;
-  std::vector<base::Ref<base::Object>> kept;  // objects that the work uses; the graph keeps them
+  std::vector<base::Ref<base::Object>> kept;  // objects that the work uses; the graph retains them
 };
 
 class Stream final : public base::Object {
@@ -84,7 +83,7 @@ class Stream final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  bool adopted = false;              // the program owns the native stream
+  bool adopted = false;              // whether the program owns the native stream
   std::shared_ptr<Capture> capture;  // set while the stream is being captured
 };
 
@@ -98,24 +97,23 @@ class Event final : public base::Object {
   void *native = nullptr;
   uint32_t fork_epoch = 0;
   bool recorded = false;           // the next two fields describe the last record
-  bool captured = false;           // the event marks a point in a graph, not in a stream
-  std::weak_ptr<Capture> capture;  // the capture of that graph; expires with it
+  bool captured = false;           // whether the event is a point in a graph
+  std::weak_ptr<Capture> capture;  // the graph's capture; expires with it
 };
 
-// Returns the loop's kernel on a device. A repeated request is one load. The first request may load
-// a module, so plans make it when they are created.
-// Errors  GUF_E_NO_IMAGE <= none for this device; the message lists the available targets
+// Returns the loop's kernel on a device. A repeated request costs one load. The first request may
+// load a module, so a plan makes the request when it is created.
+// Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
 
-// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if it has none. Call
-// kernel_of first.
+// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there
+// is none. Must be called after kernel_of.
 // Errors  as the slots module_load and kernel_get
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error);
 
-// Describes the image that kernel_of uses for the loop, as a line of text. Empty for a registered
-// function.
+// Describes in one line the image that kernel_of uses. Empty for a registered host function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 
 inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
@@ -131,8 +129,7 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           fp_status};
 }
 
-// Queues one launch. If `stream` is NULL and the device has host memory, the launch is complete on
-// return.
+// Queues one launch. Without a stream, on host memory, the launch is complete on return.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_fp_status *fp_status, guf_error *error) {
@@ -140,24 +137,24 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
   return device.backend->api.launch(device.native, &request, error);
 }
 
-// Describes how the backend would run a launch without a stream, as lines of text. Empty if the
+// Describes in lines of text how the backend would run a launch without a stream. Empty if the
 // backend provides no description.
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block);
 
-// The parts of a guf_backend_method besides its geometry.
+// The parts of a guf_backend_method other than its geometry.
 struct MethodParts {
   void *kernel;
   void *fold;
   const void *initial;
 };
 
-// Describes how the backend would run a method, as describe_launch does for a launch.
+// Describes how the backend would run a method, like describe_launch for a launch.
 std::string describe_method(Device &device, const MethodParts &parts, const op::Loop &loop,
                             uint32_t threads, const guf_method_block &block,
                             const guf_fp_status *fp_status);
 
-// `run_method` queues one launch of a method, as `launch` does for a kernel.
+// `run_method` queues one launch of a method, like `launch` for a kernel.
 inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
@@ -180,29 +177,28 @@ inline guf_status run_method(Device &device, Stream *stream, const MethodParts &
   return device.backend->api.method(device.native, &request, error);
 }
 
-// Opens a stream of the device: a new stream, or a view of the program's stream `native`.
+// Opens a stream of the device: a new stream if `native` is 0, or
+// a view of the program's stream `native`.
 // Errors  as the slot stream_open
 guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, guf_error *error);
 
 // Waits for the work on the device's default stream.
-// Errors  the first failure of that work, reported once;  GUF_TIMEOUT
+// Errors  the first failure of the work, which is reported only once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until the work queued on `stream` so far is done. Drops them immediately if
-// the stream is idle.
+// Keeps `objects` alive until the work on `stream` is done. Drops them at once if it is idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
 // Keeps one object alive. If memory is exhausted, waits for the stream instead, because nothing may
-// fail after work was queued.
+// fail after work has been queued.
 void keep_until_done(Stream &stream, base::Object &object) noexcept;
 
-// Waits for the queued work. A failure stays with the stream and is reported by the program's own
-// synchronize call.
+// Waits for the queued work. Failures are left for the program's own synchronize call to report.
 void wait_quietly(Stream &stream);
 
-// Drops the objects that finished work used. Called by allocation, poll and synchronize.
+// Drops the objects of work that is done. Called by allocation, poll and synchronize.
 void collect_pending();
 
-// Plugins always receive a guf_error: replaces NULL by a local one.
+// Provides a local guf_error if the caller passed NULL, because plugins must not receive NULL.
 class ErrorRecord {
  public:
   explicit ErrorRecord(guf_error *error) : error_(error) {
@@ -215,7 +211,7 @@ class ErrorRecord {
 
  private:
   guf_error *error_;
-  guf_error local_;  // uninitialized; written only on failure
+  guf_error local_;  // uninitialised; written on failure only
 };
 
 }  // namespace gufunc::backend

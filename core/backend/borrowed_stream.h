@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that is borrowed for one call, so that the call itself reports all failures on the
-// stream.
+// A stream that is borrowed for one call, so that the call itself reports all failures on it.
 #ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 #define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 
@@ -8,11 +7,11 @@
 
 namespace gufunc::backend {
 
-// Removes the number of the failed launch from an error message. The number counts launches on a
-// stream that the program does not know, so it would be meaningless.
+// Removes the number of the failed launch from an error message. The number counts launches on an
+// internal stream, so it would be meaningless to the program.
 void forget_launch(guf_error *error);
 
-// The device keeps a few streams for later calls. Callers must queue nothing after `finish`.
+// A device keeps a few of these streams for later calls. Callers must queue nothing after `finish`.
 class BorrowedStream {
  public:
   BorrowedStream() = default;
@@ -20,8 +19,8 @@ class BorrowedStream {
   BorrowedStream &operator=(const BorrowedStream &) = delete;
   ~BorrowedStream();
 
-  // Makes the stream wait for the work queued on `after` so far; nullptr is the device's default
-  // stream.
+  // Obtains a stream that waits for the work queued on `after`. If `after` is nullptr,
+  // it waits for the device's default stream.
   // Errors  as the slots stream_open, event_record, stream_wait_event
   guf_status open(Device &device, Stream *after, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optional function tables of a backend besides the table of backend.h.
+// Optional function tables of a backend, in addition to its main table (gufunc/backend.h).
 #ifndef GUFUNC_CORE_BACKEND_EXTENSION_H
 #define GUFUNC_CORE_BACKEND_EXTENSION_H
 
@@ -7,9 +7,9 @@
 
 namespace gufunc::backend {
 
-// Finds the backend's table `name` and caches it in `known`; a repeated request is one load. `what`
-// names the feature in the error message ("graphs"). All tables are still at their first version,
-// so a table that is shorter than `Table` is treated as missing.
+// Finds the backend's table `name` and caches it in `known`, so that a repeated request costs one
+// load. `what` names the feature in the error message, such as "graphs". All extension tables are
+// still at their first version, so a table that is shorter than `Table` is treated as missing.
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 template <class Table>
 guf_status find_extension(Device &device, std::atomic<const void *> &known, const char *name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A captured stream keeps the objects that its work uses and passes them to the graph. The driver
-// ends a capture when it rejects an operation, so such operations are rejected here first.
+// Graph capture. A captured stream collects the objects that its work uses and
+// passes them to the graph. A driver aborts a capture when it rejects an operation,
+// so the library rejects such operations first.
 #include "core/backend/graph.h"
 
 #include "core/backend/gpu_extension.h"
@@ -15,7 +16,7 @@ guf_status fail_capture(const char *text, guf_error *error) {
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone, "%s", text);
 }
 
-// Ends a capture. The streams that joined it become ordinary streams again.
+// Detaches the streams from a capture. The streams that joined it become ordinary streams again.
 void part(Stream &stream) {
   const std::shared_ptr<Capture> capture = std::move(stream.capture);
   for (const base::Ref<Stream> &joined : capture->joined) joined->capture.reset();
@@ -38,8 +39,7 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
   capture->origin = &stream;
   ErrorRecord record(error);
   stream.device->captures.fetch_add(1, std::memory_order_acq_rel);
-  // Relaxed mode: any thread may end the capture, and calls of other libraries on this thread do
-  // not invalidate it.
+  // In relaxed mode, any thread may end the capture, and other libraries do not invalidate it.
   const guf_status status = api->capture_begin(stream.device->native, stream.native,
                                                GUF_GPU_CAPTURE_RELAXED, record.get());
   if (status != GUF_OK) {
@@ -160,7 +160,7 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*graph.device, kGraphs, &api, error));
-  std::vector<base::Ref<base::Object>> used;  // allocated before the launch, because it may fail
+  std::vector<base::Ref<base::Object>> used;  // before the launch, because the allocation may fail
   used.push_back(base::Ref<base::Object>::share(&graph));
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));
   ErrorRecord record(error);

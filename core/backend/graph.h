@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: captured work of a stream.
+// Graphs, which contain the captured work of a stream.
 #ifndef GUFUNC_CORE_BACKEND_GRAPH_H
 #define GUFUNC_CORE_BACKEND_GRAPH_H
 
@@ -7,9 +7,9 @@
 
 namespace gufunc::backend {
 
-// The objects that captured work uses. The graph and every pending launch share ownership. An
-// update replaces the work of a graph; then only pending launches of the old work keep its objects
-// alive.
+// The objects that captured work uses. The graph and every pending launch share
+// ownership. After an update replaces the work of a graph, only pending
+// launches of the old work keep its objects alive.
 struct GraphWork final : base::Object {
   GraphWork() : Object(base::Kind::kGraph) {}
   std::vector<base::Ref<base::Object>> kept;
@@ -27,33 +27,36 @@ class Graph final : public base::Object {
   base::Ref<GraphWork> work;
 };
 
+// Starts the capture of a stream.
 // Errors  GUF_E_CAPTURE, GUF_E_UNSUPPORTED
 guf_status begin_capture(Stream &stream, guf_error *error);
 
-// Ends the capture of a stream that is destroyed while it is being captured.
+// Ends the capture of a stream that is destroyed during its capture.
 void abandon_capture(Stream &stream);
 
-// Returns whether the stream is being captured by begin_capture. For a stream of the program, also
-// queries the plugin whether the program is capturing it.
+// Returns whether begin_capture is capturing the stream. For a stream that the program owns, also
+// queries the plugin whether the program itself is capturing it.
 bool is_captured(const Stream &stream);
 
-// Checks for operations that cannot be part of a graph. Rejecting them here leaves the capture
-// intact; the driver would end it.
+// Rejects an operation that cannot be part of a graph. Rejecting it here leaves the capture valid;
+// the driver would abort the capture.
 // Errors  GUF_E_CAPTURE <= the stream is being captured; the message names the operation `what`
 guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error);
 
-// Records the event at the current end of the stream, or of its part of the graph.
+// Records the event at the current end of the stream, or of the stream's part of the graph.
 guf_status mark_stream(Event &event, Stream &stream, guf_error *error);
-// Errors  GUF_E_CAPTURE <= the event marks a point in a graph, which cannot be waited for
+// Checks that an event can be waited for.
+// Errors  GUF_E_CAPTURE <= the event is a point in a graph, which cannot be waited for
 guf_status check_mark(const Event &event, guf_error *error);
-// Makes the stream wait for the event. If the event was recorded in a capture, the stream joins
-// that capture.
-// Errors  GUF_E_CAPTURE <= the event belongs to another capture than the stream, or to one that has
-//         ended
+// Makes the stream wait for the event. If the event was recorded in
+// a capture, the stream joins the capture.
+// Errors  GUF_E_CAPTURE <= the event belongs to another capture than the stream, or to a capture
+//         that has ended
 guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error);
 
-// Stores the captured work in a new graph if `*inout` is empty, else in that graph.
-// Errors  those of guf_stream_end_capture; the capture has ended in any case
+// Ends a capture. Stores the captured work in a new graph if
+// `*inout` is empty, or in the graph `*inout`.
+// Errors  as guf_stream_end_capture; the capture has ended even after an error
 guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error);
 
 guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins are called without holding the lock. If two threads load the same image, one of them
-// unloads its copy.
+// The cache of loaded images. The lock is not held while plugins are called. If two threads load
+// the same image, one of them unloads its copy.
 #include "core/backend/image_cache.h"
 
 #include <algorithm>
@@ -15,22 +15,21 @@ namespace gufunc::backend {
 namespace {
 
 struct LoadedImage {
-  const guf_module_image *image;  // identified by its address
+  const guf_module_image *image;  // compared by address
   Device *device;
-  void *module;  // nullptr: the driver rejected the image
+  void *module;  // nullptr if the driver rejected the image
   Refusal refusal;
-  bool leaving = false;  // about to be unloaded; lookups skip it
+  bool leaving = false;  // about to be unloaded; lookups ignore it
 };
 
-// Counts the modules that use one table. Modules of one file in several contexts share the table,
-// because the loader maps the file once.
+// Counts the modules that use one kernel table. If several contexts open the same file, their
+// modules share its table, because the loader maps the file once.
 struct SharedTable {
   const guf_module_v1 *table;
   uint64_t modules;
 };
 
-// A host function as an image with one kernel. Its address must not change, because plugins keep
-// it.
+// A host function as an image with one kernel. Plugins store its address, which must not change.
 struct HostImage {
   explicit HostImage(void (*f)(void)) : function(f) {
     image.format = GUF_IMAGE_HOST;
@@ -50,11 +49,11 @@ struct Cache {
 };
 
 Cache &cache() {
-  static Cache *const instance = new Cache;  // immortal
+  static Cache *const instance = new Cache;  // never destroyed
   return *instance;
 }
 
-// Finds the image in the cache. Returns false if it was not loaded or rejected yet.
+// Finds the image in the cache. Returns false if it has neither been loaded nor rejected.
 bool find_loaded(const Device &device, const guf_module_image &image, void **out_module,
                  Refusal *out_refusal) {
   Cache &all = cache();
@@ -68,8 +67,8 @@ bool find_loaded(const Device &device, const guf_module_image &image, void **out
   return false;
 }
 
-// Stores a module in the cache. If another thread stored one first, returns false and sets
-// `*module` to that one.
+// Stores a module in the cache. If another thread has already stored a module for the image,
+// returns false and sets `*module` to the stored one.
 bool keep_loaded(Device &device, const guf_module_image &image, void **module,
                  const Refusal &refusal = {}) {
   Cache &all = cache();
@@ -85,7 +84,7 @@ bool keep_loaded(Device &device, const guf_module_image &image, void **module,
 
 void keep_refused(Device &device, const guf_module_image &image, const guf_error &answer) {
   Refusal refusal = {.native_code = answer.native_code};
-  // Truncate between UTF-8 characters.
+  // The reason is truncated at the start of a UTF-8 character.
   size_t length = strnlen(answer.message, sizeof refusal.reason - 1);
   while (length > 0 && (static_cast<unsigned char>(answer.message[length]) & 0xC0) == 0x80)
     --length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images that are loaded on devices: one per image and device, shared by all loops of the image.
+// Images that are loaded on devices. An image is loaded once per device, for all of its loops.
 #ifndef GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
 #define GUFUNC_CORE_BACKEND_IMAGE_CACHE_H
 
@@ -9,33 +9,33 @@
 
 namespace gufunc::backend {
 
-// Returns the plugin's module for an image, and loads it on the first call. A device image is
+// Returns the plugin's module for an image, which is loaded on the first call. A device image is
 // decompressed to temporary memory for the load.
 // Errors  GUF_E_BAD_FILE <= the image does not decompress to the size in its table
-//         GUF_E_NO_IMAGE <= the device's driver rejects it; find_refusal returns true afterwards
-//         else as the slot module_load
+//         GUF_E_NO_IMAGE <= the device's driver rejects the image; find_refusal then returns true
+//         otherwise as the slot module_load
 guf_status load_image(Device &device, const guf_module_image &image, void **out_module,
                       guf_error *error);
 
-// The error that a device's driver reported for a rejected image.
+// The error with which a device's driver rejected an image.
 struct Refusal {
   int32_t native_code = 0;
   char reason[80] = "";
 };
-// Returns whether the device's driver has rejected the image, and why.
+// Returns whether the device's driver has rejected the image. Writes the reason to `*out`.
 bool find_refusal(const Device &device, const guf_module_image &image, Refusal *out);
 
-// Returns the plugin's kernel for a registered host function. Created on the first call and kept
-// forever, because programs register few functions.
-// Errors  GUF_E_NO_IMAGE <= the device cannot run host functions;  else as the slots
+// Returns the plugin's kernel for a registered host function. It is created on the first call and
+// kept forever, because programs register few functions.
+// Errors  GUF_E_NO_IMAGE <= the device cannot run host functions;  otherwise as the slots
 guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
                           void **out_kernel, guf_error *error);
 
-// Counts one more module that uses the table.  Throws std::bad_alloc
+// Counts one more module that uses the table. Throws std::bad_alloc.
 void share_images(const guf_module_v1 &table);
 
-// Counts one module less. After the last one, unloads the images of the table, because the table is
-// about to be unmapped. No loop of the table may be in use.
+// Counts one module less that uses the table. After the last module, unloads the images of the
+// table, because the table is about to be unmapped. No loop of the table may be in use.
 void forget_images(const guf_module_v1 &table);
 
 }  // namespace gufunc::backend

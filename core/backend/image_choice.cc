@@ -51,7 +51,7 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
 
 namespace {
 
-// Copies the error into the caller's error, which may have another struct_size.
+// Copies the error into the caller's error, whose struct_size may differ.
 guf_status pass_on(guf_error *error, guf_status status, const guf_error &answer) {
   return base::fail_native(error, status, answer.argument, answer.axis, answer.native_code, "%s",
                            answer.message);

@@ -13,40 +13,39 @@ inline bool serves(const guf_module_image &image, uint32_t family) {
   return image.family == 0 || image.family == family;
 }
 
-// Returns the target such as "sm_90", or "for any".
+// Returns the target of the image, such as "sm_90", or "for any".
 inline const char *target_of(const guf_module_image &image) {
   return image.target == nullptr || image.target[0] == '\0' ? "for any" : image.target;
 }
 
-// Appends ", x86-64-v2" to the list, or "x86-64-v2" if the list is empty. If the driver rejected
-// the image, appends "sm_90 (refused: CUDA_ERROR_INVALID_IMAGE (200))".
+// Appends the target of an image to the list, such as "x86-64-v2" or "sm_90 (refused:
+// CUDA_ERROR_INVALID_IMAGE (200))". A comma precedes it unless the list is empty.
 void list_image(const Device &device, const guf_module_image &image, base::Text *list);
 
-// Lists the images that contain the family: "x86-64-v2, sm_90", or "none".
+// Lists the images that contain the kernel family, such as "x86-64-v2, sm_90", or "none".
 base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_t family);
 
-// Returns the driver's error code for the first of these images that it rejected, or 0 if it
-// rejected none.
+// Returns the driver's error code for the first image of the family that it rejected, or 0.
 int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t family);
 
-// Returns the image with the highest score among the images that contain the family and that the
-// driver did not reject; nullptr if there is none. With `behind`, an image of the table, considers
-// only images that rank after it.
+// Returns the image with the highest score among the images that contain the kernel family and that
+// the driver has not rejected, or nullptr if there is none. If `behind` is not nullptr, only images
+// that rank after `behind` are considered.
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table,
                                    uint32_t family, const guf_module_image *behind = nullptr);
 
-// A kernel as named in a module's table.
+// The position and the name of a kernel in a module's table.
 struct KernelName {
   uint32_t family, index;
   const char *name;
 };
 
-// Loads the best image and gets the kernel from it. If the driver rejects the image or the kernel's
-// code, tries the next image, for example PTX.
-// Errors  GUF_E_NO_IMAGE <= the driver rejects all images: *out_refused is true, and list_images
-//         has the reasons;  or the driver rejects the kernel's code in every image that it loads:
-//         *out_refused is false, and the message is that of the best image
-//         else as load_image and kernel_get
+// Loads the best image and gets the kernel from it. If the driver rejects the image or the code of
+// the kernel, tries the next image, for example PTX.
+// Errors  GUF_E_NO_IMAGE <= the driver rejects every image: *out_refused is true, and list_images
+//         reports the reasons;  or the driver rejects the kernel's code in every image that it
+//         loads: *out_refused is false, and the message is that of the best image
+//         otherwise as load_image and kernel_get
 guf_status kernel_of_best(Device &device, const guf_module_v1 &table, const KernelName &kernel,
                           void **out, bool *out_refused, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the code that runs a loop on a device: the plugin scores the images, the best image is
+// Finds the code that runs a loop on a device. The plugin scores the images, the best image is
 // loaded, and the kernel is cached in the loop.
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace gufunc::backend {
 namespace {
 
-// Returns a text such as "add (ff->f)".
+// Returns the name and dtypes of a loop, such as "'exp' (float32->float32)".
 base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *quote = "'") {
   base::Text text;
   text.add("%s%s%s (", quote, ufunc.full_name.c_str(), quote);
@@ -27,10 +27,10 @@ base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *qu
   return text;
 }
 
-// Where the code of a loop is.
+// The location of a loop's code.
 struct Place {
   const guf_module_v1 *table = nullptr;
-  const guf_module_loop *loop = nullptr;  // nullptr if no table has the loop
+  const guf_module_loop *loop = nullptr;  // nullptr if no table contains the loop
   const char *failure = nullptr;
 };
 
@@ -43,7 +43,7 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
     place.table = device.backend->api.builtins();
     function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
   }
-  // find_loop compares as many dtypes as the function has operands, so the counts must be equal.
+  // The counts must be equal: find_loop compares as many dtypes as the function has operands.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
     place.loop = find_loop(*function, loop.types.data());
     place.failure = function->failure;
@@ -51,15 +51,14 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
   return place;
 }
 
-// Returns whether an earlier image has the same target as image `i`. Each family of kernels has an
-// image for the target.
+// Returns whether an earlier image, of another kernel family, has the same target as image `i`.
 bool is_listed(const guf_module_v1 &table, uint32_t i) {
   return std::any_of(table.images, table.images + i, [&](const guf_module_image &image) {
     return std::strcmp(target_of(image), target_of(table.images[i])) == 0;
   });
 }
 
-// Lists the images that contain the loop, or all images if none does.
+// Lists the images that contain the loop, or all images if no image contains it.
 base::Text image_list(const Place &place, const Device &device) {
   if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
   base::Text list;
@@ -85,7 +84,7 @@ const guf_module_image *best_of(const Device &device, const Place &place) {
   return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
 }
 
-// `index` is the index of the loop's kernel or of its fold entry.
+// Gets the kernel with this index, which is that of the loop's kernel or of its fold entry.
 guf_status kernel_of_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
                            const Place &place, uint32_t index, void **out, guf_error *error) {
   bool refused = false;
@@ -107,7 +106,7 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   return GUF_OK;
 }
 
-// Out of line, so that calls with a known kernel do not pay for formatting.
+// Out of line, so that calls with a known kernel do not execute the formatting code.
 [[gnu::cold, gnu::noinline]] void name_for_traces(const op::Ufunc &ufunc, const op::Loop &loop,
                                                   const void *kernel) {
   trace::name_kernel(kernel, describe(ufunc, loop, "").c_str());
@@ -117,8 +116,8 @@ guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
                      guf_error *error) {
   *out = nullptr;
   if (loop.host != nullptr) return GUF_OK;
-  // A fold entry has fixed strides for the dtypes it was compiled for, but the size of a structured
-  // dtype is known only at run time.
+  // A fold entry is compiled for the strides of fixed dtypes, but the size of a
+  // structured dtype is known only at run time.
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_structured)) return GUF_OK;
   const Place place = find_place(ufunc, loop, device);
   if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
@@ -171,9 +170,9 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
 
 namespace {
 
-// Calls describe(text, size, error), a slot of a backend, and returns its text, or "" if it fails.
+// Calls describe(text, size, error), a backend's slot. Returns the text, or "" if the slot fails.
 template <class Describe>
-std::string words_of_backend(Describe describe) {
+std::string backend_description(Describe describe) {
   char text[1024] = "";
   ErrorRecord record(nullptr);
   const guf_status status = describe(text, sizeof text, record.get());
@@ -186,7 +185,7 @@ std::string words_of_backend(Describe describe) {
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block) {
   const guf_backend_launch request = make_request(nullptr, kernel, loop, threads, block, nullptr);
-  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+  return backend_description([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_launch(device.native, &request, text, size, error);
   });
 }
@@ -195,7 +194,7 @@ std::string describe_method(Device &device, const MethodParts &parts, const op::
                             uint32_t threads, const guf_method_block &block,
                             const guf_fp_status *fp_status) {
   const guf_backend_method request = make_method(nullptr, parts, loop, threads, block, fp_status);
-  return words_of_backend([&](char *text, size_t size, guf_error *error) {
+  return backend_description([&](char *text, size_t size, guf_error *error) {
     return device.backend->api.describe_method(device.native, &request, text, size, error);
   });
 }

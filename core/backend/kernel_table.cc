@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks kernel tables. Every pointer is checked before it is dereferenced, every count before it
-// is multiplied.
+// Checks kernel tables: every pointer before its use, and every count before a multiplication.
 #include "core/backend/kernel_table.h"
 
 #include <algorithm>
@@ -25,7 +24,7 @@ constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 constexpr size_t kMaxText = 4096;
-// Costs for TableReader::affords, as measured.
+// Measured costs, for TableReader::affords.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
 constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
@@ -59,7 +58,7 @@ class Checker : private TableReader {
     return affords(work) ? GUF_OK : bad("table", "fewer rows and shorter texts: too long to check");
   }
 
-  // Reports the error of the parser for signatures, rules and roles.
+  // Reports an error of the parser for signatures, rules and roles.
   guf_status bad_form(const guf_error &parser) {
     return base::fail(error_, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "malformed kernel table at %.*s; %s", static_cast<int>(where_.size()),
@@ -178,7 +177,8 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
 guf_status Checker::check_loops(const guf_module_function &function) {
   if (function.nloops == 0 || function.nloops > kMaxLoops) return bad("nloops", "1 to 4096");
   if (!reaches(function.loops, function.nloops)) return bad("loops", "them in the table");
-  // Loops are selected by their input dtypes. Without outputs, all operands are used.
+  // Loops must differ in the dtypes that select them: the input dtypes, or, in a function without
+  // inputs or without outputs, all dtypes.
   const auto nchoosing = static_cast<size_t>(
       function.nout == 0 || function.nin == 0 ? function.nin + function.nout : function.nin);
   std::vector<std::vector<guf_dtype>> seen;
@@ -221,8 +221,8 @@ guf_status Checker::check_function(const guf_module_function &function) {
   return check_loops(function);
 }
 
-// Checks the other functions of a reduction. They are in the same table and must not be reductions
-// themselves, so that no cycle is possible.
+// Checks the merge and finish functions of a reduction. They must be in the same table and must not
+// be reductions themselves, so that no cycle is possible.
 guf_status Checker::check_reduction(const guf_module_v1 &table,
                                     const guf_module_function &function) {
   if (function.merge == 0 && function.finish == 0) return GUF_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel tables: checked before use, searched by function and dtypes. A plugin's standard library
-// and a module file use the same kind of table.
+// Kernel tables, which are checked before use and searched by function and dtypes. A plugin's
+// standard library and a module file use the same kind of table.
 #ifndef GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 #define GUFUNC_CORE_BACKEND_KERNEL_TABLE_H
 
@@ -12,29 +12,29 @@
 
 namespace gufunc::backend {
 
-// A range of memory that pointers of a table may refer to.
+// A range of memory to which pointers of a table may refer.
 struct Region {
   uint64_t first = 0;
   uint64_t end = 0;
   bool executable = false;
 };
 
-// The rules that a table is checked against.
+// The rules for the check of a table.
 struct TableRules {
-  std::span<const Region> regions;  // empty: pointers cannot be checked (linked-in tables)
-  bool host_code = true;            // false: host images are ignored, as their code never runs
+  std::span<const Region> regions;  // if empty, pointers are not checked (linked-in tables)
+  bool host_code = true;            // if false, host images are ignored: they never run
 };
 
 // Checks every field that the library reads later: counts, pointers, names, dtypes, signatures,
 // roles, kernel indices and images.
-// Errors  GUF_E_STRUCT <= struct_size;  GUF_E_ABI <= kernel_abi
-//         GUF_E_BAD_FILE <= anything else; the message names the function and the field
+// Errors  GUF_E_STRUCT <= wrong struct_size;  GUF_E_ABI <= wrong kernel_abi
+//         GUF_E_BAD_FILE <= any other error; the message names the function and the field
 guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_error *error);
 
-// Returns the function of this name, or NULL.
+// Returns the function of this name, or nullptr.
 const guf_module_function *find_function(const guf_module_v1 &table, const char *name);
 
-// Returns the function's loop with exactly these dtypes, or NULL.
+// Returns the function's loop with exactly these dtypes, or nullptr.
 const guf_module_loop *find_loop(const guf_module_function &function, const guf_dtype *types);
 
 }  // namespace gufunc::backend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of pending work: an event, recorded after the work, and the objects that the work uses.
+// The list of pending work. An entry consists of an event, which was recorded after the work, and
+// the objects that the work uses.
 #include "core/backend/pending.h"
 
 #include <sched.h>
@@ -22,7 +23,7 @@ struct PendingWork {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   PendingWork *next;
-  std::atomic<uint32_t> users{1};  // the list, and threads that wait for it
+  std::atomic<uint32_t> users{1};  // the list, and the threads that wait for the work
 };
 
 void drop(PendingWork *work) {
@@ -56,8 +57,8 @@ bool record_event(Stream &stream, void **out_event) {
   return false;
 }
 
-// Fallback if there is no memory to track the work. Polls, because stream_synchronize would clear a
-// failure that the program must receive.
+// Fallback if there is no memory to track the work. It polls, because stream_synchronize would
+// clear a failure that must be reported to the program.
 void wait_until_idle(Stream &stream) {
   ErrorRecord record(nullptr);
   while (stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_NOT_READY) {
@@ -65,18 +66,17 @@ void wait_until_idle(Stream &stream) {
   }
 }
 
-// Returns whether the work is done. In a forked child, work of the parent stays pending forever,
-// because the child cannot query its event.
+// Returns whether the work is done. In a forked child, the parent's work stays pending forever,
+// because the child cannot query the event.
 bool is_done(const PendingWork &work) {
   if (work.fork_epoch != base::fork_epoch()) return false;
-  // Events of a device must not be queried while one of its streams is being captured.
+  // Events of a device must not be queried while a stream of the device is being captured.
   if (work.device->captures.load(std::memory_order_acquire) != 0) return false;
   ErrorRecord record(nullptr);
   return work.device->backend->api.event_query(work.event, record.get()) != GUF_NOT_READY;
 }
 
-// Returns whether the work may use the array's bytes. The operands of a plan or a graph are
-// unknown.
+// Returns whether the work may access the array. Operands of plans and graphs are unknown: true.
 bool may_touch(const PendingWork &work, const array::Array &array) {
   for (const base::Ref<base::Object> &object : work.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
@@ -89,7 +89,7 @@ bool may_touch(const PendingWork &work, const array::Array &array) {
   return false;
 }
 
-// The pending work that one thread waits for.
+// The pending work for which one thread waits.
 class Waiting {
  public:
   Waiting() = default;
@@ -99,6 +99,7 @@ class Waiting {
     for (PendingWork *const work : waited_for_) drop(work);
   }
 
+  // Collects the work that uses the array.
   // Errors  GUF_E_CAPTURE <= a stream of the device is being captured, which forbids queries
   guf_status collect(const array::Array &array, guf_error *error) {
     const std::lock_guard<base::ForkLock> hold(pending_list.lock);
@@ -118,7 +119,7 @@ class Waiting {
     return GUF_OK;
   }
 
-  // Failures of the work stay with its stream.
+  // Waits for the collected work. Does not report failures of the work, which its stream reports.
   guf_status wait(uint64_t timeout_ns) const {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
@@ -143,10 +144,10 @@ class Waiting {
 
 void wait_quietly(Stream &stream) {
   if (stream.capture != nullptr) return;  // captured work does not run
-  wait_for_order(stream, UINT64_MAX);
+  wait_for_stream(stream, UINT64_MAX);
 }
 
-guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
+guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns) {
   const guf_backend_api &api = stream.device->backend->api;
   ErrorRecord record(nullptr);
   if (api.stream_query(stream.native, record.get()) != GUF_NOT_READY) return GUF_OK;
@@ -162,8 +163,8 @@ guf_status wait_for_order(Stream &stream, uint64_t timeout_ns) {
 
 namespace {
 
-// Leaks the reference if memory runs out: captured work is only recorded, so there is nothing to
-// wait for.
+// Retains the object until the capture ends. If memory is exhausted, leaks the reference, because
+// waiting is not possible: captured work is recorded but does not run.
 void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
   try {
     capture.kept.push_back(std::move(object));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the objects that queued work uses until the work is done (see also keep_until_done and
-// collect_pending in backend.h), and waits for work by the objects that it uses.
+// Retains the objects that queued work uses until the work is done (see also keep_until_done and
+// collect_pending in backend.h), and waits for the work that uses an array.
 #ifndef GUFUNC_CORE_BACKEND_PENDING_H
 #define GUFUNC_CORE_BACKEND_PENDING_H
 
@@ -12,7 +12,7 @@
 namespace gufunc::backend {
 
 // Collects objects before work is queued, so that nothing can fail afterwards. The destructor keeps
-// them alive until the stream has finished. If the stream is NULL, nothing is collected.
+// the objects alive until the stream has finished. If the stream is nullptr, nothing is collected.
 class Held {
  public:
   explicit Held(Stream *stream) : stream_(stream) {}
@@ -21,7 +21,7 @@ class Held {
   ~Held() {
     if (!objects_.empty()) keep_until_done(*stream_, std::move(objects_));
   }
-  // Throws std::bad_alloc. NULL is ignored.
+  // Adds an object; nullptr is ignored. Throws std::bad_alloc.
   void add(base::Object *object) {
     if (stream_ == nullptr || object == nullptr) return;
     objects_.push_back(base::Ref<base::Object>::share(object));
@@ -32,14 +32,15 @@ class Held {
   std::vector<base::Ref<base::Object>> objects_;
 };
 
-// Waits for queued work that uses the array's bytes. Also waits for plans and graphs, whose
-// operands are unknown. A failure of the work stays with its stream. Throws std::bad_alloc.
+// Waits for queued work that uses the array's bytes, and for all plans and
+// graphs, whose operands are unknown. Does not report failures of the work, which
+// its stream reports. Throws std::bad_alloc.
 // Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= a stream of the work's device is being captured
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error);
 
-// Waits for the work queued on the stream. A failure stays with the stream.
+// Waits for the work queued on the stream. Does not report failures of the work.
 // Errors  GUF_TIMEOUT
-guf_status wait_for_order(Stream &stream, uint64_t timeout_ns);
+guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns);
 
 }  // namespace gufunc::backend
 

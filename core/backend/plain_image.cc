@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd can only decompress a whole frame, so all images in it are decompressed even if only one is
-// needed. A frame contains the code for one family of kernels of one vendor.
+// Decompression of device images. zstd can only decompress a whole frame, so all
+// images in a frame are decompressed even if only one is needed. A frame contains the
+// code for one kernel family and one vendor.
 #include "core/backend/plain_image.h"
 
 #include <zstd.h>
@@ -17,7 +18,7 @@ guf_status bad_frame(const guf_module_image &image, const char *found, guf_error
                     image.target, static_cast<unsigned long long>(image.inflated_size), found);
 }
 
-// The size in the frame header is checked first, so that nothing is written if it is wrong.
+// Decompresses a frame. Nothing is written if the size in the frame header is wrong.
 guf_status inflate(const guf_module_image &image, unsigned char *out, guf_error *error) {
   const unsigned long long stated = ZSTD_getFrameContentSize(image.data, image.size);
   if (stated == ZSTD_CONTENTSIZE_ERROR) return bad_frame(image, "no frame", error);
@@ -45,7 +46,7 @@ guf_status PlainImage::open(const guf_module_image &image, guf_error *error) {
   } else {
     std::memcpy(memory_.get(), image.data, whole);
   }
-  memory_[image.offset + bytes] = 0;  // overwrites the next image, which this copy does not use
+  memory_[image.offset + bytes] = 0;  // overwrites the next image, which is not used here
   image_ = image;
   image_.codec = GUF_CODEC_NONE;
   image_.data = memory_.get() + image.offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device image as a plugin receives it: a single image, uncompressed.
+// A device image in the form that plugins receive: a single, uncompressed image.
 #ifndef GUFUNC_CORE_BACKEND_PLAIN_IMAGE_H
 #define GUFUNC_CORE_BACKEND_PLAIN_IMAGE_H
 
@@ -14,12 +14,12 @@ namespace gufunc::backend {
 
 class PlainImage {
  public:
-  // Decompresses the image and appends a NUL, which text images such as PTX need. `image` is a
+  // Decompresses the image and appends a NUL, which text images such as PTX require. `image` is a
   // device image of a checked table.
-  // Errors  GUF_E_BAD_FILE <= the data is no zstd frame, or has another size;  GUF_E_NO_MEMORY
+  // Errors  GUF_E_BAD_FILE <= the data is not a zstd frame, or has another size;  GUF_E_NO_MEMORY
   guf_status open(const guf_module_image &image, guf_error *error);
 
-  // Valid as long as this object.
+  // Returns the image, which is valid as long as this object exists.
   const guf_module_image &image() const { return image_; }
 
  private:

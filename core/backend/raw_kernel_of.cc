@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the code of a raw kernel on a device, in the image that is chosen as for a loop.
+// Finds the code of a raw kernel on a device. The image is chosen as for a loop.
 #include "core/backend/extension.h"
 #include "core/backend/image_choice.h"
 #include "core/backend/raw_kernel.h"

@@ -48,7 +48,7 @@ const char *check_parameters(const guf_module_kernel &kernel, const TableReader 
     words += parameter_words(all.list[i]);
   }
   *out_field = "a kernel's block_bytes";
-  // A kernel without arguments also has one word.
+  // The block has at least one word, even for a kernel without arguments.
   const uint64_t bytes = sizeof(guf_kernel_head) + uint64_t{8} * std::max(words, 1U);
   if (all.block_bytes != bytes || 8 * words > GUF_MAX_KERNEL_BYTES) {
     return "what its parameters add up to";

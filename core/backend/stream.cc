@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens streams, and destroys streams and events. The destructors run in base::collect, never
-// inside a release, so they may call drivers. Objects of a parent process are skipped, because this
-// process does not have their driver state.
+// during a release, so they may call drivers. They skip objects of the parent process, whose driver
+// state does not exist in a forked child.
 #include "core/backend/backend.h"
 #include "core/backend/borrowed_stream.h"
 #include "core/backend/graph.h"
@@ -21,7 +21,7 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 }
 
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error) {
-  if (device.host_memory) return GUF_OK;  // default-stream work of the host is complete on return
+  if (device.host_memory) return GUF_OK;  // the host's work is complete on return
   const guf_backend_api &api = device.backend->api;
   ErrorRecord record(error);
   void *native = nullptr;

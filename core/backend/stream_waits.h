@@ -7,14 +7,14 @@
 
 namespace gufunc::backend {
 
-// Makes later work on `later` wait for the work queued on `first`, a stream of `device`. Both are
-// the plugin's streams; nullptr is the default stream.
+// Makes later work on `later` wait for the work queued on `first`. Both are the plugin's streams of
+// `device`; nullptr is the default stream.
 // Errors  as the slots event_open, event_record, stream_wait_event
 guf_status order_behind(const Device &device, void *first, void *later, guf_error *error);
 
-// Opens the device's default stream, which runs work without a stream. Not for host memory: there,
-// such work is complete on return.
-// Errors  as the slot stream_open.  Throws std::bad_alloc
+// Opens the device's default stream, on which work without a stream runs. Not for devices that use
+// host memory, where such work is complete on return.
+// Errors  as the slot stream_open. Throws std::bad_alloc
 guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error);
 
 }  // namespace gufunc::backend

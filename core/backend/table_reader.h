@@ -29,7 +29,7 @@ class TableReader {
  public:
   explicit TableReader(const TableRules &rules) : rules_(rules) {}
 
-  // Returns whether `count` objects of type T are inside the table's memory.
+  // Returns whether the table's memory contains `count` objects of type T at `pointer`.
   template <class T>
   bool reaches(const T *pointer, uint64_t count = 1) const {
     const auto first = reinterpret_cast<uint64_t>(pointer);
@@ -46,7 +46,7 @@ class TableReader {
     const Region *const region = find_region(address, address + 1);
     return region != nullptr && region->executable;
   }
-  // Reads a string of at most `limit` characters that ends inside the table's memory.
+  // Reads a string of at most `limit` characters. Returns false if it does not end in the table.
   bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
     if (!reaches(pointer)) return false;
     uint64_t most = limit + 1;
@@ -57,9 +57,9 @@ class TableReader {
     *out = {pointer, strnlen(pointer, most)};
     return out->size() < most;
   }
-  // Adds `work`, about one nanosecond per unit, to the cost of checking the table. Returns false if
-  // the total exceeds the limit for a file. Rows of a table may share the data that they point to,
-  // so the file size does not bound the work.
+  // Adds `work` (one unit is about one nanosecond) to the cost of checking the table. Returns false
+  // if the total exceeds the limit for a file. The size of the file does not limit the work,
+  // because several rows of a table may point to the same data.
   bool affords(uint64_t work) const {
     work_ += work;
     return rules_.regions.empty() || work_ <= kMaxWork;

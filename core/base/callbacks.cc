@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of pending callbacks: a linked list behind a lock that is held for a few instructions.
+// The queue of pending callbacks: a linked list, guarded by a lock that is never held for long.
 #include "core/base/callbacks.h"
 
 #include <atomic>
@@ -18,8 +18,8 @@ struct OwedCallback::Node {
 
 namespace {
 
-// `last` is only a hint for the end of the list. A child process that was forked during an append
-// continues the search from there.
+// `last` is only a hint for the end of the list: a child process that was forked during an append
+// searches for the end from `last` on.
 struct Queue {
   ForkLock lock;
   std::atomic<OwedCallback::Node *> first{nullptr};

@@ -9,14 +9,14 @@
 
 namespace gufunc::base {
 
-// Restores errno, and defers cancellation of the thread (pthread_cancel) to the end of the scope.
-// Code that reaches a cancellation point (file access, a wait, a driver, a function of the program)
-// must be in such a scope, because drivers and destructors cannot be unwound.
-// docs/decisions/0017-cancellation.md.
+// Saves errno and disables cancellation of the thread (pthread_cancel), and restores both at the
+// end of the scope. Code that may reach a cancellation point (file access, a wait, a driver, a
+// function of the program) must run in such a scope, because drivers and destructors cannot be
+// unwound. See docs/decisions/0017-cancellation.md.
 class CallerState {
  public:
   CallerState() : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_); }
-  // A thread with asynchronous cancellation is unwound from here.
+  // noexcept(false), because a thread with asynchronous cancellation is unwound from here.
   ~CallerState() noexcept(false) {
     errno = errno_;
     pthread_setcancelstate(cancel_, nullptr);

@@ -7,7 +7,7 @@
 
 namespace gufunc::base {
 
-// Each function returns false if the result does not fit. `*out` is then unspecified.
+// Each checked_ function returns false if the result does not fit in T. `*out` is then unspecified.
 template <class T>
 [[nodiscard]] constexpr bool checked_add(T a, T b, T *out) {
   return !__builtin_add_overflow(a, b, out);
@@ -21,23 +21,22 @@ template <class T>
   return !__builtin_mul_overflow(a, b, out);
 }
 
-// The functions below are defined for all values, because the strides of arrays without elements
-// are arbitrary.
+// The functions below accept all values, because empty arrays may have arbitrary strides.
 
-// Whether outer = inner * extent, without overflow.
+// Returns whether outer == inner * extent. Returns false if the product overflows.
 constexpr bool is_product(int64_t outer, int64_t inner, int64_t extent) {
   int64_t product = 0;
   return checked_mul(inner, extent, &product) && product == outer;
 }
-// |x|, also for INT64_MIN.
+// Returns |x|. Defined for INT64_MIN, too.
 constexpr uint64_t magnitude(int64_t x) {
   return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
-// -x; INT64_MIN stays unchanged.
+// Returns -x, or INT64_MIN if x is INT64_MIN.
 constexpr int64_t negated(int64_t x) {
   return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
 }
-// The byte offset of element `index` along a stride, modulo 2^64.
+// Returns the byte offset of element `index` along an axis with this stride, modulo 2^64.
 constexpr uint64_t offset_of(int64_t stride, int64_t index) {
   return static_cast<uint64_t>(stride) * static_cast<uint64_t>(index);
 }

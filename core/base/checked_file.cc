@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are examined through the open descriptor and never by path again, so the file that was
-// checked is the file that is used.
+// A file is examined only through its open descriptor, never again by its path. The file that was
+// checked is therefore the file that is used.
 #include "core/base/checked_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are opened once and then examined through the open descriptor.
+// Files that are opened once and examined only through the open descriptor.
 #ifndef GUFUNC_CORE_BASE_CHECKED_FILE_H
 #define GUFUNC_CORE_BASE_CHECKED_FILE_H
 
@@ -31,7 +31,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Identifies a file independently of its names. A file that was replaced has another identity.
+// Identifies a file independently of its names. A file that replaces another one
+// under the same name has another identity.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -49,7 +50,7 @@ struct CheckedFile {
 };
 
 // Opens a file for reading. Does not block on a FIFO and does not open devices.
-// Errors  GUF_E_IO <= it cannot be opened, or is not a regular file
+// Errors  GUF_E_IO <= the file cannot be opened, or is not a regular file
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
 
 // The bytes of a file, mapped for reading.
@@ -59,7 +60,7 @@ class MappedBytes {
   MappedBytes(const MappedBytes &) = delete;
   MappedBytes &operator=(const MappedBytes &) = delete;
   ~MappedBytes();
-  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty;  GUF_E_NO_MEMORY <= not enough address space
+  // Errors  GUF_E_IO;  GUF_E_BAD_FILE <= empty file;  GUF_E_NO_MEMORY <= not enough address space
   guf_status map(const char *path, const CheckedFile &file, guf_error *error);
   std::span<const std::byte> bytes() const { return bytes_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads headers and notes by copying each field, because the file is untrusted: data may be
-// misaligned or outside the file until it is checked.
+// Copies each field of a header or note before it is read, because the file is untrusted: until a
+// field has been checked, it may be misaligned or outside the file.
 #include "core/base/elf_file.h"
 
 #include <elf.h>
@@ -22,7 +22,7 @@ constexpr uint16_t kHostMachine = EM_RISCV;
 #error "name the ELF machine of this processor"
 #endif
 
-// Copies a T from `bytes` at `offset`. Returns false if it is not inside.
+// Copies a T from `bytes` at `offset`. Returns false if `bytes` ends before the end of the T.
 template <class T>
 [[nodiscard]] bool read_at(std::span<const std::byte> bytes, uint64_t offset, T *out) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader of untrusted 64-bit little-endian ELF files: segments and notes, no code.
+// Reader of untrusted 64-bit little-endian ELF files. It reads segments and notes only.
 #ifndef GUFUNC_CORE_BASE_ELF_FILE_H
 #define GUFUNC_CORE_BASE_ELF_FILE_H
 
@@ -12,37 +12,37 @@
 
 namespace gufunc::base {
 
-// A byte range of a file. It is always inside the file.
+// A byte range that is always inside the file.
 struct FileRange {
   uint64_t offset = 0;
   uint64_t size = 0;
 };
 
-// A read-only view of an ELF image in memory; borrows the bytes.
+// A read-only view of an ELF image in memory. The bytes are borrowed.
 class ElfFile {
  public:
   static constexpr size_t kMaxSegments = 64;
 
   // Checks the magic, class, byte order, type ET_DYN, the host's machine, the header sizes, and
   // that every program header is inside the file.
-  // Errors  GUF_E_BAD_FILE <= any of them is wrong; the message names the field
+  // Errors  GUF_E_BAD_FILE <= a check fails; the message names the field
   static guf_status open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error);
 
-  // Runs open()'s checks of the header on the first bytes of a file, for callers that have not read
-  // the rest.
+  // Applies open()'s checks of the header to the first bytes of a file, so that callers can reject
+  // a file before they read the rest.
   // Errors  GUF_E_BAD_FILE <= as open()
   static guf_status check_start(std::span<const std::byte> start, uint64_t file_size,
                                 guf_error *error);
 
-  // The PT_LOAD ranges, in file order.
+  // The file ranges of the PT_LOAD segments, in file order.
   std::span<const FileRange> loads() const { return {loads_, nloads_}; }
 
   // Finds the note with owner `name` and type `type` in the PT_NOTE segments. Returns false if
-  // there is none or it is malformed.
+  // there is no such note or if it is malformed.
   bool find_note(std::string_view name, uint32_t type, FileRange *out_descriptor) const;
 
-  // The same for the bytes of one PT_NOTE segment. The descriptor's offset is relative to the
-  // segment.
+  // Like find_note, but searches the bytes of one PT_NOTE segment. The offset of the returned
+  // descriptor is relative to the segment.
   static bool find_note_in(std::span<const std::byte> segment, std::string_view name, uint32_t type,
                            FileRange *out_descriptor);
 

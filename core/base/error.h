@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors: functions return a status and write the details once into the caller's guf_error.
+// Error reporting: a function returns a status and writes the details into the caller's guf_error.
 #ifndef GUFUNC_CORE_BASE_ERROR_H
 #define GUFUNC_CORE_BASE_ERROR_H
 
 #include <gufunc/status.h>
 
-// Returns from the enclosing function if the status is not GUF_OK. The details were written where
-// the error was detected.
+// Returns from the enclosing function if the status is not GUF_OK. The guf_error is not written
+// again: the function that detected the error has filled it.
 #define GUF_TRY(expression)                              \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -17,26 +17,26 @@
 
 namespace gufunc::base {
 
-// No single argument or axis is at fault.
+// Value of `argument` or `axis` for errors that concern no single argument or axis.
 inline constexpr int kNone = -1;
 
-// Writes the details into `error` and returns `status`. Writes nothing if `error` is NULL or its
-// struct_size is wrong. The message is valid UTF-8 and is truncated before a character that does
-// not fit. Allocates nothing.
+// Writes the details into `error` and returns `status`. Writes nothing if `error` is NULL
+// or its struct_size is wrong. The message is valid UTF-8 and is truncated before a
+// character that does not fit. Allocates nothing.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] guf_status fail(guf_error *error,
                                                                         guf_status status,
                                                                         int argument, int axis,
                                                                         const char *format, ...);
 
-// The same with an error code of the operating system or of a vendor's driver.
+// Like fail(), and records an error code of the operating system or of a vendor's driver.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 6, 7)]] guf_status fail_native(
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
 
-// Converts a message that other code wrote (a plugin, a hook) to valid UTF-8.
+// Makes a message that other code wrote (a plugin, a hook) valid UTF-8.
 [[gnu::cold, gnu::noinline]] void make_utf8(guf_error *error);
 
-// A bounded text buffer for messages that contain lists. Text that exceeds it is dropped.
+// A bounded text buffer for messages that contain lists. Text beyond its capacity is dropped.
 class Text {
  public:
   [[gnu::format(printf, 2, 3)]] Text &add(const char *format, ...);

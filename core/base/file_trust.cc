@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file is checked through its open descriptor. The directories are checked along the path that
-// the kernel reports for the descriptor, which contains no symbolic links.
+// the operating system reports for the descriptor, because this path contains no symbolic links.
 #include "core/base/file_trust.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@
 namespace gufunc::base {
 namespace {
 
-constexpr uid_t kUnmappedUser = 65534;  // reported by the kernel for owners outside the namespace
+constexpr uid_t kUnmappedUser = 65534;  // reported for owners outside the user namespace
 
 enum class PathPart { kFile, kFolder, kAbove };
 

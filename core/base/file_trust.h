@@ -7,9 +7,9 @@
 
 namespace gufunc::base {
 
-// Trusted owners are root, the effective user and the owner of the library's own file. Group write
-// permission is acceptable only in processes without privileges, for root's group and the two
-// groups here.
+// The owners and groups that a process trusts. Trusted owners are root, the effective user and the
+// owner of the library's own file. Group write permission is acceptable only in a process without
+// privileges, and only for root's group, the effective group and the library's group.
 struct TrustRule {
   uid_t effective_user = 0;
   uid_t library_owner = 0;
@@ -18,13 +18,13 @@ struct TrustRule {
   gid_t library_group = 0;
 };
 
-// Checks the open file, its directory and all directories above it, at the file's current location,
-// without symbolic links.
-//   Owner      must be a trusted owner. A process without privileges also accepts, above the
-//              directory of the file, owners that its user namespace does not map.
-//   Writers    nobody else; in a process without privileges also the groups of the rule. Above the
-//              directory of the file, a sticky directory such as /tmp may be writable for all,
-//              because the entry below it has a trusted owner.
+// Checks the owner and the write permissions of the open file, of its directory and of all
+// directories above, along the file's current path without symbolic links.
+//   Owner      must be a trusted owner. For directories above the file's own directory, a process
+//              without privileges also accepts owners that its user namespace does not map.
+//   Writers    must be the owner alone, or, in a process without privileges, also a group of the
+//              rule. A sticky directory such as /tmp, above the file's own directory, may be
+//              writable for all, because the entry in it on the path has a trusted owner.
 // Errors  GUF_E_UNTRUSTED <= a check fails; the message names the entry;  GUF_E_IO
 guf_status check_trust(const char *path, const CheckedFile &file, const TrustRule &rule,
                        guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fork detection with a wipe-on-fork page. Kernels without MADV_WIPEONFORK (before Linux 4.14) use
-// a handler of fork() that clears the word, which does not detect a raw clone().
+// Fork detection with a page that the kernel clears in a forked child (MADV_WIPEONFORK). Before
+// Linux 4.14, a handler of fork() clears the word instead, which does not detect a raw clone().
 #include "core/base/fork.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<uint32_t> always_zero{0};
 constinit std::atomic<uint32_t> handler_word{0};
-// Ordinary memory: the child sees the parent's last number and uses the next.
+// Not cleared by a fork: the child continues with the next number after the parent's last one.
 constinit std::atomic<uint32_t> last_epoch{0};
 
 void wipe_handler_word() {
@@ -38,7 +38,7 @@ std::atomic<uint32_t> *make_word() {
 constinit std::atomic<std::atomic<uint32_t> *> fork_word{&always_zero};
 
 uint32_t fork_epoch_slow() {
-  // Two threads may each map a page. The second one stays unused.
+  // Two threads may each map a page. One of the pages then stays unused.
   std::atomic<uint32_t> *word = fork_word.load(std::memory_order_acquire);
   if (word == &always_zero) {
     std::atomic<uint32_t> *const made = make_word();

@@ -9,30 +9,30 @@
 namespace gufunc::base {
 
 namespace internal {
-// Points to a word that the kernel clears in a forked child. Before the first use it points to a
-// word that is always 0.
+// Points to a word that the kernel clears in a forked child; initially to a word that is always 0.
 extern std::atomic<std::atomic<uint32_t> *> fork_word;
 uint32_t fork_epoch_slow();
 }  // namespace internal
 
-// Returns a number that differs between a process and its forked children and is never 0. Takes
-// about 0.7 ns. Objects store the number of the process that created them. A different number means
-// that the object's driver state or threads do not exist in this process.
+// Returns a number that is never 0 and differs between a process and its forked children. Takes
+// about 0.7 ns. An object stores the number of the process that created it. If the stored number
+// differs from the current one, the object's driver state and threads do not exist in this process.
 inline uint32_t fork_epoch() {
   const uint32_t epoch =
       internal::fork_word.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
   return __builtin_expect(epoch != 0, 1) ? epoch : internal::fork_epoch_slow();
 }
 
-// A lock to hold for a few instructions. If another thread held it during a fork, the child takes
-// it over. The guarded data must therefore be consistent after every single store.
+// A lock that is held for a few instructions only. If a fork happens while another
+// thread holds the lock, the child can acquire it all the same. The guarded data must
+// therefore be consistent after every single store.
 class ForkLock {
  public:
   void lock();
   void unlock() { owner_.store(0, std::memory_order_release); }
 
  private:
-  std::atomic<uint32_t> owner_{0};  // the epoch of the holder; 0 if free
+  std::atomic<uint32_t> owner_{0};  // the fork epoch of the owner; 0 if free
 };
 
 }  // namespace gufunc::base

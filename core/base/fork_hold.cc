@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One word counts the holders and the waiting or running forks. A fork waits for a bounded time,
-// because a holder may itself wait for the forking thread, in the loader's lock or in a driver's.
+// One word counts the ForkHold objects and the waiting or running forks. A fork waits for a bounded
+// time only, because a thread with a ForkHold may itself wait for a lock that the forking thread
+// holds (the loader's or a driver's).
 #include "core/base/fork_hold.h"
 
 #include <pthread.h>
@@ -14,9 +15,9 @@ namespace {
 
 constexpr uint32_t kOneFork = 1U << 16;
 constexpr long kNapNanoseconds = 100'000;
-constexpr int kMostNaps = 100'000;  // ten seconds
+constexpr int kMostNaps = 100'000;  // ten seconds in total
 
-// Holders in the lower half, forks in the upper half.
+// The lower 16 bits count the ForkHold objects, the upper 16 bits count the forks.
 constinit std::atomic<uint32_t> fork_state{0};
 constinit thread_local uint32_t own_holds = 0;
 
@@ -37,14 +38,14 @@ void after_fork_in_parent() {
   fork_state.fetch_sub(kOneFork, std::memory_order_acq_rel);
 }
 
-// In the child only the forking thread exists.
+// Keeps only the ForkHold objects of the forking thread, the only thread in the child.
 void after_fork_in_child() {
   fork_state.store(own_holds, std::memory_order_release);
 }
 
-// Runs when the library is loaded, because a handler registered during a fork() does not run for
-// that fork(), which would then not wait for the first holder. If registration fails for lack of
-// memory, forks do not wait at all.
+// Registers the handlers when the library is loaded. A handler that is registered during a fork()
+// does not run for that fork(), so a later registration would miss a fork() that runs at the same
+// time. If registration fails for lack of memory, forks do not wait at all.
 [[gnu::constructor]] void register_handlers() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -52,7 +53,7 @@ void after_fork_in_child() {
 }  // namespace
 
 ForkHold::ForkHold() {
-  if (own_holds++ > 0) {  // a fork already waits for this thread
+  if (own_holds++ > 0) {  // does not wait for a fork, which already waits for this thread
     fork_state.fetch_add(1, std::memory_order_acq_rel);
     return;
   }

@@ -5,10 +5,11 @@
 
 namespace gufunc::base {
 
-// While an object exists, a fork() in another thread waits, for at most ten seconds. Otherwise a
-// child that starts with the dynamic loader's lists half updated would hang in its own dlopen.
-// Several threads may hold at once, and one thread several times. A fork() in a holding thread does
-// not wait for itself. Use it only for rare and slow work. It does not see a raw clone().
+// While a ForkHold exists, a fork() in another thread waits, for at most ten seconds.
+// Without the wait, a child could start with half-updated lists of the dynamic loader and
+// hang in its own dlopen. Several threads may have a ForkHold at once, and one thread may
+// have several. A fork() in a thread that has one does not wait for it. Use ForkHold only
+// for rare and slow work. It does not delay a raw clone().
 class ForkHold {
  public:
   ForkHold();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log ring. It has fixed lines, and the oldest line is lost first.
+// A ring of log lines with a fixed size. A new line replaces the oldest line when the ring is full.
 #include "core/base/log.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void log_text(LogLevel level, const char *message) {
 }
 
 void log(LogLevel level, const char *format, ...) {
-  char text[kLogWidth + 3];  // a character cut here would not fit anyway
+  char text[kLogWidth + 3];  // a character cut at the end would not fit anyway
   va_list args;
   va_start(args, format);
   const int written = std::vsnprintf(text, sizeof text, format, args);

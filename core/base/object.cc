@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle table. A handle is slot index << 32 | generation << 8 | kind, XOR a cookie of this
-// copy of the library. Slabs are never unmapped, so the slot of a stale handle can always be read.
-// A slot whose generations are exhausted is retired.
+// The handle table. A handle is (slot index << 32 | generation << 8 | kind) XOR a cookie of this
+// copy of the library. Slots are allocated in slabs that are never freed, so the slot of a stale
+// handle can always be read. A slot whose generations are exhausted is never used again.
 #include "core/base/object.h"
 
 #include <mutex>
@@ -12,8 +12,8 @@
 
 namespace gufunc::base {
 
-// Objects whose release is deferred: a lock-free stack that any thread may push to.
-class Graveyard {
+// Unreferenced objects that collect() will free: a lock-free stack that any thread may push to.
+class DeferredReleases {
  public:
   static void push(Object *object) {
     object->next_dead_ = top_.load(std::memory_order_relaxed);
@@ -29,8 +29,7 @@ class Graveyard {
 
 namespace {
 
-// state = stamp << 32 | count of external references. stamp = generation << 8 | kind, as in the
-// handle.
+// state = stamp << 32 | external references. stamp = generation << 8 | kind, as in the handle.
 struct Slot {
   std::atomic<uint64_t> state{0};
   std::atomic<Object *> object{nullptr};
@@ -61,18 +60,18 @@ constexpr bool used_up(uint32_t stamp) {
 std::atomic<Slot *> slabs[kMaxSlabs];
 std::atomic<uint32_t> nslots{0};
 
-// Guards growth and the free list only. Lookup, retain and release do not lock.
+// Guards the growth of the table and the free list. Lookup, retain and release do not lock.
 struct Growth {
-  ForkLock mutex;  // a child forked meanwhile continues with its own copy
+  ForkLock mutex;  // a child that is forked while it is locked continues with its own copy
   std::vector<uint32_t> free;
 };
 Growth &growth() {
   alignas(Growth) static char place[sizeof(Growth)];
-  static Growth *const instance = new (place) Growth;  // immortal: not destroyed at exit
+  static Growth *const instance = new (place) Growth;  // never destroyed, as it is used during exit
   return *instance;
 }
 
-// A value that differs between two copies of the library in one process, and between processes.
+// Returns a value that differs between copies of the library in one process, and between processes.
 uint64_t cookie() {
   static const uint64_t value =
       (reinterpret_cast<uint64_t>(&slabs) * 0x9E3779B97F4A7C15ULL) | (1ULL << 63);
@@ -85,8 +84,7 @@ const uint64_t kCookie = cookie();
   return slabs[index >> kSlabBits].load(std::memory_order_relaxed) + (index & (kSlabSize - 1));
 }
 
-// Returns the slot of a live handle with a current stamp, and the state that was read; else
-// nullptr.
+// Returns the slot of a live handle and the state read from it, or nullptr for other handles.
 [[gnu::always_inline]] inline Slot *live_slot(uint64_t handle, Kind kind, uint64_t *out_state) {
   const uint64_t bits = handle ^ kCookie;
   Slot *const slot = slot_at(static_cast<uint32_t>(bits >> 32));
@@ -128,7 +126,7 @@ uint32_t take_slot(Kind kind, Object *object) {
 void give_back_slot(uint32_t index) {
   Slot *const slot = slot_at(index);
   slot->object.store(nullptr, std::memory_order_relaxed);
-  if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // retired
+  if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // never used again
   Growth &table = growth();
   const std::lock_guard<ForkLock> lock(table.mutex);
   table.free.push_back(index);
@@ -136,16 +134,16 @@ void give_back_slot(uint32_t index) {
 
 }  // namespace
 
-// Access to the slot number of an object.
+// Gives the handle table access to Object::slot_, which is private.
 struct Handles {
   static std::atomic<uint32_t> &slot(Object *object) { return object->slot_; }
 };
 
 void Object::drop() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Graveyard::push(this);
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) DeferredReleases::push(this);
 }
 
-void Graveyard::empty() {
+void DeferredReleases::empty() {
   // A destructor drops the references that its object held, which may push further objects.
   while (top_.load(std::memory_order_relaxed) != nullptr) {
     Object *dead = top_.exchange(nullptr, std::memory_order_acquire);
@@ -160,7 +158,7 @@ void Graveyard::empty() {
 }
 
 void collect() {
-  Graveyard::empty();
+  DeferredReleases::empty();
 }
 
 uint64_t publish(Object *object, bool immortal) {
@@ -178,7 +176,7 @@ uint64_t publish(Object *object, bool immortal) {
     Slot *const slot = slot_at(index - 1);
     uint64_t state = slot->state.load(std::memory_order_acquire);
     if (used_up(stamp_of(state)) && count_of(state) == 0) {
-      // retired: use another slot
+      // This slot has no generation left, so the object needs another slot.
       place.compare_exchange_strong(index, 0, std::memory_order_acq_rel);
       continue;
     }

@@ -11,7 +11,7 @@
 
 namespace gufunc::base {
 
-// The kind of an object. The values are part of the bits of every handle.
+// The kind of an object. Every handle contains the value.
 enum class Kind : uint8_t {
   kContext = 1,
   kDevice = 2,
@@ -26,11 +26,10 @@ enum class Kind : uint8_t {
   kAutomatic = 11,  // also a device, see backend::AutomaticDevice
 };
 
-const char *kind_name(Kind kind);  // "array"
+const char *kind_name(Kind kind);  // a name for messages, such as "array"
 
-// Base class of everything that has a handle. A new object has one internal reference, which
-// belongs to its creator. Internal references form no cycles (array -> storage, plan -> ufunc ->
-// module).
+// Base class of everything that has a handle. A new object has one internal reference, which its
+// creator owns. Internal references form no cycles (array -> storage, plan -> ufunc -> module).
 class Object {
  public:
   explicit Object(Kind kind) : kind_(kind) {}
@@ -40,9 +39,9 @@ class Object {
 
   Kind kind() const { return kind_; }
   void keep() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Adds a reference unless the last one is gone. For registries that point to an object without
-  // retaining it. The object's destructor must first remove it from the registry, under the lock
-  // that guards this call.
+  // Adds a reference, and returns false if the last reference is already gone. For registries that
+  // point to an object without owning a reference. The object's destructor must first remove the
+  // object from the registry, under the lock that guards this call.
   bool try_keep() {
     uint32_t seen = references_.load(std::memory_order_relaxed);
     while (seen != 0) {
@@ -50,12 +49,11 @@ class Object {
     }
     return false;
   }
-  // Drops a reference. Never blocks and frees nothing: the last drop queues the object for
-  // `collect`.
+  // Drops a reference. Never blocks or frees: the last drop queues the object for collect().
   void drop();
 
  private:
-  friend class Graveyard;
+  friend class DeferredReleases;
   friend struct Handles;
   const Kind kind_;
   std::atomic<uint32_t> references_{1};
@@ -93,29 +91,28 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Costs one load if there are none. It is called
-// where freeing is allowed (where objects are created, in poll, trim and shutdown), but never by a
-// release. Destructors may call drivers and queue callbacks.
+// Frees the objects whose last reference is gone. Costs one load if there are none. Functions that
+// may free memory call it (those that create objects, poll, trim and shutdown), but a release never
+// does. Destructors may call drivers and queue callbacks.
 void collect();
 
-// Adds one external reference and returns the handle. The first publication adds an internal
-// reference that the last release drops. Throws std::bad_alloc. Release ignores the handles of
-// immortal objects (devices).
+// Adds one external reference and returns the handle. The first call for an object also adds an
+// internal reference, which the last release drops. Throws std::bad_alloc. release() has no effect
+// on the handle of an immortal object (a device).
 uint64_t publish(Object *object, bool immortal = false);
 
-// Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns. Adds no
-// reference.
+// Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns.
 Object *find(uint64_t handle, Kind kind);
 
-// Adds or drops one external reference. Returns false if this is not a live handle of this kind.
+// Add or drop one external reference. Return false if `handle` is not a live handle of this kind.
 bool retain(uint64_t handle, Kind kind);
 bool release(uint64_t handle, Kind kind);
 
-// Fails with GUF_E_HANDLE: `parameter` is not a live handle of this kind.
+// Returns GUF_E_HANDLE with the message that `parameter` is not a live handle of this kind.
 [[gnu::cold, gnu::noinline]] guf_status fail_handle(const char *parameter, Kind kind,
                                                     guf_error *error);
 
-// find() for the C API layer, with typed handles and an error message.
+// Like find(), with typed handles and an error message. For the C API layer.
 template <class T, class HandleType>
 guf_status find_object(HandleType handle, const char *parameter, T **out, guf_error *error) {
   *out = static_cast<T *>(find(reinterpret_cast<uint64_t>(handle), T::kKind));

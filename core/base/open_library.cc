@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader opens /proc/PID/fd/N, so it maps exactly the file that was checked.
+// Libraries are opened as /proc/PID/fd/N, so the dynamic loader maps exactly the file that was
+// checked.
 //
-// Debuggers and the symbolizers of sanitizers open the same name later, from another process. The
-// name therefore contains the number of this process instead of "self", and a descriptor number
-// that the process is unlikely to reuse: opening a pipe by this name would block forever.
+// Debuggers and the symbolizers of sanitizers open the same name later, from another
+// process. The name therefore contains the number of this process instead of "self". The
+// descriptor number is one that the process is unlikely to reuse, because a debugger that
+// opens a pipe by this name would block forever.
 //
-// The loader identifies libraries by name first. A second file with a descriptor number that was
-// used before would silently return the first library again. Each call therefore spells the path
-// differently, with "//" or "/./" for each bit of a counter.
+// The loader first compares the names of libraries. A second file with a reused descriptor number
+// would silently return the first library again. Each call therefore spells the path differently,
+// with "//" or "/./" for each bit of a counter.
 #include "core/base/open_library.h"
 
 #include <dlfcn.h>
@@ -43,7 +45,7 @@ class HighDescriptor {
   explicit HighDescriptor(int descriptor) : original_(descriptor) {
     rlimit limit = {};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    // The limit of 960 keeps the kernel's descriptor table small: it grows with the highest number.
+    // At most 960, because the kernel's descriptor table grows with the highest number.
     const rlim_t lowest = std::min<rlim_t>(limit.rlim_cur / 8 * 7, 960);
     duplicate_ = fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(lowest));
   }
@@ -53,7 +55,7 @@ class HighDescriptor {
   HighDescriptor(const HighDescriptor &) = delete;
   HighDescriptor &operator=(const HighDescriptor &) = delete;
 
-  // The original descriptor if no higher number was available.
+  // Returns the original descriptor if no higher number was available.
   int get() const { return duplicate_ >= 0 ? duplicate_ : original_; }
 
  private:
@@ -77,8 +79,7 @@ guf_status explain_refusal(const std::string &name, int code, const char *path, 
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
                       "the dynamic loader has no memory for %s", path);
   }
-  // The loader's message begins with the name of the file, here a /proc path that means nothing to
-  // users.
+  // The loader's message begins with a /proc path, which is removed because it does not help users.
   const std::string_view text(reason);
   const size_t skip = text.starts_with(name + ": ") ? name.size() + 2 : 0;
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls dlopen for a file that was opened and checked before.
+// Calls dlopen for a file that was opened and checked before, and dlclose.
 #ifndef GUFUNC_CORE_BASE_OPEN_LIBRARY_H
 #define GUFUNC_CORE_BASE_OPEN_LIBRARY_H
 
@@ -7,11 +7,11 @@
 
 namespace gufunc::base {
 
-// Maps the file behind `descriptor` with RTLD_NOW, RTLD_LOCAL and `flags` (RTLD_NODELETE). Runs its
-// constructors and restores the thread's floating-point control afterwards. `path` is used in
-// messages only. The descriptor may be closed afterwards. A fork() in another thread waits until
-// the call returns.
-// Errors  GUF_E_BAD_FILE <= the dynamic loader rejects the file; the message has its reason
+// Loads the library behind `descriptor` with RTLD_NOW, RTLD_LOCAL and `flags` (RTLD_NODELETE).
+// Runs its constructors and restores the thread's floating-point control afterwards. `path` is
+// used in messages only. The caller may close the descriptor after the call. A fork() in
+// another thread waits until the call returns.
+// Errors  GUF_E_BAD_FILE <= the dynamic loader rejects the file; the message contains its reason
 //         GUF_E_NO_MEMORY <= the dynamic loader is out of memory
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error);
 

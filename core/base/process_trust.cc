@@ -55,8 +55,8 @@ std::string missing_proc() {
 }
 
 TrustRule process_trust() {
-  // If the privileges come from setgid or file capabilities, the effective user is the user who
-  // started the program, and is not trusted.
+  // If the privileges are due to setgid or file capabilities, the effective user is the user who
+  // started the program, whom the process must not trust.
   const bool is_stranger = process_is_privileged() && geteuid() == getuid();
   TrustRule rule;
   rule.privileged = process_is_privileged();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error paths of struct_size.h, out of line.
+// The error paths of struct_size.h, which are kept out of line.
 #include "core/base/struct_size.h"
 
 namespace gufunc::base {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs with a struct_size field: compatibility with callers of other versions of the library.
+// Compatibility of structs with a struct_size field between versions of the library.
 #ifndef GUFUNC_CORE_BASE_STRUCT_SIZE_H
 #define GUFUNC_CORE_BASE_STRUCT_SIZE_H
 
@@ -10,23 +10,23 @@
 
 namespace gufunc::base {
 
-// Size of T in the first version that had it. A struct that has grown specialises this with its old
-// size.
+// Size of T in the first version of the library that contained it. If a struct has grown since, a
+// specialisation contains its old size.
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
-// Larger than any struct, so a larger struct_size was never initialised.
+// Larger than any struct: a struct_size above this was never initialised.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
-// `name`: the name of the caller's argument, for error messages.
+// Checks the struct_size of a caller's struct. `name` is the caller's argument, for error messages.
 // Errors  GUF_E_ARG    <= in is NULL
 //         GUF_E_STRUCT <= size out of range, or a nonzero byte beyond `known`
 guf_status check_struct(const void *in, const char *name, uint32_t first, uint32_t known,
                         guf_error *error);
 
-// Reads a caller's struct as this version's T. A struct of equal size is used in place. A smaller
-// one (at least the first version's size) is copied into `buffer` and extended with zeros. A larger
-// one must be zero beyond sizeof(T).
+// Reads a caller's struct as this version's T. A struct of the same size is used in place. A
+// smaller struct (of at least the first version's size) is copied into `buffer` and extended with
+// zeros. In a larger struct, all bytes beyond sizeof(T) must be zero.
 // Errors  as check_struct
 template <class T>
 guf_status read_struct(const T *in, const char *name, T *buffer, const T **out, guf_error *error) {
@@ -46,8 +46,8 @@ guf_status read_struct(const T *in, const char *name, T *buffer, const T **out, 
   return GUF_OK;
 }
 
-// Writes `value` to a caller's struct, truncated to the caller's struct_size, with zeros after the
-// fields that this version has. Does not change struct_size. Writes nothing on failure.
+// Writes `value` to a caller's struct, truncated to the caller's struct_size. Bytes beyond this
+// version's fields become zero. Does not change struct_size. Writes nothing on failure.
 // Errors  GUF_E_ARG <= out is NULL
 //         GUF_E_STRUCT <= size below the first version's, or not initialised
 template <class T>

@@ -21,7 +21,7 @@ size_t utf8_length(const char *bytes, size_t left) {
   for (size_t k = 1; k < length; ++k) {
     if ((at(k) & 0xC0U) != 0x80U) return 0;
   }
-  // Overlong encodings, surrogates, and code points beyond U+10FFFF.
+  // Reject overlong encodings, surrogates, and code points beyond U+10FFFF.
   if (lead == 0xE0 && at(1) < 0xA0) return 0;
   if (lead == 0xED && at(1) >= 0xA0) return 0;
   if (lead == 0xF0 && at(1) < 0x90) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid UTF-8 in messages that contain arbitrary bytes from names, paths and texts.
+// Helpers that keep messages valid UTF-8 although names, paths and texts contain arbitrary bytes.
 #ifndef GUFUNC_CORE_BASE_UTF8_H
 #define GUFUNC_CORE_BASE_UTF8_H
 
@@ -8,17 +8,18 @@
 
 namespace gufunc::base {
 
-// Returns the number of bytes of the character that begins at `bytes`, of which `left` may be read,
-// or 0 if no valid character begins there.
+// Returns the number of bytes of the character that begins at `bytes`, or 0 if no valid character
+// begins there. Reads at most `left` bytes.
 size_t utf8_length(const char *bytes, size_t left);
 
-// Copies a text and a NUL to `to`, which has `capacity` bytes, at least 1. Bytes that are not UTF-8
-// are written as \xNN. The copy is truncated before the first character or escape that does not
-// fit. Returns the length of the copy.
+// Copies `text` and a terminating NUL to `to`, which has room for `capacity` bytes (at least 1).
+// Bytes that are not UTF-8 are written as \xNN. The copy is truncated before the first character or
+// escape that does not fit. Returns the length of the copy.
 size_t copy_utf8(char *to, size_t capacity, std::string_view text);
 
-// Returns the length of the prefix of a text that has at most `most` bytes and does not split a
-// character. `most` must fit in an int. For messages that quote the beginning of a text ("%.*s").
+// Returns the length of the longest prefix of `text` that has at most `most`
+// bytes and does not split a character. `most` must fit in an int. For messages
+// that quote the beginning of a text ("%.*s").
 int utf8_prefix(std::string_view text, size_t most);
 
 }  // namespace gufunc::base

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the loop dimensions: NumPy's broadcasting over the inputs, the given outputs and the
-// mask.
+// Computes the loop dimensions: NumPy's broadcasting of the inputs, the given outputs and the mask.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -19,8 +18,9 @@ struct Extents {
   const int64_t *shape;
 };
 
-// PERF. Writes whole groups of four, so that a short list costs one vector store that later loads
-// can forward from. std::fill_n and memset of a varying or larger size cost 5 of 105 ns of a call.
+// PERF. Writes whole groups of four elements, so that a short list needs one vector store,
+// from which later loads can be forwarded. std::fill_n and memset with a variable or
+// larger size cost 5 of the 105 ns of a call.
 template <class T>
 void fill_groups(T *to, int32_t count, T value) {
   const T group[4] = {value, value, value, value};
@@ -33,10 +33,10 @@ Extents loop_extents(const op::CallView &call, const LoopShape &loop, int32_t op
   return {layout.ndim - loop.core_ndim[operand], layout.shape};
 }
 
-// Writes a shape of `count` extents as nditer spells it. Leading unknown extents (-1) are omitted,
-// other unknown extents are "newaxis", and a comma follows the last extent only if it is the only
-// one. With keepdims= the outputs together may have any number of extents, so extents are not
-// stored.
+// Writes a shape of `count` extents in the notation of nditer's messages: leading unknown extents
+// (-1) are omitted, other unknown extents are "newaxis", and a comma follows the last extent only
+// if it is the only one. The extents are written one by one, because with keepdims= the outputs
+// together may have any number of them.
 class ShapeText {
  public:
   ShapeText(int32_t count, base::Text *text) : text_(*text), count_(count) { text_.add("("); }
@@ -63,7 +63,7 @@ class ShapeText {
   bool begun_ = false;
 };
 
-// Appends the operand's shape as the caller passed it.
+// Appends the operand's shape in the caller's order of axes.
 void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t operand,
                      base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -74,7 +74,7 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   text->add_shape(given, layout.ndim);
 }
 
-// Appends an operand as NumPy does for gufuncs: its shape and the part that takes part in the loop.
+// Appends an operand as in NumPy's gufunc messages: its shape, "->", and its part of the loop.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -93,8 +93,8 @@ void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t opera
   text->add(" ");
 }
 
-// Appends the core sizes of all outputs, after one unknown extent per loop dimension. `ncore` is
-// the number of core dimensions of all outputs.
+// Appends one unknown extent per loop dimension, then the core sizes of all outputs. `ncore` is the
+// total number of core dimensions of the outputs.
 void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncore,
                    base::Text *text) {
   const op::Signature &signature = call.ufunc->signature;
@@ -140,7 +140,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                     static_cast<long long>(found));
 }
 
-// `axis` is kNone if the output lacks axes, because then no single axis is at fault.
+// `axis` is kNone if the output has too few axes, because then no single axis is at fault.
 [[gnu::cold, gnu::noinline]] guf_status fail_output(const op::CallView &call, const LoopShape &loop,
                                                     int32_t operand, int32_t axis,
                                                     guf_error *error) {
@@ -165,7 +165,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                     axis, static_cast<long long>(expected), static_cast<long long>(found));
 }
 
-// Broadcasts one operand with the common shape. Returns the axis that does not fit, or kNone.
+// Broadcasts one operand against the common shape. Returns the axis that does not match, or kNone.
 int32_t fold(const Extents &own, LoopShape *loop) {
   const int32_t pad = loop->ndim - own.ndim;
   for (int32_t axis = 0; axis < own.ndim; ++axis) {
@@ -173,13 +173,13 @@ int32_t fold(const Extents &own, LoopShape *loop) {
     const int64_t extent = own.shape[axis];
     if (common == extent || extent == 1) continue;
     if (common != 1) return axis;
-    common = extent;  // not max(): 1 with 0 yields 0
+    common = extent;  // not max(), because 1 and 0 broadcast to 0
   }
   return kNone;
 }
 
-// PERF. Handles the usual call: elementwise, with all operands given, all of one shape, and no
-// mask. Returns false for other calls.
+// PERF. Handles the usual call, which is elementwise and unmasked, with all operands given and of
+// one shape. Returns false for other calls.
 bool fold_alike(const op::CallView &call, LoopShape *loop) {
   const array::Layout &first = call.operand[0].layout;
   for (int32_t i = 1; i < call.noperands; ++i) {
@@ -194,7 +194,7 @@ bool fold_alike(const op::CallView &call, LoopShape *loop) {
   return true;
 }
 
-// With keepdims= the given outputs must have extent 1 on the kept axes.
+// Checks that the given outputs have extent 1 on the axes that keepdims= keeps.
 guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
     if (is_missing(call, i)) continue;
@@ -208,15 +208,14 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Whether an output has axis `axis` of the loop with its full extent. `own` is the output's loop
-// shape.
+// Returns whether an output, of loop shape `own`, contains loop axis `axis` with its full extent.
 bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &own, int32_t axis) {
   const int32_t pad = loop.ndim - own.ndim;
   if (axis >= pad) return own.shape[axis - pad] == loop.extent[axis];
   return call.ufunc->signature.generalized && loop.extent[axis] == 1;
 }
 
-// If several outputs are wrong, NumPy reports the one with the last wrong axis.
+// If several outputs do not match, NumPy reports the one whose mismatching axis is the last.
 [[gnu::cold, gnu::noinline]] guf_status fail_written(const op::CallView &call,
                                                      const LoopShape &loop, guf_error *error) {
   for (int32_t axis = loop.ndim - 1; axis >= 0; --axis) {
@@ -231,8 +230,8 @@ bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &ow
   return GUF_OK;
 }
 
-// Outputs must have the loop's shape, because they are never stretched. As in NumPy, the output of
-// a gufunc may lack leading axes of extent 1.
+// Checks that outputs have the loop's shape, because outputs are never broadcast. As in NumPy, the
+// output of a gufunc may lack leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!call.ufunc->signature.writes(i) || is_missing(call, i)) continue;
@@ -279,7 +278,7 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
     }
   }
   fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
-  // As in NumPy, an extent of 0 does not hide an overflow of the other extents.
+  // As in NumPy, overflow of the other extents is an error even if one extent is 0.
   if (!fits)
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
                       "iterator is too large; the broadcast shape has more than 2^63 - 1 elements");
@@ -330,7 +329,7 @@ guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_
         signature.operand_dims[static_cast<size_t>(signature.core_offset[index] + j)];
     if ((loop.missing >> dim & 1U) == 0) out[axis++] = loop.core_size[dim];
   }
-  while (axis < ndim) out[axis++] = 1;  // keepdims=
+  while (axis < ndim) out[axis++] = 1;  // axes that keepdims= keeps
   *out_ndim = ndim;
   return GUF_OK;
 }

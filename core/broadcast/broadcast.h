@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasting: NumPy's rules for loop dimensions and core dimensions, and the rules that extend a
-// signature.
+// Broadcasting: NumPy's rules for loop and core dimensions, and the rules of signatures.
 #ifndef GUFUNC_CORE_BROADCAST_BROADCAST_H
 #define GUFUNC_CORE_BROADCAST_BROADCAST_H
 
@@ -8,28 +7,28 @@
 
 namespace gufunc::broadcast {
 
-// Computes the loop of a call whose types are resolved. With axes= or axis= the layouts of the
-// operands are replaced by permuted ones, which point into `out` and `call.stride_buffer`. Reads
-// elements only for value rules.
-// Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's texts), or a rule contradicts a size
-//         GUF_E_AXIS, GUF_E_ARG <= axes=, axis=, keepdims=, dims=
-//         GUF_E_VALUE <= the operand of a value rule has several values, or one that is not a size
+// Computes the loop of a call whose types are resolved. With axes= or axis=, the layouts of the
+// operands are replaced by permuted layouts, which point into `out` and `call.stride_buffer`.
+// Elements are read only for value rules.
+// Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's messages), or a rule contradicts a size
+//         GUF_E_AXIS, GUF_E_ARG <= invalid axes=, axis=, keepdims= or dims=
+//         GUF_E_VALUE <= the operand of a value rule has several values, or its value is not a size
 //         GUF_E_DEVICE_MISMATCH <= the operand of a value rule is in device memory
 guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error);
 
-// Writes the shape of an operand as the kernel sees it: the loop extents, then the core sizes.
+// Computes the shape of an operand in the kernel's order: the loop extents, then the core sizes.
 // `out` has GUF_MAX_NDIM entries.
 // Errors  GUF_E_SHAPE <= more than GUF_MAX_NDIM dimensions
 guf_status operand_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
                          int32_t *out_ndim, int64_t *out, guf_error *error);
 
-// Like operand_shape, with the axes in the caller's order (axes=).
+// Like operand_shape, but with the axes in the order that the caller requested with axes=.
 guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t operand,
                         int32_t *out_ndim, int64_t *out, guf_error *error);
 
-// Writes the strides of an output to allocate, for the shape that operand_shape returned. order=
-// has NumPy's meaning: K follows the inputs' strides on the loop dimensions, and core dimensions
-// come last in C order; F is F-contiguous throughout.
+// Computes the strides of an output that the library allocates, for the shape from operand_shape.
+// order= has NumPy's meaning: K follows the inputs' strides in the loop dimensions and places the
+// core dimensions last, in C order; F makes the whole output F-contiguous.
 // Errors  GUF_E_SHAPE <= the size overflows
 guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the sizes of core dimensions: from the inputs, frozen sizes, dims=, rules, the given
-// outputs, and finally the program's hook.
+// Computes the sizes of core dimensions. The sources are, in this order, frozen sizes, the inputs,
+// dims=, the rules, the given outputs, and the program's hook.
 #include <algorithm>
 
 #include "core/base/caller_state.h"
@@ -23,7 +23,7 @@ const op::CoreDim &dim_of(const op::Signature &signature, int32_t dim) {
   return signature.dims[static_cast<size_t>(dim)];
 }
 
-// `j` counts the core dimensions that the operand has.
+// `j` is the position among the core dimensions that are present in the operand.
 guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, int64_t found,
                          int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -37,8 +37,8 @@ guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, i
       signature.text.c_str(), f, w, operand, j, w, f);
 }
 
-// Marks one optional dimension of the operand as missing in all operands. Returns false if the
-// operand has no other optional dimension.
+// Marks the operand's first optional dimension that is not yet missing as missing in all operands.
+// Returns false if the operand has no such dimension.
 bool drop_optional(const op::Signature &signature, int32_t operand, int32_t noperands,
                    LoopShape *loop) {
   for (int32_t j = 0; j < core_count(signature, operand); ++j) {
@@ -55,13 +55,13 @@ bool drop_optional(const op::Signature &signature, int32_t operand, int32_t nope
   return false;
 }
 
-// Merges the core sizes of one operand into the known sizes.
+// Compares the core sizes of one operand with the known sizes, and records new sizes.
 guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *loop,
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const array::Layout &layout = call.operand[operand].layout;
   const int32_t first = layout.ndim - loop->core_ndim[operand];
-  int32_t present = 0;  // core dimensions that the operand has
+  int32_t present = 0;  // number of core dimensions that are present so far
   for (int32_t j = 0; j < core_count(signature, operand); ++j) {
     const int32_t dim = dim_at(signature, operand, j);
     const bool missing = (loop->missing >> dim & 1U) != 0;
@@ -126,8 +126,8 @@ bool ready(const op::DimRule &rule, const LoopShape &loop) {
   });
 }
 
-// Applies the rules whose dimensions are known. An expression may use a size that a later rule
-// sets, so there are as many rounds as rules.
+// Applies the rules whose operands are known. An expression may use a size that a later rule sets,
+// so the number of rounds equals the number of rules.
 guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done,
                        guf_error *error) {
   const std::vector<op::DimRule> &rules = call.ufunc->signature.rules;
@@ -151,12 +151,12 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return GUF_OK;
 }
 
-// Reports the hook's error with the hook's message, which might not be terminated.
+// Reports the hook's error with the hook's message, which may lack a terminating NUL.
 [[gnu::cold, gnu::noinline]] guf_status fail_hook(const op::CallView &call, guf_status status,
                                                   guf_error *details, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();
   details->message[sizeof details->message - 1] = '\0';
-  if (status < 100 || status > 9999) {  // error classes have at most two digits
+  if (status < 100 || status > 9999) {  // an error class has one or two digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
                              "%s: the hook for core dimensions returned %d, which is not an error",
                              name, status);
@@ -168,9 +168,8 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return base::fail(error, status, details->argument, details->axis, "%s", details->message);
 }
 
-// Calls the program's hook on a copy of the sizes. The hook may set unknown sizes and must not
-// change known ones.
-guf_status ask_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
+// Calls the program's hook with a copy of the sizes, of which it may set only unknown ones.
+guf_status call_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Ufunc &ufunc = *call.ufunc;
   if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;
   const size_t count = ufunc.signature.dims.size();
@@ -240,7 +239,7 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
   const op::Signature &signature = call.ufunc->signature;
   for (size_t dim = 0; dim < signature.dims.size(); ++dim) {
     const bool missing = (loop->missing >> dim & 1U) != 0;
-    loop->core_size[dim] = missing ? 1 : signature.dims[dim].frozen;  // -1 is kUnknown
+    loop->core_size[dim] = missing ? 1 : signature.dims[dim].frozen;  // frozen may be kUnknown
   }
   for (int32_t i = 0; i < signature.nin; ++i) GUF_TRY(fold_operand(call, i, loop, error));
   GUF_TRY(apply_dims(call, loop, error));
@@ -250,7 +249,7 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
     if (!is_missing(call, i)) GUF_TRY(fold_operand(call, i, loop, error));
   }
   GUF_TRY(apply_rules(call, loop, &done, error));
-  GUF_TRY(ask_hook(call, loop, error));
+  GUF_TRY(call_hook(call, loop, error));
   return check_all_known(call, *loop, error);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result of broadcasting: the extents of the loop, the sizes of the core dimensions, and the
-// position of each operand's core axes.
+// positions of the operands' core axes.
 #ifndef GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 #define GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 
@@ -8,24 +8,24 @@
 
 namespace gufunc::broadcast {
 
-inline constexpr int64_t kUnknown = -1;  // a core dimension whose size is not determined yet
+inline constexpr int64_t kUnknown = -1;  // the size of a core dimension that is not determined yet
 
-// Left uninitialised: `arrange` writes the used entries. Code that fills a LoopShape itself must
-// write every entry that is read.
+// The fields are uninitialised: `arrange` writes the entries that are used. Other code that fills a
+// LoopShape must write every entry that is read.
 struct LoopShape {
-  int32_t ndim;  // loop dimensions
+  int32_t ndim;  // number of loop dimensions
   int64_t extent[GUF_MAX_NDIM];
   uint64_t items;  // product of the extents
 
-  // The number of core axes of operand i, which are its last ones. Missing optional dimensions do
-  // not count. With keepdims= it includes the kept axes of an output.
+  // The number of core axes of operand i. They are its last axes. Missing optional dimensions do
+  // not count. With keepdims=, it includes the kept axes of an output.
   int32_t core_ndim[GUF_MAX_OPERANDS];
-  int64_t core_size[GUF_MAX_CORE_NAMES];  // per distinct dimension; 1 when missing
+  int64_t core_size[GUF_MAX_CORE_NAMES];  // per distinct dimension; 1 if the dimension is missing
   uint32_t missing;                       // bit d: optional dimension d is missing
   bool keepdims;
 
-  // With axes= or axis=, `arrange` has permuted the operands so that their core axes come last.
-  // Axis k of the permuted operand i is axis order[i][k] of the caller's operand.
+  // With axes= or axis=, `arrange` permutes the operands so that their core axes come last. Axis k
+  // of the permuted operand i is axis order[i][k] of the caller's operand.
   bool permuted = false;
   int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
   int64_t shape_buffer[GUF_MAX_OPERANDS][GUF_MAX_NDIM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies axes=, axis= and keepdims=. Afterwards the core axes of every operand are its last axes.
+// Applies axes=, axis= and keepdims=, after which the core axes of every operand are its last axes.
 #include <algorithm>
 
 #include "core/broadcast/steps.h"
@@ -9,8 +9,9 @@ namespace {
 
 using base::kNone;
 
-// Finds the first operand whose core dimensions do not allow keepdims=. As in NumPy, the signature
-// decides first, then the dimensions without missing optional ones. Returns kNone if all fit.
+// Finds the first operand whose core dimensions do not permit keepdims=. As in NumPy, the
+// dimensions of the signature are checked first, and then the dimensions that are present. Returns
+// kNone if every operand permits it.
 int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -60,7 +61,7 @@ int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   return ndim;
 }
 
-// Writes the operand's axes into loop->order: first the other axes in their order, then `axes`.
+// Writes the operand's axes to loop->order: the axes that are not in `axes`, then `axes`.
 guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
                       guf_error *error) {
   uint64_t taken = 0;
@@ -98,10 +99,10 @@ void permute(op::CallView &call, int32_t operand, LoopShape *loop) {
   layout.strides = call.stride_buffer[operand];
 }
 
-// In NumPy, axes= has one entry for every operand. Here it is one flat list, which is distributed
-// over the operands in order. The error names the operand that gets too few axes, or the last
-// operand if axes remain. If the list ends between two operands, entries are missing, which is
-// allowed only for outputs without core dimensions.
+// In NumPy, axes= has one entry per operand. In this library it is one flat list, which is
+// distributed over the operands in order. The error names the operand that receives too few axes,
+// or the last operand if axes are left over. If the list ends between two operands, entries are
+// missing, which is permitted only for outputs without core dimensions.
 guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t expected,
                         guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
@@ -125,7 +126,7 @@ guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t
                     call.args->naxes);
 }
 
-// Checks the number of axes in axes=. `*out_outputs`: whether it includes the axes of the outputs.
+// Checks the number of axes in axes=. `*out_outputs`: whether axes of the outputs are included.
 guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
                       guf_error *error) {
   int32_t inputs = 0;

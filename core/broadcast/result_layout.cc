@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of allocated outputs: order= as in NumPy.
+// The layout of outputs that the library allocates, with NumPy's meaning of order=.
 #include <numeric>
 #include <utility>
 
@@ -9,17 +9,16 @@
 namespace gufunc::broadcast {
 namespace {
 
-// The stride of a layout on a loop dimension, or 0 if the operand is stretched there or lacks the
-// axis.
+// Returns the stride along a loop dimension, 0 if the operand is broadcast or has no such axis.
 int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop,
                     int32_t k) {
   const int32_t axis = k - (loop.ndim - (layout.ndim - core_ndim));
   return axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
 }
 
-// Whether to swap dimension `inner` and the dimension `outer` around it, by nditer's rule: an
-// operand that requires the present order overrides those that prefer a swap. `*out_known`: whether
-// any operand has strides on both dimensions.
+// Returns whether nditer would swap dimension `inner` and the enclosing dimension `outer`. One
+// operand that requires the present order overrides all operands that prefer a swap. Writes to
+// `*out_known` whether any operand has nonzero strides in both dimensions.
 bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer, int32_t inner,
                  bool *out_known) {
   bool swap = false;
@@ -39,7 +38,7 @@ bool should_swap(const op::CallView &call, const LoopShape &loop, int32_t outer,
   return swap;
 }
 
-// NumPy's insertion sort of the dimensions. `rank` lists them, innermost first.
+// Sorts the dimensions with NumPy's insertion sort. `rank` lists the dimensions, innermost first.
 void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *rank) {
   for (int32_t k = 1; k < loop.ndim; ++k) {
     const int32_t moving = rank[k];
@@ -56,7 +55,7 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
   }
 }
 
-// `order`: the caller's axes if axes= or axis= permuted the operand, else nullptr.
+// `order` contains the caller's axes if axes= or axis= permuted the operand; otherwise nullptr.
 bool is_fortran(const array::Layout &layout, const int8_t *order) {
   int32_t place[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) place[order != nullptr ? order[k] : k] = k;
@@ -72,7 +71,7 @@ bool is_fortran(const array::Layout &layout, const int8_t *order) {
   return holds;
 }
 
-// order='A' means F if all given operands are F-contiguous.
+// order='A' selects F if all given operands are F-contiguous.
 bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (op::is_missing(call.operand[i])) continue;
@@ -85,7 +84,7 @@ bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
 
 guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error) {
-  int32_t rank[GUF_MAX_NDIM];  // axes, innermost first
+  int32_t rank[GUF_MAX_NDIM];  // the axes, innermost first
   const int32_t order = call.args->order;
   if (order == GUF_ORDER_F || (order == GUF_ORDER_ANY && any_means_fortran(call, loop))) {
     std::iota(rank, rank + ndim, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `arrange` for gufuncs. Each has its own source file in this folder.
+// The steps of `arrange` for gufuncs. Each step has its own source file in this folder.
 #ifndef GUFUNC_CORE_BROADCAST_STEPS_H
 #define GUFUNC_CORE_BROADCAST_STEPS_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::broadcast {
 
-// Names of an operand in error messages. As in NumPy, inputs and outputs are numbered separately.
+// Names of operands in error messages. As in NumPy, inputs and outputs are numbered separately.
 inline const char *side_name(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? "Input" : "Output";
 }
@@ -21,13 +21,14 @@ inline bool is_missing(const op::CallView &call, int32_t operand) {
 // Computes the number of core axes of each operand, and which optional dimensions are missing.
 guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
-// Applies axes=, axis= and keepdims= by permuting the operands. Requires `count_core_axes`.
+// Applies axes=, axis= and keepdims= by permuting the operands. Must run after `count_core_axes`.
 guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *error);
 
-// Computes the size of every core dimension. Requires `permute_operands`.
+// Computes the size of every core dimension. Must run after `permute_operands`.
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
-// Reads the size that a value rule takes from an operand.
+// Reads the size that a value rule such as "n=value(1)" obtains from an operand.
+// Errors  GUF_E_VALUE, GUF_E_DEVICE_MISMATCH as in `arrange`
 guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
                      guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@ namespace {
 
 using base::kNone;
 
-// One element, converted to an integer if it is one.
+// An element, converted to an integer if its value is an integer.
 struct Number {
   bool whole;
   bool is_negative;
@@ -36,7 +37,7 @@ Number from_double(double value) {
   return {whole, value < 0, whole ? static_cast<int64_t>(value) : 0};
 }
 
-// Returns false for types that cannot be sizes (complex, 16-bit floats and others).
+// Decodes an element. Returns false for dtypes that cannot be sizes, like complex and float16.
 bool decode(guf_dtype dtype, const unsigned char *bytes, Number *out) {
   switch (dtype) {
     case GUF_BOOL:
@@ -105,8 +106,9 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
   } else if (operand.kind == GUF_OPERAND_WEAK_FLOAT) {
     number = from_double(std::bit_cast<double>(operand.value[0]));
   } else {
-    unsigned char bytes[16];
-    const uint32_t size = dtype::itemsize(operand.layout.dtype);
+    unsigned char bytes[16] = {};
+    // An element of a structured dtype may be larger, and is never a size.
+    const uint32_t size = std::min<uint32_t>(dtype::itemsize(operand.layout.dtype), sizeof bytes);
     const auto *const from = reinterpret_cast<const unsigned char *>(operand.layout.address);
     const bool swapped = (operand.flags & op::kSwapped) != 0;
     for (uint32_t k = 0; k < size; ++k) bytes[k] = from[swapped ? size - 1 - k : k];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the time of the work on the host with the time of the transfer and the work on the
-// device.
+// Compares the time for a call on the host with the time on the device, including the transfer.
 #include "core/call/auto_placement.h"
 
 #include <algorithm>
@@ -16,11 +15,11 @@ namespace {
 
 using op::AutoPlacement;
 
-// docs/decisions/0013-device-auto.md gives the origin of these figures.
-constexpr uint64_t kBusBytes = 8;     // per ns: pageable memory over PCIe, one direction at a time
-constexpr uint64_t kCallNs = 50'000;  // fixed cost of copies, a launch and a wait
+// docs/decisions/0013-device-auto.md explains the origin of these figures.
+constexpr uint64_t kBusBytes = 8;       // bytes per ns: pageable memory over PCIe, in one direction
+constexpr uint64_t kCallNs = 50'000;    // fixed cost of copies, a launch and a wait
 constexpr uint64_t kHostBytes = 2'560;  // bytes per ns that 16 cores process
-constexpr uint64_t kBlockBytes = 40;    // the same for one thread block of a GPU
+constexpr uint64_t kBlockBytes = 40;    // bytes per ns that one thread block of a GPU processes
 
 uint64_t times(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -31,7 +30,7 @@ uint64_t plus(uint64_t a, uint64_t b) {
   return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-// Broadcast elements are transferred once.
+// Returns the number of bytes to transfer. Elements of a broadcast dimension are transferred once.
 uint64_t bytes_of(const array::Layout &layout) {
   uint64_t bytes = dtype::itemsize(layout.dtype);
   for (int32_t k = 0; k < layout.ndim; ++k) {
@@ -67,14 +66,15 @@ uint64_t moved_bytes(const op::CallView &call, const broadcast::LoopShape &loop)
   return bytes;
 }
 
-// At most one block computes an item, and a compute unit is assumed to run one block at a time.
+// Returns the number of blocks that run at once. An item is computed by one block at most, and a
+// compute unit is assumed to run one block at a time.
 uint64_t blocks_of(const op::CallView &call, const broadcast::LoopShape &loop) {
   const uint64_t units = std::max<uint64_t>(call.automatic->info.units, 1);
   return std::clamp<uint64_t>(loop.items, 1, units);
 }
 
-// Whether a dimension multiplies the work. A size that is derived from other sizes does not, as in
-// "(m),(n)->(p)" with p=m+n-1.
+// Returns whether a dimension multiplies the work. A size that is computed from other sizes does
+// not, such as that of p in "(m),(n)->(p)" with p=m+n-1.
 bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
   return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
 }
@@ -83,8 +83,8 @@ bool has_memory_for(const backend::Device &device, uint64_t bytes) {
   return device.info.memory_bytes == 0 || bytes <= device.info.memory_bytes;
 }
 
-// Whether the loop has a kernel for the device.
-// Errors  those of kernel_of except GUF_E_NO_IMAGE
+// Determines whether the loop has a kernel for the device.
+// Errors  as kernel_of, except GUF_E_NO_IMAGE
 guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::Device &device,
                       bool *out, guf_error *error) {
   backend::ErrorRecord record(error);
@@ -99,10 +99,11 @@ guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *erro
   if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
   call.auto_placement =
       runs ? AutoPlacement::kWorkOutweighsTransfer : AutoPlacement::kNoDeviceKernel;
-  return runs ? move_there(call, error) : GUF_OK;
+  return runs ? place_on_automatic(call, error) : GUF_OK;
 }
 
-// A module may have images for GPUs only. If no device has a kernel, the launch fails later.
+// Places a call that is faster on the host. The host may have no kernel for it, because a module
+// may have images for GPUs only. If neither device has a kernel, the launch fails later.
 guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *error) {
   bool here = false, there = false;
   GUF_TRY(has_kernel(call, loop, *call.device, &here, error));
@@ -110,14 +111,14 @@ guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *erro
   GUF_TRY(has_kernel(call, loop, *call.automatic, &there, error));
   if (!there) return GUF_OK;
   call.auto_placement = AutoPlacement::kNoHostKernel;
-  return move_there(call, error);
+  return place_on_automatic(call, error);
 }
 
 std::string begin_line(const op::CallView &call) {
   return "device auto is " + call.automatic->spec + ": ";
 }
 
-constexpr const char *kFewWords[] = {
+constexpr const char *kShortReasons[] = {
     "there, as a stream or an operand is",
     "kept on the host, which is done sooner",
     "there, as the work outweighs moving operands",
@@ -129,7 +130,7 @@ constexpr const char *kFewWords[] = {
 
 const char *few_words(const op::CallView &call) {
   if (call.automatic->host_memory) return "the host itself";
-  return kFewWords[static_cast<size_t>(call.auto_placement)];
+  return kShortReasons[static_cast<size_t>(call.auto_placement)];
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace {
 
 using base::kNone;
 
-// The largest unsigned integer type of which elements consist. The halves of a complex number are
-// separate units, because they are byte-swapped separately.
+// Returns the largest unsigned integer type that divides an element into units. The halves of a
+// complex number are separate units, because they are byte-swapped separately.
 guf_dtype unit_of(guf_dtype dtype) {
   const uint32_t size =
       dtype::is_complex(dtype) ? dtype::itemsize(dtype) / 2 : dtype::itemsize(dtype);
@@ -33,8 +33,8 @@ guf_status find_copier(guf_dtype unit, base::Ref<op::Ufunc> *out, resolve::Choic
                     dtype::name(unit));
 }
 
-// The stride of the mask along an axis of the masked array. `behind` is the number of axes after
-// it. The mask has no core axes.
+// Returns the stride of the mask along an axis of the masked array. `behind` is the number of axes
+// after this axis. The mask has no core axes.
 int64_t mask_stride(const array::Layout &mask, int32_t behind, int32_t ncore) {
   const int32_t axis = mask.ndim - 1 - (behind - ncore);
   if (behind < ncore || axis < 0 || mask.shape[axis] == 1) return 0;
@@ -51,8 +51,9 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
   return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
 }
 
-// Omits axes of extent 1, so that an axis of units can be added: an array with elements has fewer
-// than GUF_MAX_NDIM longer axes. An array without elements becomes a single axis of extent 0.
+// Sets the layouts of the copy. Axes of extent 1 are omitted, to leave room for an axis of units:
+// an array with elements has fewer than GUF_MAX_NDIM axes of larger extent. An array without
+// elements is described by a single axis of extent 0.
 guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
                                  const memory::Side &from, int32_t ncore, guf_error *error) {
   int64_t *const from_strides = call.stride_buffer[0];
@@ -92,7 +93,7 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
   GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
   args_ = {};
   args_.struct_size = sizeof args_;
-  args_.threads = outer.args->threads;
+  args_.options.threads = outer.args->options.threads;
   call.ufunc = ufunc_.get();
   call.noperands = 2;
   call.nseparate = 0;
@@ -104,7 +105,7 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
   const memory::Side *const sides[] = {&from, &to};
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView &view = call.operand[i];
-    view.span = {0, 0};  // not checked for overlap
+    view.span = {0, 0};  // an empty span is not checked for overlap
     view.flags = sides[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
     view.kind = GUF_OPERAND_TENSOR;
     view.device = nullptr;

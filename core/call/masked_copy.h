@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying of the elements that a mask selects. A call with where= uses it to write back results
-// that it computed in a temporary array.
+// Copies the elements that a mask selects. A call with where= uses it to write back
+// results that it computed in a temporary array.
 #ifndef GUFUNC_CORE_CALL_MASKED_COPY_H
 #define GUFUNC_CORE_CALL_MASKED_COPY_H
 
@@ -11,29 +11,29 @@
 namespace gufunc::call {
 
 // The copy is itself a call: `absolute` on unsigned integers, which returns its argument, applied
-// to the bits of the elements. It is used because the convert slot of a backend does not support
-// masks and kernels do. The object is large for the stack of one function.
+// to the bits of the elements. A call is used because kernels support masks, but the convert slot
+// of a backend does not. The object is large, because it contains a CallView.
 class MaskedCopy {
  public:
   MaskedCopy() {}
   MaskedCopy(const MaskedCopy &) = delete;
   MaskedCopy &operator=(const MaskedCopy &) = delete;
 
-  // Checks that the kernel of the copy is available. Called before anything is written.
-  // Errors  GUF_E_NO_IMAGE <= the device has no kernel for it
+  // Checks that the kernel of the copy is available. Must be called before anything is written.
+  // Errors  GUF_E_NO_IMAGE <= the device has no kernel for the copy
   static guf_status check(backend::Device &device, guf_dtype dtype, guf_error *error);
 
-  // Prepares the copy. Both sides have the same dtype and shape. The mask of `outer` does not have
-  // their last `ncore` axes.
-  // Errors  GUF_E_NO_LOOP <= absolute has no suitable loop
+  // Prepares the copy. Both sides have the same dtype and shape. The mask of
+  // `outer` does not have their last `ncore` axes.
+  // Errors  GUF_E_NO_LOOP <= `absolute` has no suitable loop
   //         GUF_E_INTERNAL <= more axes than an array with elements can have
   guf_status arrange(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
                      int32_t ncore, guf_error *error);
 
-  // Errors  those of a launch
+  // Errors  as a launch
   guf_status run(guf_error *error);
 
-  // Valid after arrange(). Operand 0 is read, operand 1 is written.
+  // The call that copies. Valid after arrange(). Operand 0 is read, and operand 1 is written.
   op::CallView call;
   broadcast::LoopShape loop;
   resolve::Choice choice;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs are copied in preference to staging outputs, because the copy of an input need not be
-// written back and does not involve masks. Outputs that overlap one another are written as if one
-// after the other, in order. In NumPy the result depends on the order in which its loops run.
+// Detection of overlapping operands. Inputs are copied in preference to staging outputs,
+// because the copy of an input is not written back and does not involve the mask. Outputs that
+// overlap each other are written as if one after the other, in order. (In NumPy, the result
+// depends on the order in which its loops run.)
 #include "core/call/operand_overlap.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace gufunc::call {
 namespace {
 
-// Whether an input and an output may be the same view. An item must then read before it writes, and
-// must not read elements of other items.
+// Returns whether an input and an output may be the same view. This requires that an item is read
+// before it is written, and that no elements of other items are read.
 bool may_run_in_place(const op::Ufunc &ufunc) {
   return !ufunc.signature.generalized || (ufunc.flags & GUF_FUNCTION_INPLACE_SAFE) != 0;
 }
@@ -37,7 +38,7 @@ Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b) {
 }
 
 bool find_overlaps(const op::CallView &call, OverlapWork *out) {
-  // Separate locals, because building and returning a struct costs 5 ns of failed store forwarding.
+  // Locals are used, because building and returning a struct costs 5 ns of failed store forwarding.
   uint32_t copied = 0;
   uint32_t staged = 0;
   bool mask_copied = false;
@@ -45,7 +46,8 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!signature.writes(o)) continue;
     for (int32_t other = 0; other < call.noperands; ++other) {
-      if (__builtin_expect(!array::meet(call.operand[o].span, call.operand[other].span), 1) ||
+      if (__builtin_expect(!array::spans_overlap(call.operand[o].span, call.operand[other].span),
+                           1) ||
           other == o) {
         continue;
       }
@@ -56,7 +58,7 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
         copied |= bit(other);
       }
     }
-    if (call.has_where && array::meet(call.operand[o].span, call.where.span) &&
+    if (call.has_where && array::spans_overlap(call.operand[o].span, call.where.span) &&
         array::shares_memory(call.operand[o].layout, call.where.layout)) {
       mask_copied = true;
     }

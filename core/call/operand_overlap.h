@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the operands of a call that must be copied because operands overlap. The result must be as
-// if all inputs had been copied first.
+// Finds the operands of a call that must be copied because they overlap. The result must be as if
+// all inputs had been copied before the call.
 #ifndef GUFUNC_CORE_CALL_OPERAND_OVERLAP_H
 #define GUFUNC_CORE_CALL_OPERAND_OVERLAP_H
 
@@ -8,7 +8,8 @@
 
 namespace gufunc::call {
 
-// Whether the operand is memory of the caller: not a scalar, and not an output to allocate.
+// Returns whether the operand is in memory of the caller, that is, neither a scalar
+// nor an output that the library allocates.
 inline bool has_memory(const op::OperandView &operand) {
   return (operand.flags & (op::kScalar | op::kMissing)) == 0;
 }
@@ -17,19 +18,19 @@ inline bool is_bit(uint32_t set, int32_t operand) {
   return (set >> operand & 1U) != 0;
 }
 
-// Sets of operands, one bit per operand.
+// Sets of operands that need a copy, with one bit per operand.
 struct OverlapWork {
   uint32_t copied;  // inputs that are read from a copy
-  uint32_t staged;  // outputs that are written to a copy, which is then written back
+  uint32_t staged;  // outputs that are computed in a copy, which is then written back
   bool mask_copied;
 };
 
-// The relation of the memory of two operands of a call, one of which is written.
+// How the memory of two operands of a call overlaps, at least one of which is written.
 enum class Overlap { kApart, kSame, kMixed };
 Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b);
 
-// Returns false if no operand needs a copy; `out` is then not written. If no spans overlap, it
-// costs one comparison of bounds per pair.
+// Returns false if no operand needs a copy; `out` is then not written. If no byte spans overlap,
+// the cost is one comparison of bounds per pair of operands.
 bool find_overlaps(const op::CallView &call, OverlapWork *out);
 
 }  // namespace gufunc::call

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a call. The plain case (all operands given, no overlap, no stream) allocates nothing
-// and takes no lock; all other cases are in separate functions.
+// and takes no lock. All other cases are in separate functions.
 #include "core/call/pipeline.h"
 
 #include <gufunc/float_control.hpp>
@@ -28,14 +28,14 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
-// Whether queued work reads scalars in place. Devices with their own memory copy them with the
-// launch.
+// Returns whether queued work reads the call's scalars in place. A device with its own memory
+// copies scalars with the launch.
 bool outlives_call(const op::CallView &call) {
   return call.stream != nullptr && call.device->host_memory;
 }
 
-// A host function of the program, or a driver, may reach a cancellation point or change the
-// floating-point control.
+// Launches a host function of the program or a driver's kernel. Either one may reach a cancellation
+// point or change the floating-point control.
 [[gnu::noinline]] guf_status launch_foreign(const op::CallView &call,
                                             const broadcast::LoopShape &loop,
                                             const resolve::Choice &choice, guf_error *error) {
@@ -45,8 +45,8 @@ bool outlives_call(const op::CallView &call) {
   return status;
 }
 
-// Launches on the prepared arrays, writes results back, retains the arrays for the stream, and
-// publishes new outputs.
+// Launches on the prepared arrays, writes results back, retains the arrays until the stream's work
+// is done, and publishes new outputs.
 guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, Temporaries *arrays,
                   guf_operand *outputs, guf_error *error) {
@@ -79,7 +79,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
 }
 
-// Runs a call with separate outputs, see separate_outputs.h.
+// Runs a call with separate outputs (see separate_outputs.h).
 [[gnu::noinline]] guf_status call_into_separate(op::CallView &call, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
@@ -100,6 +100,14 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 
+// Value rules read their operands from memory, which earlier work of the stream may still write.
+void wait_for_sizes(const op::CallView &call) {
+  for (const op::DimRule &rule : call.ufunc->signature.rules) {
+    if (rule.kind != op::DimRule::Kind::kValue) continue;
+    if ((call.operand[rule.operand].flags & op::kScalar) == 0) backend::wait_quietly(*call.stream);
+  }
+}
+
 }  // namespace
 
 guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Choice *choice,
@@ -110,6 +118,8 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
   GUF_TRY(place(call, error));
   GUF_TRY(resolve::choose(call, choice, error));
   if (__builtin_expect(separate != nullptr, 0)) GUF_TRY(separate->redirect(choice, error));
+  if (__builtin_expect(call.stream != nullptr && !call.ufunc->signature.rules.empty(), 0))
+    wait_for_sizes(call);
   GUF_TRY(broadcast::arrange(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
@@ -154,7 +164,7 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
   const bool has_fp_status = requests_fp_flags(call);
   if (__builtin_expect(has_fp_status, 0))
     GUF_TRY(make_fp_status(call, GUF_BACKEND_FP_FLAGS, &fp_status, error));
-  return run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
+  return run(*call.device, call.stream, kernel, *choice.loop, call.args->options.threads,
              has_fp_status ? &fp_status : nullptr, &geometry, error);
 }
 

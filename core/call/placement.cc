@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the device of a call and the operands to copy to it. Depends only on handles.
+// Determines the device of a call and the operands that are copied to it. The
+// decision uses no element, shape or dtype.
 #include "core/call/placement.h"
 
 #include "core/backend/backend.h"
@@ -17,8 +18,8 @@ using base::kNone;
 struct Locations {
   Device *device = nullptr;   // the device of operands in device memory
   Device *host = nullptr;     // the first device with host memory that owns an operand
-  int32_t on_device = kNone;  // an operand in device memory
-  int32_t on_host = kNone;    // an operand in host memory; scalars have no location
+  int32_t on_device = kNone;  // index of an operand in device memory
+  int32_t on_host = kNone;    // index of an operand in host memory (scalars have no location)
 };
 
 [[gnu::cold, gnu::noinline]] guf_status fail_mismatch(int32_t operand, const Device *found,
@@ -30,7 +31,7 @@ struct Locations {
       found == nullptr ? "host memory" : found->spec.c_str());
 }
 
-// Operands and stream agree, but the requested device differs.
+// Reports that the requested device differs from that of the operands or the stream.
 [[gnu::cold, gnu::noinline]] guf_status fail_requested(const op::CallView &call,
                                                        const Device &expected, guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
@@ -57,8 +58,8 @@ guf_status look_at(op::OperandView &operand, int32_t index, Locations *locations
   return GUF_OK;
 }
 
-// Whether an operand must be copied to the device. An operand in host memory that the device reads
-// in place is assigned to the device instead.
+// Returns whether an operand must be copied to the device. If the device reads the operand's host
+// memory in place, assigns the operand to the device instead.
 bool is_copied(op::OperandView &operand, Device *device) {
   if ((operand.flags & (op::kScalar | op::kMissing | op::kDeviceMemory)) != 0) return false;
   if (operand.array == nullptr || operand.array->storage()->reader() != device) return true;
@@ -66,9 +67,9 @@ bool is_copied(op::OperandView &operand, Device *device) {
   return false;
 }
 
-// Marks the operands that the device cannot read for copying. A scalar mask is copied if it is
-// false, and dropped if it is true.
-guf_status place_far(op::CallView &call, Locations locations, guf_error *error) {
+// Determines the copies for a device that cannot read host memory. A scalar mask is copied if it is
+// false, and removed if it is true.
+guf_status place_on_device(op::CallView &call, Locations locations, guf_error *error) {
   bool scalar_mask = false;
   if (call.has_where && (call.where.flags & op::kScalar) != 0) {
     scalar_mask = (call.where.value[0] & 0xFF) == 0;
@@ -95,9 +96,9 @@ guf_status place_far(op::CallView &call, Locations locations, guf_error *error) 
   return GUF_OK;
 }
 
-// If all operands are on the host, the call is placed as if no device were requested, until it is
-// weighed.
-Device *look_at_auto(const Locations &locations, op::CallView *call) {
+// Returns the device that "auto" requests. If all operands are on the host, no device is requested
+// for now: `weigh` decides later.
+Device *find_auto_device(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;
   call->auto_placement =
@@ -116,7 +117,8 @@ guf_status place(op::CallView &call, guf_error *error) {
   for (int32_t i = 0; i < count; ++i) GUF_TRY(look_at(call.operand[i], i, &locations, error));
   if (call.has_where) GUF_TRY(look_at(call.where, count, &locations, error));
   Device *requested = call.device;
-  if (__builtin_expect(call.automatic != nullptr, 0)) requested = look_at_auto(locations, &call);
+  if (__builtin_expect(call.automatic != nullptr, 0))
+    requested = find_auto_device(locations, &call);
   Device *device = locations.device;
   if (call.stream != nullptr) {
     if (call.stream->fork_epoch != base::fork_epoch()) {
@@ -132,13 +134,14 @@ guf_status place(op::CallView &call, guf_error *error) {
   }
   call.device = device;
   call.host_copies = op::HostCopies::kNone;
-  return __builtin_expect(device->host_memory, 1) ? GUF_OK : place_far(call, locations, error);
+  return __builtin_expect(device->host_memory, 1) ? GUF_OK
+                                                  : place_on_device(call, locations, error);
 }
 
-guf_status move_there(op::CallView &call, guf_error *error) {
+guf_status place_on_automatic(op::CallView &call, guf_error *error) {
   call.device = call.automatic;
-  GUF_TRY(place_far(call, {}, error));
-  call.host_copies = op::HostCopies::kAll;  // also without copies: results go to host memory
+  GUF_TRY(place_on_device(call, {}, error));
+  call.host_copies = op::HostCopies::kAll;  // results are in host memory, even without copies
   return GUF_OK;
 }
 

@@ -21,7 +21,8 @@ guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error 
   GUF_TRY(check_fp_flags(call, feature, error));
   const guf_call_args &args = *call.args;
   *out = {
-      call.ufunc->name.c_str(), call.ufunc->flags, args.fp_report, args.fp_fail, 0, args.fp_flags};
+      call.ufunc->name.c_str(), call.ufunc->flags, args.options.fp_report, args.options.fp_fail, 0,
+      args.options.fp_flags};
   return GUF_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point flags that a call or method requests, and failures because of them.
+// The floating-point flags that a call or method requests, and failures due to these flags.
 #ifndef GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H
 #define GUFUNC_CORE_CALL_REQUESTED_FP_FLAGS_H
 
@@ -10,27 +10,28 @@
 namespace gufunc::call {
 
 inline bool requests_fp_flags(const op::CallView &call) {
-  return (call.args->fp_report | call.args->fp_fail) != 0;
+  return (call.args->options.fp_report | call.args->options.fp_fail) != 0;
 }
 
-// `feature`: the guf_backend_feature that detects the requested flags.
-// Errors  GUF_E_UNSUPPORTED <= flags are requested and the backend lacks the feature
+// Checks that the backend can detect the requested flags. `feature` is
+// the guf_backend_feature that this requires.
+// Errors  GUF_E_UNSUPPORTED <= flags are requested, and the backend does not have the feature
 guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error);
 
-// Makes the request for a launch of the call.
-// Errors  those of check_fp_flags
+// Writes the request for the floating-point flags of a launch.
+// Errors  as check_fp_flags
 guf_status make_fp_status(const op::CallView &call, uint64_t feature, guf_fp_status *out,
                           guf_error *error);
 
-// The status of work in several launches. If a floating-point flag fails one launch, the rest of
-// the work continues and the whole fails at the end.
+// The status of work that consists of several launches. If a launch fails because of a
+// floating-point flag, the remaining launches still run, and the work fails at the end.
 class FpFailure {
  public:
   explicit FpFailure(guf_error *error) : error_(error) {}
 
-  // The guf_error for the next launch.
+  // Returns the guf_error to pass to the next launch.
   guf_error *error() { return status_ == GUF_OK ? error_ : &later_; }
-  // Returns the status of a launch, or GUF_OK if only a floating-point flag failed it.
+  // Returns the status of a launch, or GUF_OK if it failed only because of a floating-point flag.
   guf_status keep(guf_status status) {
     return __builtin_expect(status == GUF_OK, 1) ? status : keep_failure(status);
   }
@@ -41,7 +42,7 @@ class FpFailure {
 
   guf_error *error_;
   guf_status status_ = GUF_OK;
-  guf_error later_;  // uninitialised, used only after a failure
+  guf_error later_;  // uninitialised; used only after a failure
 };
 
 }  // namespace gufunc::call

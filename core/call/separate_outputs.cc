@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with a separate output for an inout operand first copies the operand and then runs in
-// place on the output. With a mask both happen in a copy of the output's size, which is then stored
-// under the mask.
+// A call with a separate output for an inout operand first copies the operand to the output and
+// then runs in place on the output. With a mask, both steps use a temporary array of the output's
+// size, whose selected elements are then copied to the output.
 #include "core/call/separate_outputs.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ guf_status check_stretches(const array::Layout &from, const array::Layout &to, i
   return base::fail(error, GUF_E_SHAPE, operand, kNone, "%s; argument %d", text.c_str(), operand);
 }
 
-// A layout with permuted axes, extended to `ndim` axes by broadcasting.
+// A layout with permuted axes, broadcast to `ndim` axes.
 struct PermutedLayout {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
@@ -67,12 +67,12 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
     arrays_->add_output(number, std::move(array));
     return GUF_OK;
   }
-  uint64_t size = 0;  // fails on overflow, as an allocation would
+  uint64_t size = 0;  // reports overflow, as an allocation would
   GUF_TRY(array::count_elements(dtype, like.ndim, like.shape, &size, error));
   int64_t *const strides = call_.stride_buffer[pair.output];
   array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);
   output.layout = {dtype, like.ndim, like.shape, strides, 0};
-  output.flags = 0;  // so that broadcasting uses its shape
+  output.flags = 0;  // not missing, so that broadcasting uses its shape
   laid_out_ |= 1U << pair.operand;
   return GUF_OK;
 }
@@ -84,11 +84,11 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   const guf_dtype loop_dtype = choice->loop->types[static_cast<size_t>(pair->operand)];
   pair->loop_dtype = loop_dtype;
   pair->source = operand;
-  // Copied, because they may be stored where axes= writes the permuted strides.
+  // The strides are copied, because axes= may overwrite the memory in which they are stored.
   std::copy_n(operand.layout.strides, operand.layout.ndim, pair->source_strides);
   pair->source.layout.strides = pair->source_strides;
   if ((operand.flags & op::kScalar) != 0) {
-    // The scalar's bytes are inside the struct, so the address moves with it.
+    // A scalar's value is inside the operand struct, so its address must point into the copy.
     const uint64_t offset = operand.layout.address - reinterpret_cast<uint64_t>(&operand);
     pair->source.layout.address = reinterpret_cast<uint64_t>(&pair->source) + offset;
   }
@@ -102,7 +102,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
         dtype::casting_name(call_.casting));
   }
   GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
-  // With a mask the output must change only where the mask is true.
+  // With a mask, the output must change only where the mask is true.
   pair->through_copy =
       call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
   operand = output;
@@ -133,8 +133,8 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
-  // Copies every operand that the copies below would overwrite, except where an operand overlaps
-  // its own output, which `move` handles.
+  // Copies every operand that the copies below would overwrite. Not needed for an operand that
+  // overlaps its own output, because memory::move permits overlap.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {
@@ -159,7 +159,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     op::OperandView &target = call_.operand[pair.operand];
     if (pair.through_copy || call_.host_copies != op::HostCopies::kNone) {
       op::OperandView output = call_.operand[pair.output];
-      output.layout = target.layout;  // as axes= permuted it
+      output.layout = target.layout;  // with the axes as permuted by axes=
       GUF_TRY(arrays_->replace_by_copy(&target, pair.loop_dtype, error));
       GUF_TRY(arrays_->write_back_later(output, target, loop.core_ndim[pair.operand], error));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a signature without outputs, but with separate outputs: "(n)" on x, into y.
+// Calls with separate outputs for inout operands, such as "(n)" with input x and output y.
 #ifndef GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 
@@ -12,35 +12,35 @@
 namespace gufunc::call {
 
 // Redirects each written operand of a call to its separate output and allocates missing outputs.
-// Copies the operand's values there once only the launch can still fail. Afterwards the call runs
-// in place on the outputs.
+// The values of the operand are copied to the output when only the launch can still fail. The call
+// then runs in place on the outputs.
 class SeparateOutputs {
  public:
-  // `arrays` owns the missing outputs. For queries it is nullptr: missing outputs then get layouts
-  // without memory.
+  // `arrays` owns the missing outputs. It is nullptr for queries, in which missing outputs only
+  // receive layouts without memory.
   SeparateOutputs(op::CallView &call, Temporaries *arrays) : call_(call), arrays_(arrays) {}
 
-  // Called before types are resolved, because the operands are only read until then.
+  // Flags the operands as kWrittenElsewhere. Must be called before types are resolved.
   void mark();
 
-  // Called after types are resolved. Replaces the operands by the outputs.
-  // Errors  GUF_E_CASTING <= the loop's dtype does not cast to the output's
+  // Replaces the operands by the outputs. Must be called after types are resolved.
+  // Errors  GUF_E_CASTING <= the loop's dtype does not cast to the output's dtype
   //         GUF_E_SHAPE <= an operand does not broadcast to its output
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status redirect(resolve::Choice *choice, guf_error *error);
 
-  // Copies inputs that overlap outputs to temporaries, then copies operands into outputs, with the
-  // axes as `loop` permutes them.
+  // Copies inputs that overlap outputs to temporary arrays, then copies operands to outputs. `loop`
+  // contains the permutation of the axes.
   guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
-  // For queries: writes the dtypes of the inout operands, and the dtypes and shapes of their
-  // separate outputs. Valid after `redirect`.
+  // Writes the dtypes of the inout operands, and the dtypes and shapes of their separate outputs,
+  // for queries. Valid after `redirect`.
   void describe(guf_resolution *out) const;
 
-  // Describes the copies in text, one line per operand.
+  // Describes the copies as text, with one line per operand.
   std::string text() const;
 
-  // The set of operands whose output has a layout only, as bits. Valid after `redirect`.
+  // Returns the operands whose output has a layout but no memory, as bits. Valid after `redirect`.
   uint32_t laid_out() const { return laid_out_; }
 
  private:
@@ -48,7 +48,7 @@ class SeparateOutputs {
     int32_t operand;
     int32_t output;  // index of the output, after the operands
     guf_dtype loop_dtype;
-    bool through_copy;       // the loop runs on a copy in the loop's dtype
+    bool through_copy;       // whether the loop runs on a copy with the loop's dtype
     op::OperandView source;  // the operand that the caller passed
     int64_t source_strides[GUF_MAX_NDIM];
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that a call creates.
+// Temporary arrays and new outputs of a call.
 #include "core/call/temporaries.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
   }
   staged_strides(from, to, strides);
-  // The view has the operand's shape. An array stores its strides as long as the copy exists.
+  // A view with the operand's shape. It is an array, so that its strides are kept with the copy.
   const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
   auto stretched =
       base::Ref<array::Array>::adopt(new array::Array(view, 0, copy->device(), copy->storage()));
@@ -245,7 +245,7 @@ guf_status Temporaries::write_back(guf_error *error) {
   for (const Staged &staged : staged_) {
     const guf_status status = write_back_one(staged, error);
     if (status == GUF_OK) continue;
-    // The stream does not belong to the program, so its error must not mention a launch there.
+    // The stream is internal, so the error must not mention its number of a launch.
     if (borrowed_.get() != nullptr) backend::forget_launch(error);
     return status;
   }
@@ -265,7 +265,7 @@ guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
   return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
 }
 
-// Whether an output in host memory shares memory with the mask there. If so, the device's copy of
+// Returns whether an output in host memory shares memory with the mask. If so, the device's copy of
 // the mask must be used, because write-backs do not change it.
 bool Temporaries::writes_home_mask() const {
   const auto meets = [this](const Staged &staged) {
@@ -275,8 +275,8 @@ bool Temporaries::writes_home_mask() const {
          std::any_of(staged_.begin(), staged_.end(), meets);
 }
 
-// Writes back only selected elements, because the elements that the mask excludes were never copied
-// to the device.
+// Copies only the selected elements back to the host, because the elements that the mask excludes
+// were never copied to the device.
 guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device &cpu,
                                           guf_error *error) {
   const array::Layout &like = staged.to.layout;
@@ -304,8 +304,8 @@ guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device 
   return copy.run(error);
 }
 
-// Writes under the mask, because an earlier output may have written the excluded elements after the
-// copy was made.
+// Copies only the selected elements, because an earlier output may have changed the excluded
+// elements after the copy was made.
 guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error) {
   if (staged.cast.layout.address != staged.from.layout.address) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
@@ -344,7 +344,7 @@ guf_status Temporaries::write_back_later(const op::OperandView &to, const op::Op
 
 Temporaries::~Temporaries() {
   if (call_.stream == nullptr || handed_over_) return;
-  // After a failure, queued work may still use the arrays that are freed now.
+  // After a failure, queued work may still use the arrays that are freed here.
   backend::wait_quietly(*call_.stream);
 }
 
@@ -356,7 +356,7 @@ void Temporaries::hand_over() {
   };
   for (int32_t i = 0; i < call_.noperands + call_.nseparate; ++i) share(call_.operand[i].array);
   if (call_.has_where) share(call_.where.array);
-  // The ufunc retains the code of its loops and what they own.
+  // The ufunc retains the code of its loops and the objects that they own.
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
   backend::keep_until_done(*call_.stream, std::move(objects));

@@ -9,13 +9,13 @@
 namespace gufunc::chunked {
 namespace {
 
-// The packed bytes of an operand per position along loop dimension `dim`.
+// Returns the packed size in bytes of an operand per position along loop dimension `dim`.
 uint64_t bytes_behind(const array::Layout &layout, int32_t own, const broadcast::LoopShape &loop,
                       int32_t dim) {
   uint64_t bytes = dtype::itemsize(layout.dtype);
-  const int32_t lead = loop.ndim - own;  // loop dimensions that the operand lacks
+  const int32_t lead = loop.ndim - own;  // loop dimensions that the operand does not have
   for (int32_t k = std::max(dim + 1 - lead, 0); k < layout.ndim; ++k) {
-    if (layout.strides[k] == 0) continue;  // one element, broadcast
+    if (layout.strides[k] == 0) continue;  // broadcast: one element is stored
     if (!base::checked_mul(bytes, static_cast<uint64_t>(layout.shape[k]), &bytes))
       return UINT64_MAX;
   }

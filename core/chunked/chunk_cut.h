@@ -7,35 +7,36 @@
 
 namespace gufunc::chunked {
 
-// Positions `first` to `first + count - 1` along the dimension that is cut, within line `line`.
+// The positions `first` to `first + count - 1` along the dimension that is cut, in line `line`.
 struct ChunkRange {
   int64_t line, first, count;
 };
 
-// Outer items are the positions along `outer`, the outermost loop dimension that is longer than 1.
-// If an outer item exceeds a chunk, the loop is cut along a dimension `inner` further in. Each
-// combination of positions in the dimensions from `outer` to the one before `inner` is then a line.
+// The loop of a chunked call, cut into chunks. An outer item is a position along `outer`, which is
+// the outermost loop dimension of extent > 1. If an outer item exceeds the size of a chunk, the
+// loop is cut along a dimension `inner` inside `outer`. Each combination of positions in the
+// dimensions from `outer` up to, but excluding, `inner` is then a line.
 class ChunkCut {
  public:
-  // `bytes`: the size limit of the largest operand in a chunk.
+  // `bytes` limits the size of the largest operand in a chunk.
   void decide(const op::CallView &call, const broadcast::LoopShape &loop, uint64_t bytes);
 
   int32_t outer() const { return outer_; }
   int32_t inner() const { return inner_; }
   int64_t extent(int32_t dim) const { return extent_[dim]; }
   int64_t items() const { return items_; }
-  int64_t chunk() const { return chunk_; }  // at most so many positions
+  int64_t chunk() const { return chunk_; }  // maximal number of positions per chunk
 
-  // The first chunk of an outer item, and the chunk that follows another one.
+  // Return the first chunk of an outer item, and the chunk that follows `range`.
   ChunkRange first_of(int64_t item) const;
   ChunkRange behind(const ChunkRange &range) const;
   bool is_end(const ChunkRange &range) const { return range.line >= lines_; }
-  // Returns the number of chunks from `from` on, at most `most`.
+  // Returns the number of chunks from `from` on, but at most `most`.
   int64_t count(const ChunkRange &from, int64_t most) const;
-  // Returns the number of outer items that are complete after this chunk and all earlier ones.
+  // Returns the number of outer items that this chunk and all earlier chunks complete.
   int64_t items_done(const ChunkRange &range) const;
 
-  // Restricts a loop to this chunk. `loop` is the whole loop or the loop of another chunk.
+  // Restricts a loop to this chunk. `loop` may have been restricted to another chunk before.
   void restrict_to(const ChunkRange &range, broadcast::LoopShape *loop) const;
 
  private:

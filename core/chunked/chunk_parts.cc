@@ -33,14 +33,14 @@ array::Layout ChunkPart::packed_at(uint64_t address, const ChunkRange &range) {
 
 namespace {
 
-// Whether an operand's address changes along a loop dimension.
+// Returns whether an operand's address changes along a loop dimension.
 bool moves_along(const array::Layout &layout, int32_t lead, int32_t dim) {
   const int32_t axis = dim - lead;
   return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
 }
 
-// Computes the shape of a chunk's part, except on the axis that is cut, and its C-ordered strides
-// when packed. Broadcast axes have one element.
+// Computes the shape of an operand's part of a chunk, except for the axis that is cut, and the
+// C-ordered strides of the packed part. Broadcast axes have one element.
 guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
   const array::Layout &home = part->home;
   uint64_t bytes = dtype::itemsize(part->dtype);
@@ -58,9 +58,9 @@ guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error
   return GUF_OK;
 }
 
-// Whether the call both reads and writes this operand's memory, through the operand itself or
-// another one. Such a part is written to the caller's memory only when its chunk is complete, so
-// that a call that was stopped can be resumed.
+// Returns whether the call both reads and writes this operand's memory, through this operand or
+// through another one. Such a part is written to the caller's memory only when its chunk is
+// complete, so that a call that was stopped can be resumed.
 bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
   const op::Signature &signature = call.ufunc->signature;
   if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))
@@ -68,9 +68,10 @@ bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part
   const array::ByteSpan &span = part.view->span;
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (i == operand || !call::has_memory(call.operand[i])) continue;
-    if ((part.store || signature.writes(i)) && array::meet(span, call.operand[i].span)) return true;
+    if ((part.store || signature.writes(i)) && array::spans_overlap(span, call.operand[i].span))
+      return true;
   }
-  return call.has_where && part.store && array::meet(span, call.where.span);
+  return call.has_where && part.store && array::spans_overlap(span, call.where.span);
 }
 
 bool is_packed(const ChunkPart &part) {
@@ -88,12 +89,12 @@ PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart 
   return locked ? PartAccess::kDirect : PartAccess::kStaged;
 }
 
-// The dtype in which a part is transferred to the device and back: the loop's if it is no wider and
-// nothing is lost, else the operand's.
+// Returns the dtype in which a part is transferred: the loop's dtype if it is not wider and the
+// transfer loses no information, otherwise the operand's dtype.
 guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
   const guf_dtype own = part.home.dtype;
   const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
-  const bool returns = part.load && part.store;  // excluded elements stay unchanged
+  const bool returns = part.load && part.store;  // excluded elements must stay unchanged
   return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
 }
 

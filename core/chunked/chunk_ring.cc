@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// While the device computes one chunk, the next is copied in and the previous one is copied out.
-// Only `finish` waits, for the oldest chunk. The cpu's threads read and write the caller's memory,
-// pack strides and swap bytes. The device accesses page-locked memory only.
+// The ring of pending chunks. While the device computes one chunk, the next chunk is
+// copied in and the previous chunk is copied out. Only `finish` waits, for the oldest
+// chunk. The cpu's threads access the caller's memory, pack strides and swap bytes. The
+// device accesses page-locked memory only.
 #include "core/chunked/chunk_ring.h"
 
 #include <algorithm>
@@ -14,8 +15,7 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-// Reserves `bytes` at `*end`, writes their offset to `*place`, and advances `*end`. Returns false
-// on overflow.
+// Appends `bytes` bytes at `*end`. Writes their offset to `*place`. Returns false on overflow.
 bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
   *place = *end;
   if (!base::checked_add(bytes, kAlignment - 1, &bytes)) return false;
@@ -84,8 +84,7 @@ void ChunkRing::close_slots() {
   slots_.clear();
 }
 
-// After a failure, queued work may still use the memory that is freed here, so the streams are
-// drained first.
+// Waits for all streams first, because after a failure queued work may still use the memory.
 ChunkRing::~ChunkRing() {
   for (backend::BorrowedStream *stream : {&in_, &compute_, &out_}) {
     if (stream->get() != nullptr) stream->finish(nullptr);
@@ -146,7 +145,7 @@ guf_status ChunkRing::finish(guf_error *error) {
   const Slot &slot = slots_[oldest_place()];
   --pending_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
-  // Synchronises the stream to consume its failure, so that later chunks report only their own.
+  // Synchronising clears the stream's failure, so that later chunks report only their own.
   if (computed != GUF_OK) {
     backend::ErrorRecord record(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());

@@ -15,7 +15,7 @@ namespace gufunc::chunked {
 
 class ChunkRing {
  public:
-  // Borrows the call, its parts and its cut from the chunked call.
+  // The call, its parts and its cut are borrowed.
   ChunkRing(op::CallView &call, std::vector<ChunkPart> &parts, const ChunkCut &cut)
       : call_(call), parts_(parts), cut_(cut) {}
   ChunkRing(const ChunkRing &) = delete;
@@ -23,30 +23,30 @@ class ChunkRing {
   ~ChunkRing();
 
   // Opens the streams.
-  // Errors  those of the backend's stream slots
+  // Errors  as the backend's stream slots
   guf_status open(guf_error *error);
 
   // Allocates memory for `depth` chunks of the current parts. May be called again after a failure.
-  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE, those of the backend's event slots
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE, and as the backend's event slots
   guf_status make_slots(int64_t depth, guf_error *error);
 
-  // The stream of the kernels. Operands that are not cut are copied on it.
+  // Returns the stream of the kernels, on which operands that are not cut are also copied.
   backend::Stream *compute() const { return compute_.get(); }
 
-  // Queues the copy of a chunk to the device and points the call's views to it there. The caller
-  // then launches on `compute` and calls `send_home`. If the ring is full, the caller must `finish`
-  // a chunk first.
+  // `bring` queues the copy of a chunk to the device and redirects the call's views to the copy.
+  // The caller then launches on `compute` and calls `send_home`, which queues the copy of the
+  // results. If the ring is full, the caller must first `finish` a chunk.
   guf_status bring(const ChunkRange &range, guf_error *error);
   guf_status send_home(guf_error *error);
 
   int64_t pending() const { return pending_; }
   bool full() const { return pending_ == static_cast<int64_t>(slots_.size()); }
 
-  // The range of the oldest pending chunk.
+  // Returns the range of the oldest pending chunk.
   const ChunkRange &oldest() const { return slots_[oldest_place()].range; }
 
-  // Waits for the oldest chunk and writes it to the outputs.
-  // Errors  any failure of the chunk; after GUF_E_FLOATING_POINT the chunk is nevertheless written
+  // Waits for the oldest chunk and writes its results to the outputs.
+  // Errors  any failure of the chunk; the results are written even after GUF_E_FLOATING_POINT
   guf_status finish(guf_error *error);
 
  private:
@@ -73,7 +73,7 @@ class ChunkRing {
   backend::Device *cpu_ = nullptr;
   backend::BorrowedStream in_, compute_, out_;
   std::vector<Slot> slots_;
-  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // bytes per slot
+  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // number of bytes per slot
   size_t next_ = 0;
   int64_t pending_ = 0;
 };

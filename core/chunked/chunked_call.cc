@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls. Types and shapes are determined once for the whole call. Each chunk is then a
-// launch of a part of its loop.
+// Chunked calls. Types and shapes are determined once for the whole call. Each
+// chunk is then a launch of a part of the loop.
 #include "core/chunked/chunked_call.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using base::kNone;
 
 constexpr uint64_t kChunkBytes = uint64_t{8} << 20;
-constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // smallest chunk tried
+constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // size of the smallest chunk that is tried
 constexpr int32_t kDepth = 3, kMostDepth = 16;
 
 guf_status check_options(const guf_chunk_options &options, guf_error *error) {
@@ -67,7 +67,7 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
   return GUF_OK;
 }
 
-// Called when the shapes are known.
+// Rejects operands that overlap. Requires that the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
   call::OverlapWork work = {0, 0, false};
   if (!call::find_overlaps(call, &work)) return GUF_OK;
@@ -95,13 +95,13 @@ class ChunkedCall {
   guf_status allocate_ring(guf_error *error);
   guf_status finish_oldest();
   guf_status bring_rest(guf_error *error);
-  guf_status tell();
+  guf_status report_progress();
 
   op::CallView &call_;
   const guf_chunk_options &options_;
   int64_t &done_;
   call::FpFailure failure_;
-  std::unique_ptr<ChunkRing> ring_;  // declared before arrays_, because the arrays use its stream
+  std::unique_ptr<ChunkRing> ring_;  // before arrays_, because the arrays use its stream
   call::Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
@@ -134,7 +134,7 @@ guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {
   return find_parts(call_, loop_, cut_, choice_, &parts_, error);
 }
 
-guf_status ChunkedCall::tell() {
+guf_status ChunkedCall::report_progress() {
   if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
@@ -142,7 +142,7 @@ guf_status ChunkedCall::tell() {
                     static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 
-// Launches the chunk that the call's views refer to.
+// Launches the chunk to which the call's views refer.
 guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
   cut_.restrict_to(range, &loop_);
   return failure_.keep(call::launch(call_, loop_, choice_, kernel_, failure_.error()));
@@ -155,7 +155,7 @@ guf_status ChunkedCall::run_here() {
     for (ChunkPart &part : parts_) part.view->layout = part.at_home(cut_, range);
     GUF_TRY(launch_chunk(range));
     done_ = cut_.items_done(range);
-    GUF_TRY(tell());
+    GUF_TRY(report_progress());
   }
   return GUF_OK;
 }
@@ -167,10 +167,10 @@ guf_status ChunkedCall::finish_oldest() {
     GUF_TRY(failure_.keep(ring_->finish(failure_.error())));
   }
   done_ = cut_.items_done(range);
-  return tell();
+  return report_progress();
 }
 
-// Copies the operands that every chunk reads, once.
+// Copies the operands that every chunk reads. They are copied only once.
 guf_status ChunkedCall::bring_rest(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
@@ -199,7 +199,7 @@ guf_status ChunkedCall::allocate_ring(guf_error *error) {
     bytes /= 2;
     const int32_t inner = cut_.inner();
     GUF_TRY(cut(bytes, error));
-    // An operand that was copied as a whole would now be a part.
+    // With the new cut, an operand that has been copied as a whole would be a part.
     if (rest_tried && cut_.inner() != inner) return status;
   }
 }

@@ -9,9 +9,9 @@
 
 namespace gufunc::chunked {
 
-// `done`: the number of outer items that have been written to the outputs. Set on success and on
-// failure.
-// Errors  those of guf_call_chunked
+// Runs the call. Sets `*done` to the number of outer items that have been written
+// to the outputs, on success and on failure.
+// Errors  as guf_call_chunked
 guf_status call_chunked(op::CallView &call, const guf_chunk_options &options, int64_t *done,
                         guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types. Sizes are computed from the packed value; all other properties are in tables.
+// Element types. Sizes are computed from the bits of the dtype; other properties are in tables.
 #ifndef GUFUNC_CORE_DTYPE_DTYPE_H
 #define GUFUNC_CORE_DTYPE_DTYPE_H
 
@@ -11,15 +11,17 @@
 
 namespace gufunc::dtype {
 
-// The number of numeric dtypes. Their dense indices follow NumPy's promotion tables: bool i8 u8 i16
-// u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128.
-inline constexpr int kCount = 15;
+// The number of numeric dtypes. Their dense indices follow gufunc/dtypes.def.
+#define GUF_DTYPE(...) +1
+inline constexpr int kCount = 0
+#include <gufunc/dtypes.def>
+    ;
 
-// Returns the dense index of a dtype, or -1 if the value is not a numeric dtype.
+// Returns the number of a numeric dtype (0 .. kCount - 1), or -1 for other values.
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
-// Type codes from 0x80 on: datetime types and structured dtypes.
+// Type codes from 0x80 on are datetime types and structured dtypes.
 constexpr bool is_extended(guf_dtype dtype) {
   return (dtype & 0x80U) != 0;
 }
@@ -62,40 +64,46 @@ static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
 bool valid(guf_dtype dtype);
-char letter(guf_dtype dtype);        // 'f'; '\0' if invalid
-const char *name(guf_dtype dtype);   // "float32"; nullptr if invalid
-guf_dtype from_letter(char letter);  // GUF_DTYPE_UNSPECIFIED if unknown; M and m have no unit
+int32_t kind(guf_dtype dtype);            // guf_dtype_kind; 0 if invalid
+bool is_real_float(guf_dtype dtype);      // a real floating-point type
+char letter(guf_dtype dtype);             // 'f'; '\0' if invalid
+const char *name(guf_dtype dtype);        // "float32"; nullptr if invalid
+const char *short_name(guf_dtype dtype);  // "f4"; nullptr if not a numeric dtype
+guf_dtype from_letter(char letter);       // GUF_DTYPE_UNSPECIFIED if unknown; M and m have no unit
 
-// NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.
+// Equivalents of NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.
 bool can_cast(guf_dtype from, guf_dtype to, int casting);
 guf_dtype promote(guf_dtype a, guf_dtype b);  // numeric dtypes only
-// The common type of any two dtypes.
-// Errors  GUF_E_DTYPE <= no common type;  GUF_E_OVERFLOW <= the multiple of the common unit
+// Computes the common type of any two dtypes.
+// Errors  GUF_E_DTYPE <= no common type;  GUF_E_OVERFLOW <= the multiple of the common unit is too
+//         large
 guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
 // Checks that a permitted cast between datetime types has a valid conversion factor.
-// Errors  GUF_E_VALUE <= from a unit to none;  GUF_E_OVERFLOW <= the factor between the units
+// Errors  GUF_E_VALUE <= cast from a type with a unit to a type without a unit
+//         GUF_E_OVERFLOW <= the conversion factor overflows
 guf_status check_cast(guf_dtype from, guf_dtype to, guf_error *error);
-// Checks the cast of a scalar with a unit by NumPy's rule for scalars. Does nothing for other
-// dtypes.
-// Errors  GUF_E_CASTING <= both have one class, and the unit does not cast by same_kind
+// Checks the cast of a scalar with a unit by NumPy's rule for scalars. Accepts all other dtypes.
+// Errors  GUF_E_CASTING <= both types are datetime64 or both are timedelta64, and same_kind forbids
+//         the cast between their units
 guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_error *error);
-// The Python type to which NumPy converts a datetime value: "datetime.date" and others, "NoneType"
-// for NaT and datetimes without a unit, or nullptr for an int.
+// Returns the name of the Python type to which NumPy converts a datetime
+// value, such as "datetime.date". Returns "NoneType" for NaT and for a
+// datetime64 without a unit, and nullptr for int.
 const char *python_type(guf_dtype time, int64_t steps);
-const char *casting_name(int casting);  // "same_kind"
+const char *casting_name(int casting);  // a name such as "same_kind"
 
 guf_status parse(const char *spelling, guf_dtype *out, guf_error *error);
-// Appends a dtype as NumPy's messages spell it: float64, >f8 if byte-swapped, <M8[s].
+// Appends a dtype in the spelling of NumPy's messages: float64, >f8 if byte-swapped, <M8[s].
 void spell(guf_dtype dtype, bool swapped, base::Text *text);
 
 // ---- structured dtypes
 
-// Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY, as in guf_dtype_register
+// Errors  GUF_E_ARG, GUF_E_EXISTS, GUF_E_NO_MEMORY as in guf_dtype_register
 guf_status register_structured(const char *name, uint32_t itemsize, uint32_t alignment,
                                guf_dtype *out, guf_error *error);
-// nullptr if there is none.
+// Returns nullptr if `dtype` is not a registered structured dtype.
 const char *structured_name(guf_dtype dtype);
-// GUF_DTYPE_UNSPECIFIED if there is none.
+// Returns GUF_DTYPE_UNSPECIFIED if no structured dtype has this name.
 guf_dtype find_structured(std::string_view name);
 
 }  // namespace gufunc::dtype

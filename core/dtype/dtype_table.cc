@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the numeric dtypes: dense indices, names, and the promotion and casts of NumPy 2.
+// Tables of the numeric dtypes: numbers, names, and the promotion and casting rules of NumPy 2.
 #include "core/dtype/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -11,18 +12,36 @@
 namespace gufunc::dtype {
 namespace {
 
-constexpr std::string_view kLetters = "?bBhHiIqQeEfdFD";
-static_assert(kLetters.size() == kCount);
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  static_assert(GUF_##NAME == ((code) | (bits) << 8 | 1 << 16));
+#include <gufunc/dtypes.def>
 
-constexpr std::array<guf_dtype, kCount> kDtypes = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
-                                                   GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
-                                                   GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
+constexpr std::array<guf_dtype, kCount> kDtypes = {
+#define GUF_DTYPE(NAME, ...) GUF_##NAME,
+#include <gufunc/dtypes.def>
+};
+
+constexpr std::array<char, kCount> kLetters = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) letter,
+#include <gufunc/dtypes.def>
+};
 
 constexpr std::array<const char *, kCount> kNames = {
-    "bool",   "int8",    "uint8",    "int16",   "uint16",  "int32",     "uint32",    "int64",
-    "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) name,
+#include <gufunc/dtypes.def>
+};
 
-// promote_types(row, column), in the order of kLetters.
+constexpr std::array<const char *, kCount> kShortNames = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) short_name,
+#include <gufunc/dtypes.def>
+};
+
+constexpr std::array<int32_t, kCount> kKinds = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) GUF_KIND_##kind,
+#include <gufunc/dtypes.def>
+};
+
+// promote_types(row, column). Rows and columns are in the order of kLetters.
 constexpr std::array<std::string_view, kCount> kPromoted = {
     "?bBhHiIqQeEfdFD",  // ?
     "bbhhiiqqdeEfdFD",  // b
@@ -41,7 +60,7 @@ constexpr std::array<std::string_view, kCount> kPromoted = {
     "DDDDDDDDDDDDDDD",  // D
 };
 
-// can_cast(row, column, "safe"): the column's letter if true.
+// can_cast(row, column, "safe"): the letter of the column if true, '.' if false.
 constexpr std::array<std::string_view, kCount> kSafe = {
     "?bBhHiIqQeEfdFD",  // ?
     ".b.h.i.q.eEfdFD",  // b
@@ -60,7 +79,7 @@ constexpr std::array<std::string_view, kCount> kSafe = {
     "..............D",  // D
 };
 
-// can_cast(row, column, "same_kind").
+// can_cast(row, column, "same_kind"): the letter of the column if true, '.' if false.
 constexpr std::array<std::string_view, kCount> kSameKind = {
     "?bBhHiIqQeEfdFD",  // ?
     ".b.h.i.q.eEfdFD",  // b
@@ -79,7 +98,11 @@ constexpr std::array<std::string_view, kCount> kSameKind = {
     ".............FD",  // D
 };
 
+static_assert(std::all_of(kPromoted.begin(), kPromoted.end(),
+                          [](std::string_view row) { return row.size() == kCount; }));
+
 using Masks = std::array<uint16_t, kCount>;
+static_assert(kCount <= 16);
 
 constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
   Masks masks = {};
@@ -94,8 +117,8 @@ constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
 constexpr Masks kSafeMask = masks_of(kSafe);
 constexpr Masks kSameKindMask = masks_of(kSameKind);
 
-// The index into kIndices, from log2 of the size and the type code. An entry of kIndices is -1 if
-// no dtype belongs to it.
+// Returns the index into kIndices, computed from log2 of the size and the type code. An entry of
+// kIndices is -1 if it corresponds to no dtype.
 constexpr size_t place_of(guf_dtype dtype) {
   const uint32_t bytes = itemsize(dtype);
   const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));
@@ -127,6 +150,18 @@ bool valid(guf_dtype dtype) {
   return index_of(dtype) >= 0;
 }
 
+int32_t kind(guf_dtype dtype) {
+  if (is_structured(dtype)) return GUF_KIND_STRUCTURED;
+  if (is_time(dtype)) return is_datetime(dtype) ? GUF_KIND_DATETIME : GUF_KIND_TIMEDELTA;
+  const int index = index_of(dtype);
+  return index < 0 ? 0 : kKinds[static_cast<size_t>(index)];
+}
+
+bool is_real_float(guf_dtype dtype) {
+  const int32_t own = kind(dtype);
+  return own == GUF_KIND_FLOAT || own == GUF_KIND_BFLOAT;
+}
+
 char letter(guf_dtype dtype) {
   if (is_extended(dtype)) {
     if (!valid(dtype)) return '\0';
@@ -142,18 +177,24 @@ const char *name(guf_dtype dtype) {
   return index < 0 ? nullptr : kNames[static_cast<size_t>(index)];
 }
 
+const char *short_name(guf_dtype dtype) {
+  const int index = is_extended(dtype) ? -1 : index_of(dtype);
+  return index < 0 ? nullptr : kShortNames[static_cast<size_t>(index)];
+}
+
 guf_dtype from_letter(char letter) {
   if (letter == 'M') return GUF_DATETIME64;
   if (letter == 'm') return GUF_TIMEDELTA64;
-  const size_t index = kLetters.find(letter);
+  const std::string_view letters(kLetters.data(), kLetters.size());
+  const size_t index = letters.find(letter);
   if (index == std::string_view::npos) return GUF_DTYPE_UNSPECIFIED;
   return kDtypes[index];
 }
 
 namespace {
 
-// Integers cast to timedelta64 as numbers of steps: bool and types that cast safely to int64 by
-// `safe`, uint64 by `same_kind`.
+// An integer casts to timedelta64 as a number of steps, if it casts to int64: bool and all integers
+// except uint64 by `safe`, uint64 by `same_kind`.
 bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
   if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
   if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structured dtypes of the process, in a table that only grows. Readers see whole entries and
-// take no lock.
+// The structured dtypes of the process, in an append-only table that is read without a lock.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -26,7 +25,7 @@ struct StructuredDtype {
 
 std::array<std::atomic<const StructuredDtype *>, GUF_MAX_STRUCTURED_DTYPES> registered;
 std::atomic<uint32_t> nregistered{0};
-base::ForkLock lock;  // for writers
+base::ForkLock lock;  // taken by writers only
 
 const StructuredDtype *find(guf_dtype dtype) {
   const uint32_t number = dtype >> 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's rules for datetime64 and timedelta64: casts, common units, names.
+// NumPy's rules for datetime64 and timedelta64: casts, common units and names.
 #include "core/dtype/time_dtype.h"
 
 #include <gufunc/kernel/time.hpp>
@@ -17,7 +17,7 @@ constexpr uint32_t kUnits = 14;
 constexpr const char *kUnitNames[kUnits] = {"generic", "Y",  "M",  "W",  "D",  "h",  "m",
                                             "s",       "ms", "us", "ns", "ps", "fs", "as"};
 
-// Names without a multiple. The first name of each class has no unit.
+// Names of dtypes whose multiple is 1. The first name of each class has no unit.
 constexpr const char *kPlainNames[2][kUnits] = {
     {"datetime64", "datetime64[Y]", "datetime64[M]", "datetime64[W]", "datetime64[D]",
      "datetime64[h]", "datetime64[m]", "datetime64[s]", "datetime64[ms]", "datetime64[us]",
@@ -26,8 +26,9 @@ constexpr const char *kPlainNames[2][kUnits] = {
      "timedelta64[h]", "timedelta64[m]", "timedelta64[s]", "timedelta64[ms]", "timedelta64[us]",
      "timedelta64[ns]", "timedelta64[ps]", "timedelta64[fs]", "timedelta64[as]"}};
 
-// Names with a multiple, in pages of 256 consecutive multiples. A page is created when one of its
-// names is first needed and is never freed, so names are found without a lock or a search.
+// Names of dtypes with a larger multiple, in pages of 256 consecutive multiples. A
+// page is created when one of its names is first needed, and is never freed, so
+// names are found without a lock or a search.
 constexpr uint32_t kPageNames = 256;
 static_assert(GUF_MAX_UNIT_MULTIPLE < kPageNames * kPageNames);
 struct NamePage {
@@ -36,7 +37,7 @@ struct NamePage {
 using UnitPages = std::array<std::atomic<const NamePage *>, kPageNames>;
 std::array<std::array<UnitPages, kUnits>, 2> name_pages;
 
-// The unit in brackets: "[7D]".
+// A unit in brackets, such as "[7D]".
 struct UnitText {
   char text[20];
 };
@@ -50,8 +51,8 @@ UnitText unit_text(guf_dtype time) {
   return out;
 }
 
-// Returns the page of a name, or nullptr if memory is exhausted. If two threads create the page,
-// one of the pages is kept.
+// Returns the page that contains the name of a dtype, or nullptr if memory is exhausted. If two
+// threads create the same page, one of the two copies is freed.
 const NamePage *page_of(guf_dtype time) {
   const uint32_t first = multiple(time) - multiple(time) % kPageNames;
   std::atomic<const NamePage *> &place = name_pages[time & 1U][unit(time)][first / kPageNames];
@@ -71,12 +72,12 @@ bool is_calendar(guf_dtype time) {
   return unit(time) == GUF_UNIT_YEAR || unit(time) == GUF_UNIT_MONTH;
 }
 
-// Whether exactly one of the two units is a year or a month.
+// Returns whether exactly one of the two units is a calendar unit (year or month).
 bool crosses_calendar(guf_dtype a, guf_dtype b) {
   return is_calendar(a) != is_calendar(b);
 }
 
-// Expresses both multiples in the finer of the two units. Returns false on overflow.
+// Expresses the steps of both dtypes in the finer of the two units. Returns false on overflow.
 bool count_in_finer(guf_dtype a, guf_dtype b, uint64_t *count_a, uint64_t *count_b) {
   *count_a = multiple(a);
   *count_b = multiple(b);
@@ -89,8 +90,8 @@ bool count_in_finer(guf_dtype a, guf_dtype b, uint64_t *count_a, uint64_t *count
   return factor != 0;
 }
 
-// Whether a step of `from` is a whole number of steps of `to`. Between calendar and other units
-// this counts as true for datetimes.
+// Returns whether a step of `from` is a whole number of steps of `to`. Between a calendar unit and
+// another unit, the result is true for datetimes and false for timedeltas.
 bool divides(guf_dtype from, guf_dtype to) {
   if (crosses_calendar(from, to)) return is_datetime(from);
   uint64_t count_from = 0;
@@ -100,8 +101,7 @@ bool divides(guf_dtype from, guf_dtype to) {
   return count_from % count_to == 0;
 }
 
-// Whether two spellings of one step are equal for NumPy. It treats [1000ms] and [s] as equal, but
-// not [60s] and [m].
+// Returns whether NumPy treats two units as equal, like [1000ms] and [s], but not [60s] and [m].
 bool same_steps(guf_dtype from, guf_dtype to) {
   return time_class(from) == time_class(to) && unit(to) >= GUF_UNIT_SECOND &&
          unit(from) == unit(to) + 1 && multiple(from) == 1000 * multiple(to);
@@ -139,8 +139,8 @@ guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *er
     *out = make_time(both, unit(named), multiple(named));
     return GUF_OK;
   }
-  // A datetime determines the length of its month. A timedelta does not, so months and days have no
-  // common unit.
+  // A datetime determines the length of its month. A timedelta does not, so for
+  // timedeltas months and days have no common unit.
   if (crosses_calendar(a, b) && both == GUF_TIMEDELTA64) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "Cannot get a common metadata divisor for Numpy datetime metadata %s and %s "
@@ -186,7 +186,7 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
   const auto metadata = [](guf_dtype time) {
     return unit(time) == GUF_UNIT_GENERIC ? UnitText{} : unit_text(time);
   };
-  // NumPy's message says timedelta64 for datetimes too.
+  // NumPy's message names timedelta64 for datetimes, too.
   return base::fail(error, GUF_E_CASTING, index, base::kNone,
                     "Cannot cast NumPy timedelta64 scalar from metadata %s to %s according to the "
                     "rule 'same_kind'",
@@ -196,7 +196,7 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
 const char *python_type(guf_dtype time, int64_t steps) {
   constexpr int64_t kFirstDay = -719162;     // 0001-01-01
   constexpr int64_t kLastDay = 2932896;      // 9999-12-31
-  constexpr int64_t kLongest = 999'999'999;  // most days of a datetime.timedelta
+  constexpr int64_t kLongest = 999'999'999;  // maximal number of days in a datetime.timedelta
   if (steps == INT64_MIN) return "NoneType";
   const uint32_t unit_of = unit(time);
   if (unit_of == GUF_UNIT_GENERIC) return is_datetime(time) ? "NoneType" : nullptr;
@@ -227,8 +227,8 @@ namespace {
 constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
 constexpr std::string_view kShortNames[] = {"M8", "m8"};
 
-// Returns the length of the class name that starts `text` and is followed by "" or "[". npos:
-// `text` names neither class.
+// Returns the length of the class name (such as "datetime64" or "M8") at the start of `text`, if
+// "[" or the end of `text` follows it. Returns npos if there is none.
 size_t class_length(std::string_view text, guf_dtype *out) {
   for (uint32_t i = 0; i < 2; ++i) {
     for (const std::string_view name : {kLongNames[i], kShortNames[i]}) {

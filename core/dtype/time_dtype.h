@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// datetime64 and timedelta64. A dtype consists of a class, a unit and a multiple of the unit.
+// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit.
 #ifndef GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 #define GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 
@@ -18,11 +18,11 @@ constexpr uint32_t multiple(guf_dtype time) {
 constexpr guf_dtype make_time(guf_dtype time, uint32_t unit, uint32_t multiple) {
   return (time & 0xFFU) | unit << 8 | multiple << 16;
 }
-// The dtype without its unit.
+// Returns the dtype of the same class without a unit.
 constexpr guf_dtype time_class(guf_dtype time) {
   return make_time(time, GUF_UNIT_GENERIC, 1);
 }
-// The timedelta64 or datetime64 with the same unit.
+// Return the timedelta64 or the datetime64 with the same unit.
 constexpr guf_dtype timedelta_like(guf_dtype time) {
   return time | 1U;
 }
@@ -30,23 +30,23 @@ constexpr guf_dtype datetime_like(guf_dtype time) {
   return time & ~1U;
 }
 
-// Returns `to`, but with the unit of `from` if `to` is a datetime type without a unit: such a cast
-// keeps the unit.
+// Returns the result type of a cast from `from` to `to`. It is `to`, except that a cast to a
+// datetime type without a unit keeps the unit of `from`.
 constexpr guf_dtype settle_unit(guf_dtype to, guf_dtype from) {
   const bool takes = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
   return takes ? make_time(to, unit(from), multiple(from)) : to;
 }
 
 bool valid_time(guf_dtype dtype);
-const char *time_name(guf_dtype time);  // "datetime64[25s]"; `time` must be valid
-// Both arguments are datetime types.
+const char *time_name(guf_dtype time);  // a name such as "datetime64[25s]"; `time` must be valid
+// The functions below require that both arguments are datetime types.
 bool can_cast_time(guf_dtype from, guf_dtype to, int casting);
 guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
 guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error);
 
 // Parsing of spellings without a byte-order mark, such as "M8[25s]" or "datetime64". reads_as_time
-// returns false for spellings of other dtypes.
-// Errors  GUF_E_DTYPE <= a bad unit or multiple; the message quotes `whole`
+// returns false for the spellings of other dtypes.
+// Errors  GUF_E_DTYPE <= an invalid unit or multiple; the message quotes `whole`
 bool reads_as_time(std::string_view text);
 guf_status parse_time(std::string_view text, const char *whole, guf_dtype *out, guf_error *error);
 

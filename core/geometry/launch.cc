@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop dimensions of a launch, and for generalized ufuncs the strides of each operand's core
-// dimensions.
+// Computes the loop dimensions of a launch, and the strides of its core dimensions.
 #include "core/geometry/launch.h"
 
 #include <algorithm>
@@ -19,13 +18,13 @@ guf_status make_elementwise(const Request &request, Launch *out, guf_error *erro
   return GUF_OK;
 }
 
-// The stride of core axis `axis`, or 0 where a "|1" dimension is stretched.
+// Returns the stride of core axis `axis`, or 0 if it is a broadcast "|1" dimension.
 int64_t core_step(const array::Layout &layout, int32_t axis, int64_t size) {
   return layout.shape[axis] == 1 && size != 1 ? 0 : layout.strides[axis];
 }
 
-// An operand without elements may have address 0 and arbitrary strides. Loops receive strides of 0
-// for it, so that they never compute another address.
+// Returns whether an operand has no elements. Such an operand may have address 0 and arbitrary
+// strides, so loops receive strides of 0 and never compute another address.
 bool has_no_elements(const array::Layout &layout) {
   return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the decisions of a call into the launch block of a backend.
+// Converts the decisions of a call to the launch block of a backend.
 #ifndef GUFUNC_CORE_GEOMETRY_LAUNCH_H
 #define GUFUNC_CORE_GEOMETRY_LAUNCH_H
 
@@ -12,15 +12,15 @@ namespace gufunc::geometry {
 
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
-// A launch block and the loop dimensions that exceed it, over which the core loops. Left
-// uninitialised: only the used entries are written.
+// A launch block, and the loop dimensions that do not fit into it, over which the core loops. The
+// fields are uninitialised; only the used entries are written.
 struct Launch {
   guf_launch_block block;
   int32_t nrest;
   int64_t rest_size[kMaxRest];
   int64_t rest_step[kMaxRest][GUF_MAX_OPERANDS];
   int64_t rest_mask_step[kMaxRest];
-  uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of each operand's strides
+  uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of the strides of each operand
 };
 
 struct Request {
@@ -29,16 +29,16 @@ struct Request {
   const resolve::Choice &choice;
 };
 
-// Computes the launch block of a call. Elementwise ufuncs have loop dimensions only.
+// Computes the launch block of a call. The block of an elementwise ufunc has loop dimensions only.
 // Errors  GUF_E_INTERNAL <= more loop or core dimensions than a launch block has entries for
 guf_status make_launch(const Request &request, Launch *out, guf_error *error);
 
-// Whether the address or a stride is not a multiple of the dtype's alignment.
+// Returns whether the address or a stride is not a multiple of the dtype's alignment.
 inline bool breaks_alignment(guf_dtype dtype, uint64_t address, uint64_t stride_bits) {
   return ((address | stride_bits) & (dtype::alignment(dtype) - 1)) != 0;
 }
 
-// Flags the operand and the block as unaligned if the operand's address or strides are.
+// Flags the operand and the block if the operand's address or a stride is unaligned.
 inline void flag_alignment(guf_launch_block *block, int32_t operand, uint64_t stride_bits) {
   if (__builtin_expect(
           breaks_alignment(block->dtype[operand], block->address[operand], stride_bits), 0)) {

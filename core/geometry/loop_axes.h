@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of broadcast dimensions to loop dimensions: drop, flip, sort by stride, coalesce.
+// Converts broadcast dimensions to loop dimensions: drops, flips, sorts and coalesces them.
 #ifndef GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 #define GUFUNC_CORE_GEOMETRY_LOOP_AXES_H
 

@@ -16,6 +16,7 @@ class RawKernel final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kKernel;
 
+  // Finds a raw kernel by name.
   // Errors  GUF_E_NOT_FOUND <= the module has no kernel of this name
   static guf_status find(const base::Ref<module::Module> &module, const char *name,
                          base::Ref<RawKernel> *out, guf_error *error);
@@ -29,8 +30,8 @@ class RawKernel final : public base::Object {
     return {row_.parameters->list, row_.parameters->count};
   }
 
-  // Returns the code for a device and the backend's table that launches it. After the first call
-  // for a device, this is two loads.
+  // Returns the code of the kernel for a device, and the backend's table that launches it. After
+  // the first call for a device, this costs two loads.
   // Errors  as backend::raw_kernel_of and backend::kernels_extension
   guf_status on(backend::Device &device, void **out_kernel, const guf_kernels_api **out_api,
                 guf_error *error);

@@ -22,7 +22,7 @@ bool in_host_memory(const Device *device) {
   return device == nullptr || device->host_memory;
 }
 
-// Returns "kernel 'm:scale', argument 1".
+// Returns the beginning of an error message, such as "kernel 'm:scale', argument 1".
 base::Text who(const RawKernel &kernel, int32_t index) {
   base::Text text;
   text.add("kernel '%s:%s', argument %d", kernel.module_name(), kernel.row().name, index);
@@ -37,7 +37,8 @@ base::Text who(const RawKernel &kernel, int32_t index) {
                     static_cast<unsigned long long>(high), static_cast<unsigned long long>(found));
 }
 
-// The limits are the same for all devices, so that a launch that works on one works on all.
+// Checks the grid and the block. The limits are the same for all devices, so that a launch that one
+// device accepts is accepted by all.
 guf_status check_limits(const RawKernel &kernel, const KernelCall &call, guf_error *error) {
   static constexpr uint32_t kGrid[] = {GUF_MAX_GRID_X, GUF_MAX_GRID_YZ, GUF_MAX_GRID_YZ};
   static constexpr uint32_t kBlock[] = {GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_XY, GUF_MAX_BLOCK_Z};
@@ -64,11 +65,11 @@ guf_status check_limits(const RawKernel &kernel, const KernelCall &call, guf_err
                     static_cast<unsigned long long>(threads));
 }
 
-// If the plugin rejected the launch because of its shared memory, rewrites the error with the name
-// of the module, which a plugin does not know.
-[[gnu::cold]] void tell_shared_limit(const RawKernel &kernel, const Device &device,
-                                     const guf_kernels_api &api,
-                                     const guf_backend_kernel_launch &request, guf_error *error) {
+// If the plugin rejected the launch because of its shared memory, rewrites the error. The new
+// message contains the name of the module, which plugins do not receive.
+[[gnu::cold]] void report_shared_limit(const RawKernel &kernel, const Device &device,
+                                       const guf_kernels_api &api,
+                                       const guf_backend_kernel_launch &request, guf_error *error) {
   guf_backend_kernel_limits limits = {};
   limits.struct_size = sizeof limits;
   backend::ErrorRecord nobody(nullptr);
@@ -105,7 +106,7 @@ bool reads(const Device &device, const OperandView &argument) {
          argument.array->storage()->reader() == &device;
 }
 
-// Kernel parameters of datetime types accept any unit.
+// Removes the unit of a dtype, because kernel parameters of datetime types accept any unit.
 guf_dtype without_unit(guf_dtype type) {
   if (dtype::is_datetime(type)) return GUF_DATETIME64;
   return dtype::is_timedelta(type) ? static_cast<guf_dtype>(GUF_TIMEDELTA64) : type;
@@ -259,7 +260,7 @@ guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *e
   block.head.reserved = 0;
   backend::ErrorRecord record(error);
   const guf_status status = api->kernel_launch(device->native, &request, record.get());
-  if (status == GUF_E_UNSUPPORTED) tell_shared_limit(kernel, *device, *api, request, error);
+  if (status == GUF_E_UNSUPPORTED) report_shared_limit(kernel, *device, *api, request, error);
   return status;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of raw kernels. Arguments are checked against the kernel's parameters and packed into
-// one block, which the launch passes by value.
+// Launches of raw kernels. The arguments are checked against the kernel's parameters and packed
+// into one block, which the launch passes by value.
 #ifndef GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H
 #define GUFUNC_CORE_KERNEL_LAUNCH_KERNEL_H
 
@@ -12,15 +12,14 @@
 namespace gufunc::kernel {
 
 struct KernelCall {
-  backend::Stream *stream;  // NULL: the device's own stream
-  const uint32_t *grid;     // three values each
+  backend::Stream *stream;  // nullptr selects the device's own stream
+  const uint32_t *grid;     // three values, as in `block`
   const uint32_t *block;
   uint32_t shared_bytes;
   std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
 };
 
-// Launches a raw kernel. Allocates nothing if there is no stream and the kernel's code is already
-// on the device.
+// Launches a raw kernel. Allocates nothing if it has no stream and the kernel's code is loaded.
 // Errors  as guf_kernel_launch
 guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);
 

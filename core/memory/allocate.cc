@@ -21,8 +21,8 @@ guf_status check_dtype(guf_dtype dtype, guf_error *error) {
   return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
 }
 
-// Checks shape and strides so that later arithmetic cannot overflow. If the strides are NULL,
-// stores contiguous strides for `order` in `buffer`.
+// Checks the shape and strides, so that later arithmetic cannot overflow. If the strides are
+// nullptr, stores contiguous strides for `order` in `buffer`.
 guf_status check_layout(int32_t order, int64_t *buffer, Layout *layout, int64_t *out_low,
                         int64_t *out_high, guf_error *error) {
   GUF_TRY(check_dtype(layout->dtype, error));
@@ -39,9 +39,9 @@ guf_status check_layout(int32_t order, int64_t *buffer, Layout *layout, int64_t 
 }
 
 struct Origin {
-  backend::Device &device;  // allocates the memory
+  backend::Device &device;  // the device that allocates the memory
   int32_t kind;
-  backend::Device &owner;  // the device that the array belongs to
+  backend::Device &owner;  // the device to which the array belongs
 };
 
 guf_status allocate_from(const Origin &origin, guf_dtype dtype, int32_t ndim, const int64_t *shape,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole arrays: checks with NumPy's texts, then one transfer.
+// Operations on whole arrays: checks with NumPy's messages, then one transfer.
 #include "core/memory/array_ops.h"
 
 #include <cstring>
@@ -57,7 +57,7 @@ guf_status check_casting(guf_dtype from, guf_dtype to, int32_t casting, guf_erro
                     dtype::name(from), dtype::name(to), dtype::casting_name(rule));
 }
 
-// As in NumPy, leading axes of extent 1 that the destination lacks are ignored.
+// Checks that `from` broadcasts to `to`. As in NumPy, leading axes of extent 1 are ignored.
 guf_status check_broadcast(const Layout &from, const Layout &to, guf_error *error) {
   for (int32_t i = 0; i < from.ndim; ++i) {
     const int64_t extent = from.shape[from.ndim - 1 - i];
@@ -87,15 +87,15 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   return transfer(place_of(to, *to_device), place_of(from, *from_device), stream, error);
 }
 
-// Waits before an array is read on the host: until all queued work that uses it is complete. Device
-// memory is copied on the default stream, so only work on other streams needs a wait.
+// Waits before the host reads an array, until all queued work that uses the array is complete.
+// Device memory is copied on the default stream, so only work on other streams requires a wait.
 guf_status settle(Array &array, guf_error *error) {
   const bool host = array.device() == nullptr || array.device()->host_memory;
   return host ? synchronize(array, UINT64_MAX, error)
               : backend::wait_for_array(array, UINT64_MAX, error);
 }
 
-// Allocates an array on `device` with the shape of `array` and copies the elements into it.
+// Allocates an array on `device` with the shape of `array`, and copies the elements to it.
 guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t order,
                          Stream *stream, base::Ref<Array> *out, guf_error *error) {
   GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
@@ -109,7 +109,7 @@ guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t 
   return GUF_OK;
 }
 
-// Converts a scalar operand to an element: its dtype, and its bits in `value`.
+// Reads the dtype of a scalar operand, and its bits into `value`.
 guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_t value[2],
                        guf_error *error) {
   std::memcpy(value, operand.value, sizeof operand.value);
@@ -153,7 +153,8 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
   return GUF_OK;
 }
 
-// As in calls, a weak integer is converted to the dtype of the array. Any integer but 0 is true.
+// Converts a weak integer to the dtype of the array, as in calls. No conversion is needed for bool,
+// where every integer except 0 is true.
 guf_status settle_int(const guf_operand &operand, guf_dtype expected, guf_dtype *inout_dtype,
                       uint64_t value[2], guf_error *error) {
   const bool is_int =
@@ -168,7 +169,7 @@ guf_status settle_int(const guf_operand &operand, guf_dtype expected, guf_dtype 
   return GUF_OK;
 }
 
-// Fills device memory: the element is passed to the device as part of the launch.
+// Fills device memory. The element is passed to the device as part of the launch.
 guf_status fill_far(Array &array, Device &device, const Side &scalar, Stream *stream,
                     guf_error *error) {
   Device *cpu = nullptr;
@@ -203,7 +204,7 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   if (stream == nullptr && device->host_memory)
     return convert(*device, nullptr, place_of(array, *device).side, scalar_side, error);
   if (!device->host_memory) return fill_far(array, *device, scalar_side, stream, error);
-  // Queued work reads the scalar after this function has returned.
+  // The scalar is copied, because queued work reads it after this function has returned.
   base::Ref<Array> scalar;
   GUF_TRY(allocate(*cpu, dtype, 0, nullptr, nullptr, GUF_ORDER_C, &scalar, error));
   std::memcpy(reinterpret_cast<void *>(scalar->layout().address), bits, dtype::itemsize(dtype));
@@ -312,10 +313,10 @@ guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {
   Device *device = array.device();
   if (device == nullptr || device->host_memory) device = array.storage()->reader();
   if (device == nullptr) return GUF_OK;
-  // A failure on the default stream is reported by guf_device_synchronize, not here.
+  // guf_device_synchronize reports a failure on the default stream; this function does not.
   base::Ref<Stream> order;
   GUF_TRY(backend::open_default(*device, &order, error));
-  return backend::wait_for_order(*order, timeout_ns);
+  return backend::wait_for_stream(*order, timeout_ns);
 }
 
 }  // namespace gufunc::memory

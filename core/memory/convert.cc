@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise copies through the backend's convert slot. Dimensions are merged, and the dimension
-// with the smallest step comes first.
+// Elementwise copies with the backend's convert slot. Dimensions are sorted by the steps of the
+// destination and merged where possible.
 #include <algorithm>
 
 #include "core/array/overlap.h"
@@ -18,7 +18,7 @@ struct Axis {
   int64_t from_step;
 };
 
-// The copy as loops, innermost first, without axes of extent 1.
+// The dimensions of the copy, innermost first, without axes of extent 1.
 struct Loops {
   int32_t ndim = 0;
   bool empty = false;
@@ -27,8 +27,8 @@ struct Loops {
   Axis axis[GUF_MAX_NDIM];
 };
 
-// Makes the step through `to` non-negative, so that `merge_neighbours` can find contiguous axes by
-// arithmetic.
+// Adds a dimension. Its step through `to` is made non-negative, so that `merge_neighbours` can
+// detect contiguous dimensions by multiplication.
 void add_axis(Axis axis, Loops *loops) {
   if (axis.to_step < 0) {
     loops->to += base::offset_of(axis.to_step, axis.extent - 1);
@@ -86,7 +86,7 @@ uint32_t operand_flags(const Side &side, uint64_t address, const Loops &loops,
   return flags;
 }
 
-// Sets every field that a convert slot reads. The other fields of the block stay uninitialized.
+// Sets every field that a convert slot reads. The other fields of the block stay uninitialised.
 void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch_block *block) {
   block->noperands = 2;
   block->nin = 1;
@@ -123,24 +123,19 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
 
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error) {
-  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // `loops` has one entry per axis
+  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // the capacity of `loops`
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
                       to.layout.ndim);
   }
   Loops loops;
-  if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {
-    return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
-                      "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
-                      to.layout.ndim);
-  }
   make_loops(to.layout, from.layout, &loops);
   if (loops.empty) return GUF_OK;
   guf_launch_block block;
   fill_block(to, from, loops, &block);
   backend::ErrorRecord record(error);
   void *const native = stream == nullptr ? nullptr : stream->native;
-  // One block holds 8 dimensions. This loop iterates over the remaining ones.
+  // One block describes 8 dimensions. This loop iterates over the remaining dimensions.
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     block.address[0] = loops.from;
@@ -173,7 +168,7 @@ guf_status move(backend::Device &device, backend::Stream *stream, const Side &to
   base::Ref<array::Array> staging;
   GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
                    GUF_ORDER_C, &staging, error));
-  // Queued work may read the staging memory even if the second copy fails.
+  // `held` is needed because queued work may read the staging memory even if the second copy fails.
   backend::Held held(stream);
   held.add(staging.get());
   const Side staged = {staging->layout(), from.swapped};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack import and export. An imported tensor is untrusted: every field is checked before it is
-// used.
+// DLPack import and export. Every field of an imported tensor is checked before it is used.
 #include "core/memory/dlpack_arrays.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ struct DlpackPlace {
   int32_t type, id;
 };
 
-// Memory of another library.
+// Storage in memory of another library.
 class ImportedStorage final : public BorrowedStorage {
  public:
   ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
@@ -36,7 +35,7 @@ class ImportedStorage final : public BorrowedStorage {
   DlpackPlace where_;
 };
 
-// Returns the partner as a stream of `device`; empty if there is no partner.
+// Opens the partner's stream as a stream of `device`. `*out` stays empty if there is no partner.
 guf_status find_partner(const DlpackPartner &partner, Device &device, const char *parameter,
                         base::Ref<Stream> *out, guf_error *error) {
   if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
@@ -77,8 +76,7 @@ guf_status check_tensor(const guf_dlpack_tensor &tensor, guf_error *error) {
   return GUF_OK;
 }
 
-// Converts strides to bytes. The stride of an axis of extent 0 or 1 is unused and may have any
-// value.
+// Converts strides from elements to bytes. Strides of axes of extent 0 or 1 may have any value.
 guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_error *error) {
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(tensor.dtype));
   for (int32_t axis = 0; axis < tensor.ndim; ++axis) {
@@ -100,7 +98,7 @@ guf_status find_named(const char *backend, int32_t id, Device **out, guf_error *
   return plugin::find_device((std::string(backend) + ":" + std::to_string(id)).c_str(), out, error);
 }
 
-// Finds the device of the array, and another device that reads the memory in place, if any.
+// Finds the device of the array, and another device that accesses the memory in place (or nullptr).
 guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
                       guf_error *error) {
   *out_reader = nullptr;
@@ -123,7 +121,7 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
   }
 }
 
-// The program's address is trusted, except that the driver must agree on the device that owns it.
+// Checks that the driver reports the expected device for the address, which is trusted.
 guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (device.host_memory || made.size() == 0) return GUF_OK;
   const guf_gpu_api *api = nullptr;
@@ -151,7 +149,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
     return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                       "managed->tensor.byte_offset reaches beyond the last address");
   }
-  // If there is no data, the byte offset is ignored.
+  // The byte offset is ignored if there is no data.
   if (tensor.data == nullptr) address = 0;
   const DlpackPlace where = {tensor.device_type, tensor.device_id};
   Device *device = nullptr, *reader = nullptr;
@@ -194,9 +192,9 @@ GivenTensor::GivenTensor(Array &array, bool copied)
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
 }
 
-// Queued work of the consumer may still use the memory, and the pool reuses memory once the work on
-// the default stream is done (MemoryPool::release). The default stream therefore waits for the
-// consumer's stream.
+// Makes the default stream wait for the consumer's stream. Queued work of the consumer
+// may still use the memory, and the memory pool reuses memory when the work on the
+// default stream is done (MemoryPool::release).
 GivenTensor::~GivenTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;

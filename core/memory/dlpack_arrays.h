@@ -10,7 +10,7 @@
 
 namespace gufunc::memory {
 
-// An imported tensor. Once `arm` was called, the deleter runs when the last reference is dropped.
+// An imported tensor. If `arm` was called, the deleter runs when the last reference is dropped.
 class TakenTensor final : public BorrowedMemory {
  public:
   using Delete = void (*)(void *managed);
@@ -24,29 +24,29 @@ class TakenTensor final : public BorrowedMemory {
   const Delete delete_;
 };
 
-// Streams of other libraries that have no handle in this library, by their numbers in both vendors'
-// drivers.
+// Streams that other libraries use and that have no handle in this library. The values are the
+// stream numbers of both vendors' drivers.
 enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
 
-// The stream that the other library uses: a stream handle, a stream without a handle, or none.
+// The other library's stream: a stream with a handle, a stream without a handle, or none.
 struct DlpackPartner {
   backend::Stream *stream;
   DlpackStream other;
 };
 
-// Parameters and errors are those of guf_array_from_dlpack. The caller has checked the version.
+// Imports a tensor whose version is checked. Parameters and errors are as guf_array_from_dlpack.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);
 
-// One array exported as a tensor, in both forms. The object keeps itself alive until a deleter
-// releases it.
+// An array that is exported as a tensor, in both forms of DLPack. The object has a reference to
+// itself, which the consumer's call of a deleter drops.
 class GivenTensor final : public base::Object {
  public:
   GivenTensor(array::Array &array, bool copied);
   ~GivenTensor() override;
 
-  // Errors  those of guf_array_to_dlpack
+  // Errors  as guf_array_to_dlpack
   guf_status describe(guf_error *error);
   guf_status order(const DlpackPartner &consumer, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that own or borrow memory, and copies of elements between them.
+// Arrays that own or borrow memory, and copies of elements between arrays.
 #ifndef GUFUNC_CORE_MEMORY_MEMORY_H
 #define GUFUNC_CORE_MEMORY_MEMORY_H
 
@@ -8,47 +8,47 @@
 
 namespace gufunc::memory {
 
-// Allocates a new array with unspecified values. If `strides` is NULL, the layout follows `order`
-// (C or F). Also frees memory whose release was deferred.
+// Allocates a new array with unspecified values. If `strides` is nullptr, the layout follows
+// `order` (C or F). Also frees memory whose release was deferred.
 guf_status allocate(backend::Device &device, guf_dtype dtype, int32_t ndim, const int64_t *shape,
                     const int64_t *strides, int32_t order, base::Ref<array::Array> *out,
                     guf_error *error);
 
-// Allocates an array in host memory for use with `device`. `kind` is any guf_memory_kind except
+// Allocates an array in host memory for use with `device`. `kind` is a guf_memory_kind other than
 // DEVICE. The array belongs to the cpu device.
 guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype, int32_t ndim,
                          const int64_t *shape, const int64_t *strides, int32_t order,
                          base::Ref<array::Array> *out, guf_error *error);
 
-// Wraps memory of the caller. The release callback runs only if `owe_release` was called; nothing
-// may fail after that call.
+// Wraps memory of the caller. The release callback runs only if `owe_release`
+// was called, after which no step may fail.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 void owe_release(const array::Array &wrapped);
-// As `wrap`, for memory that `storage` releases.
+// Like `wrap`, for memory that `storage` releases.
 guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,
                    guf_error *error);
 
-// Source or destination of an elementwise copy.
+// The source or the destination of an elementwise copy.
 struct Side {
   array::Layout layout;
   bool swapped;
-  bool immediate = false;  // a scalar in host memory, whichever device copies
+  bool immediate = false;  // a scalar in host memory, whichever device copies it
 };
 
 // Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
-// two sides must not overlap unless they are exactly the same view; `move` handles overlap.
-// Complete on return if `stream` is nullptr.
+// two sides must not overlap unless they are exactly the same view; `move` permits overlap. The
+// copy is complete on return if `stream` is nullptr.
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error);
 
-// As `convert`, for sides that may overlap in any way.
+// Like `convert`, for sides that may overlap in any way.
 guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
                 guf_error *error);
 
-// Frees memory whose release was deferred, then runs at most `max` queued release callbacks (0:
-// all). Returns how many ran.
+// Frees memory whose release was deferred, then runs at most `max` queued release callbacks (all of
+// them if `max` is 0). Returns the number of callbacks that ran.
 uint32_t run_callbacks(uint32_t max);
 
 }  // namespace gufunc::memory

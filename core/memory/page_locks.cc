@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of ranges. There are few ranges, and the calls that search them are slow anyway. The
-// list only grows; unused entries are reused. Readers take no lock.
+// The list of page-locked ranges. It is a linked list, because there are few
+// ranges, and the calls that search it are slow anyway. The list only grows; unused
+// entries are reused. Readers take no lock.
 #include "core/memory/page_locks.h"
 
 #include <atomic>
@@ -15,17 +16,17 @@ namespace {
 struct LockedRange {
   std::atomic<const backend::Device *> device = nullptr;
   std::atomic<uint64_t> address = 0;
-  std::atomic<uint64_t> size = 0;  // 0: the entry is unused
+  std::atomic<uint64_t> size = 0;  // 0 if the entry is unused
   std::atomic<bool> locked = false;
   LockedRange *next = nullptr;
 
-  // Requires a range in use. The end of a range may be the end of the address space.
+  // Requires an entry in use. The end of a range may be the end of the address space.
   bool overlaps(uint64_t other, uint64_t other_size) const {
     return address <= other ? other - address < size : address - other < other_size;
   }
 };
 constinit std::atomic<LockedRange *> ranges = nullptr;
-constinit base::ForkLock ranges_lock;  // serializes writers
+constinit base::ForkLock ranges_lock;  // taken by writers only
 
 LockedRange *free_place() {
   for (LockedRange *range = ranges; range != nullptr; range = range->next) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints an array: copies the elements to show to the host, then formats values, shape, dtype and
-// device.
+// Prints an array: copies elements to the host, then formats values, shape, dtype and device.
 #include <cstring>
 #include <new>
 #include <vector>
@@ -13,7 +12,8 @@
 namespace gufunc::memory {
 namespace {
 
-// Reads host memory in place. An array on a device is copied to the host as a whole.
+// Collects the elements to print. Host memory is read in place; an array on a
+// device is first copied to the host as a whole.
 guf_status gather(array::Array &array, const array::Corner &corner, std::vector<std::byte> *out,
                   guf_error *error) {
   const uint64_t nbytes = corner.count * dtype::itemsize(array.layout().dtype);

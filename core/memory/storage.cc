@@ -17,7 +17,7 @@ guf_status OwnedStorage::allocate(uint64_t nbytes, guf_error *error) {
 
 OwnedStorage::~OwnedStorage() {
   if (address_ == 0) return;
-  // A forked child has its own copy of host memory, but must not use the parent's device memory.
+  // A forked child has its own copy of host memory, but must not use its parent's device memory.
   if (!device_.host_memory && fork_epoch_ != base::fork_epoch()) return;
   backend::ErrorRecord record(nullptr);
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, record.get());

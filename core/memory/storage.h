@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of arrays: allocated by a device, or wrapped from the program.
+// The memory of arrays, which a device has allocated or which the program owns.
 #ifndef GUFUNC_CORE_MEMORY_STORAGE_H
 #define GUFUNC_CORE_MEMORY_STORAGE_H
 
@@ -9,7 +9,7 @@
 
 namespace gufunc::memory {
 
-// One allocation of a device, freed with the last array that uses it.
+// One allocation of a device. It is freed when the last array that uses it is freed.
 class OwnedStorage final : public array::Storage {
  public:
   OwnedStorage(backend::Device &device, int32_t kind) : device_(device), kind_(kind) {}
@@ -23,14 +23,14 @@ class OwnedStorage final : public array::Storage {
 
  private:
   backend::Device &device_;
-  int32_t kind_;  // guf_memory_kind
+  int32_t kind_;  // a guf_memory_kind
   uint64_t address_ = 0;
   uint64_t nbytes_ = 0;
   uint32_t fork_epoch_ = 0;
 };
 
-// Memory of another owner. Once `arm` was called, the destructor of the derived class notifies the
-// owner that the memory is unused.
+// Memory of another owner. If `arm` was called, the destructor of the derived class notifies the
+// owner that the memory is no longer used.
 class BorrowedMemory : public base::Object {
  public:
   BorrowedMemory() : Object(base::Kind::kArray) {}
@@ -42,7 +42,7 @@ class BorrowedMemory : public base::Object {
   bool armed_ = false;
 };
 
-// Memory of the program, which is notified by its callback.
+// Memory of the program. Its callback notifies the program that the memory is no longer used.
 class WrappedMemory final : public BorrowedMemory {
  public:
   WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread);
@@ -53,11 +53,11 @@ class WrappedMemory final : public BorrowedMemory {
   bool any_thread_;
 };
 
-// Storage for memory of another owner. Work queued on the default stream keeps no reference to its
-// arrays, so device memory is released only after that work.
+// Storage in memory of another owner. Work on the default stream does not retain its arrays, so
+// device memory is released only when this work is done.
 class BorrowedStorage : public array::Storage {
  public:
-  // `order` is the default stream of the device; empty for host memory.
+  // `order` is the default stream of the device. It is empty for host memory.
   BorrowedStorage(base::Ref<BorrowedMemory> memory, base::Ref<backend::Stream> order)
       : memory_(std::move(memory)), order_(std::move(order)) {}
   ~BorrowedStorage() override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between memories. Between a device and the host, only contiguous bytes are copied. Casts
-// and strided accesses run in the memory that contains the elements, through contiguous staging
-// arrays. Copies between two GPUs of one backend do not pass through host memory.
+// and strided accesses run where the elements are stored, through contiguous staging arrays. Copies
+// between two GPUs of the same backend do not pass through host memory.
 #include "core/memory/transfer.h"
 
 #include <sched.h>
@@ -34,8 +34,7 @@ bool is_plain(const Place &place) {
   return !place.side.swapped;
 }
 
-// Returns whether both sides have the same bytes in the same order, apart from leading axes of
-// extent 1.
+// Returns whether both sides have the same bytes in order, whatever their leading axes of extent 1.
 bool same_bytes(const Place &to, const Place &from) {
   return to.side.layout.dtype == from.side.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -48,7 +47,7 @@ uint64_t nbytes(const array::Layout &layout) {
   return bytes;
 }
 
-// Waits before the host reads memory that the stream may still be writing.
+// Waits for work that may still be writing memory which the host is about to read.
 guf_status wait_for(Stream *stream, guf_error *error) {
   if (stream == nullptr) return GUF_OK;
   const guf_backend_api &api = stream->device->backend->api;
@@ -80,8 +79,8 @@ guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *
   const guf_status status = device.backend->api.copy(
       device.native, stream == nullptr ? nullptr : stream->native, to.side.layout.address,
       from.side.layout.address, size, kind, record.get());
-  // The copy may report a failed launch on the default stream. The program counts only launches on
-  // its own streams, so the launch is removed from the error.
+  // The copy may report a failed launch on the default stream. Its launch number is removed from
+  // the error, because the program counts only launches on its own streams.
   if (status != GUF_OK && stream == nullptr) backend::forget_launch(record.get());
   return status;
 }
@@ -143,11 +142,11 @@ guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_
   return host_to_device(to, place_of(*host, *cpu), source_queues ? nullptr : stream, error);
 }
 
-// One device's part of a copy between two devices of one backend. Uses the caller's stream if it
-// belongs to this device, and the device's default stream otherwise.
+// One of the two devices in a copy between devices of the same backend. It uses the caller's stream
+// if that belongs to this device, and the device's default stream otherwise.
 struct End {
   Device *device;
-  Stream *stream;         // NULL: the default stream
+  Stream *stream;         // nullptr selects the default stream
   void *order = nullptr;  // the plugin's stream
 
   guf_status open(guf_error *error) {
@@ -156,21 +155,21 @@ struct End {
     return device->backend->api.stream_open(device->native, 0, GUF_BACKEND_STREAM_DEFAULT, &order,
                                             error);
   }
-  // Makes later work of `other` wait for the work queued here.
+  // Makes later work of `other` wait for the work that is queued on this stream.
   guf_status lead(const End &other, guf_error *error) const {
     return backend::order_behind(*device, order, other.order, error);
   }
-  // Fallback if `lead` fails. Polls, because a wait would clear a failure that the program must
-  // receive.
+  // Fallback if `lead` fails. It polls, because a wait would clear a failure of the program's work.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
     while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();
   }
 };
 
-// Strided elements are packed on the source device, and casts run on the destination device.
-// Staging memory stays valid during the copy: the default streams of both devices wait for the
-// copy, and a caller's stream keeps references to the staging arrays.
+// Copies between two devices of the same backend. Strided elements are packed on the
+// source device, and casts run on the destination device. Staging memory stays valid
+// during the copy, because the default streams of both devices wait for the copy, and a
+// caller's stream retains the staging arrays.
 guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &from, Stream *stream,
                          guf_error *error) {
   const auto stream_of = [stream](const Device *device) {

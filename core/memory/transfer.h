@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements between any two memories: host and devices, any strides, with casts.
+// Copies elements between any two memories (host and devices), with any strides and with casts.
 #ifndef GUFUNC_CORE_MEMORY_TRANSFER_H
 #define GUFUNC_CORE_MEMORY_TRANSFER_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::memory {
 
-// Source or destination of a copy, and its device.
+// The source or the destination of a copy, and its device.
 struct Place {
   Side side;
   backend::Device *device;
@@ -19,15 +19,16 @@ Place place_of(const array::Array &array, backend::Device &device);
 // Errors  as plugin::cpu_device
 guf_status device_of(const array::Array &array, backend::Device **out, guf_error *error);
 
+// Checks that a stream can be used to copy between two devices.
 // Errors  GUF_E_DEVICE_MISMATCH <= the stream belongs to neither device, or it belongs to the host
-//         and one of the devices does not
+//         and one of the devices is not the host
 guf_status check_stream(const backend::Stream *stream, const backend::Device &a,
                         const backend::Device &b, guf_error *error);
 
-// Copies `from`, broadcast to the shape of `to`, into `to`. Overlapping memory behaves as if `from`
-// were copied first. If `stream` is not nullptr, the caller keeps the arrays alive until the work
-// is done. If `stream` is nullptr and one side is in host memory, the copy is complete on return.
-// The caller has checked the stream.
+// Copies `from`, which is broadcast to the shape of `to`, to `to`. Overlapping memory behaves as if
+// `from` were copied first. If `stream` is not nullptr, the caller must keep the arrays alive until
+// the work is done. If `stream` is nullptr and one side is in host memory, the copy is complete on
+// return. The caller must have checked the stream.
 guf_status transfer(const Place &to, const Place &from, backend::Stream *stream, guf_error *error);
 
 }  // namespace gufunc::memory

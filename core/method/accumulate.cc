@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate and reduceat. Both keep the axis that they reduce along. Its extent in the result is
-// that of the input for accumulate, and the number of indices for reduceat.
+// accumulate and reduceat. Both methods keep the axis that they reduce along. In the result, its
+// extent is that of the input for accumulate, and the number of indices for reduceat.
 #include <algorithm>
 #include <vector>
 
@@ -22,8 +22,7 @@ void make_geometry(const op::CallView &call, const Folding &folding, Geometry *o
   begin(folding.method, call, *folding.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
-    // The stride of an axis of extent 1 is arbitrary, and an output may broadcast such an input
-    // axis.
+    // An axis of extent 1 has an arbitrary stride, and an output may broadcast the axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == folding.axis) {
       geometry.add_fold({extent, step, 0, 0});
@@ -48,8 +47,8 @@ guf_status launch(const op::CallView &call, const Folding &folding, guf_error *e
   return run(call, loop, code, &geometry, error);
 }
 
-// Writes the extents of the result, by axis of the input. Returns the axis of the input whose
-// stride must not influence the layout of the result, or kNoAxis.
+// Writes the extents of the result, indexed by axis of the input. Returns the axis of the input
+// whose stride must not influence the layout of the result, or kNoAxis.
 int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, out);
@@ -77,16 +76,16 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
   return status;
 }
 
-// Runs the method once the output is checked or known to be missing.
+// Runs the method. An output of the caller must have been checked.
 guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
-  // accumulate reads each element before it writes the result, so an output with the same view as
-  // the input needs no copy.
+  // accumulate reads each element before it writes the result at the same place, so an output with
+  // the same view as the input needs no copy.
   const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
-  const bool copy_input = !in_place && meets_output(call, call.operand[kInput]);
+  const bool copy_input = !in_place && overlaps_output(call, call.operand[kInput]);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !missing && !reads_elsewhere(call)) return launch(call, folding, error);
+  if (!copy_input && !missing && !needs_device_scalars(call)) return launch(call, folding, error);
   return launch_with_arrays(view, folding, copy_input, output, error);
 }
 
@@ -108,7 +107,7 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                     found.c_str());
 }
 
-// Contiguous int64 indices are used in place. Other indices are converted into `buffer`.
+// Reads the indices. Contiguous int64 indices are used in place; others are converted to `buffer`.
 guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *buffer,
                         guf_error *error) {
   const op::CallView &call = view.call;
@@ -118,7 +117,7 @@ guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int6
   const int64_t extent = call.operand[kInput].layout.shape[folding->axis];
   const bool swapped = (indices.flags & op::kSwapped) != 0;
   const bool plain = layout.dtype == GUF_I64 && layout.strides[0] == 8 && layout.address % 8 == 0 &&
-                     !swapped && !meets_output(call, indices);
+                     !swapped && !overlaps_output(call, indices);
   folding->indices = reinterpret_cast<const int64_t *>(layout.address);
   if (!plain) {
     buffer->resize(static_cast<size_t>(folding->length));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: an unbuffered operation on indexed elements. If an index occurs several times, each
-// occurrence is applied in order.
+// The method at: an unbuffered operation on indexed elements. If an index occurs several times, the
+// operation is applied once for each occurrence, in order.
 #include <algorithm>
 
 #include "core/call/pipeline.h"
@@ -47,7 +47,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
     GUF_TRY(settle(&view.operand, kInput, error));
     call.operand[kInput] = view.operand;
     if ((view.operand.flags & op::kScalar) != 0) {
-      // The scalar's value is stored in the operand struct, so its address moves with the copy.
+      // A scalar's value is inside the operand struct, so its address must point into the copy.
       const uint64_t offset =
           view.operand.layout.address - reinterpret_cast<uint64_t>(&view.operand);
       call.operand[kInput].layout.address =
@@ -58,7 +58,8 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return call::place(call, error);
 }
 
-// If the index offsets were not read, the block has their number but no pointer to them.
+// Fills in the geometry of a launch. If the index offsets were not read, the block contains their
+// number, but no pointer to them.
 void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
                    Geometry *out) {
   const op::CallView &call = view.call;
@@ -90,8 +91,9 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
   return run(view.call, *choice.loop, code, &geometry, error);
 }
 
-// Runs one ordinary launch per index offset. Needed for a loop whose result dtype differs from its
-// operand dtypes, which backend methods do not support. Slow, and rare (isnan.at, ldexp.at).
+// Runs one ordinary launch per index offset. This is needed for a loop whose result
+// dtype differs from its operand dtypes, because backend methods do not support such a
+// loop. It is slow but rare (isnan.at, ldexp.at).
 guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;
@@ -127,14 +129,14 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
     }
     geometry::Launch geometry;
     GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
-    GUF_TRY(
-        failure.keep(call::run(*call.device, call.stream, kernel, *choice.loop, call.args->threads,
-                               has_fp_status ? &fp_status : nullptr, &geometry, failure.error())));
+    GUF_TRY(failure.keep(call::run(*call.device, call.stream, kernel, *choice.loop,
+                                   call.args->options.threads, has_fp_status ? &fp_status : nullptr,
+                                   &geometry, failure.error())));
   }
   return failure.status();
 }
 
-// Copies the array and the operand to the device, and computes the index offsets for these copies.
+// Copies the array and the operand to the device, and computes the index offsets of the copies.
 guf_status upload_offsets(AtView &view, IndexOffsets *offsets, call::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;
@@ -176,13 +178,13 @@ guf_status at(AtView &view, guf_error *error) {
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
-  if (view.has_operand && meets_output(call, call.operand[kInput])) {
+  if (view.has_operand && overlaps_output(call, call.operand[kInput])) {
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   }
   if (call.host_copies != op::HostCopies::kNone) {
     GUF_TRY(upload_offsets(view, &offsets, &arrays, record.get()));
   }
-  if (reads_elsewhere(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (needs_device_scalars(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
                                 ? launch_uniform(view, choice, offsets, record.get())

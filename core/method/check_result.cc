@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks outputs and masks against the input. Messages use the texts of NumPy's nditer, which NumPy
-// uses for reductions.
+// Checks outputs and masks against the input, with the messages of NumPy's nditer.
 #include <algorithm>
 
 #include "core/method/result.h"
@@ -10,8 +9,8 @@ namespace {
 
 using base::kNone;
 
-// Appends the shape and its axis mapping, such as "(2,)->(2,newaxis)". Leading axes that the output
-// lacks are left out.
+// Appends a shape and its axis mapping, such as "(2,)->(2,newaxis)". Leading axes
+// that are missing in the output are omitted.
 void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &axes,
                   base::Text *text) {
   int32_t k = 0;
@@ -60,7 +59,7 @@ guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_
                     view.keepdims ? " (must match the operand's when keepdims=True)" : "");
 }
 
-// Broadcasts an extent with the common one. Returns false if they are incompatible.
+// Broadcasts an extent against the common extent. Returns false if they are incompatible.
 bool fold(int64_t extent, int64_t *common) {
   if (extent == *common || extent == 1) return true;
   if (*common != 1) return false;
@@ -77,7 +76,7 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-// Computes the common shape of output, input and mask. They are merged in this order.
+// Computes the common shape. The output, the input and the mask are broadcast in this order.
 guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
                        guf_error *error) {
   const op::CallView &call = view.call;
@@ -107,8 +106,8 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
   return GUF_OK;
 }
 
-// Checks the extent of one output axis: 1 for a reduced axis kept by keepdims=, else the common
-// extent.
+// Checks the extent of one output axis. A reduced axis that keepdims= keeps must have extent 1, and
+// any other axis must have the common extent.
 guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t place,
                       guf_error *error) {
   if (found == (folded ? 1 : common)) return GUF_OK;

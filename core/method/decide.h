@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of each method before it allocates, launches or writes anything. A method and its
-// resolve_ and explain_ functions share them.
+// The decisions that a method makes before it allocates, launches or writes anything. A method and
+// its resolve_ and explain_ functions share this code.
 #ifndef GUFUNC_CORE_METHOD_DECIDE_H
 #define GUFUNC_CORE_METHOD_DECIDE_H
 
@@ -29,29 +29,29 @@ struct Folding {
   const char *name;
   resolve::Choice choice;
   int32_t axis;
-  const int64_t *indices;  // reduceat: the indices; set only if they were read
+  const int64_t *indices;  // reduceat: the indices; nullptr if they were not read
   int64_t length;          // extent of the result along `axis`
 };
 
-// Each function reports the errors that methods.h lists for the time before a launch. With
-// Elements::kLeftAlone it reads no values from memory, so it cannot reject any value.
+// Each function reports the errors that methods.h lists for the steps before a launch. With
+// Elements::kNotRead it reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
-// Indices that cannot be used in place are converted into `buffer`.
+// Converts indices that cannot be used in place into `buffer`.
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
                            Folding *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
                      IndexOffsets *offsets, guf_error *error);
 
-// Fills in the dtypes and the result shape of a reduce.
+// Writes the dtypes and the result shape of a reduction to `out`.
 void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out);
-// Fills in the number of dimensions and the shape of result `index` of a reduction.
+// Writes the number of dimensions and the shape of result `index` of a reduction to `out`.
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out);
 
 // Appends to `out` how the backend would run the method. A missing result is described with the
-// layout that it would be allocated with.
+// layout that would be allocated for it.
 // Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE
 //         GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::string *out,
@@ -61,12 +61,12 @@ guf_status describe_fold(FoldView &view, const Folding &folding, std::string *ou
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
                             const IndexOffsets &offsets, std::string *out, guf_error *error);
 
-// Returns whether the backend can run `at` with this loop as a method: all dtypes of the loop must
-// be equal.
+// Returns whether the backend can run `at` with this loop as a method, which
+// requires that all dtypes of the loop are equal.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
-// Appends one axis of extent 1 to the first input of `outer` for each axis of the second input. The
-// shape and strides are stored in `buffer`.
+// Appends an axis of extent 1 to the first input of `outer` for each axis of the second input. The
+// new shape and strides are stored in `buffer`.
 struct OuterBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes a method as text: the loop and its kernel, casts, shapes, and the order of the
+// Describes a method as text: the loop and its kernel, the casts, the shapes, and the order of the
 // reduction (docs/reductions.md).
 #include "core/array/overlap.h"
 #include "core/backend/backend.h"
@@ -17,7 +17,7 @@ using plan::describe_list;
 
 constexpr const char *kOtherwise = "dtype=, or the rule for this method, requests other types";
 
-// Writes the first line and the rejected loops. Loads the kernel, as the method itself does.
+// Writes the first line and the rejected loops. Loads the kernel, as the method itself would.
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
                       std::string *out, guf_error *error) {
   void *kernel = nullptr;
@@ -30,8 +30,7 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   return GUF_OK;
 }
 
-// Appends the description of an operand. A result that is not allocated yet has a shape but no
-// strides.
+// Appends the description of an operand. A result that is not allocated has a shape but no strides.
 void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];
@@ -82,9 +81,9 @@ void describe_initial(const FoldView &view, const Reduction &reduction, std::str
 
 void describe_copies(const op::CallView &call, bool many, std::string *out) {
   if (many) *out += "copied first: argument 1, as more than 8 axes are folded\n";
-  if (!many && meets_output(call, call.operand[kInput]))
+  if (!many && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the output\n";
-  if (!many && call.has_where && meets_output(call, call.where))
+  if (!many && call.has_where && overlaps_output(call, call.where))
     *out += "copied first: the mask, which overlaps the output\n";
 }
 
@@ -123,7 +122,7 @@ guf_status explain_folding(FoldView &view, const Folding &folding, const guf_res
 guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
   Reduction reduction;
   guf_resolution resolution = {};
-  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
   describe_reduction(view.call, reduction, &resolution);
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, "reduce", reduction.choice, out, error));
@@ -152,12 +151,12 @@ guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) 
   Folding folding;
   guf_resolution resolution = {};
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
   describe_folding(view.call, folding, &resolution);
   return explain_folding(view, folding, resolution, out, error);
 }
 
-// The text of an ordinary call, with the name of the method inserted.
+// Writes the text of an ordinary call, with the name of the method inserted.
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error) {
   OuterBuffer buffer;
   GUF_TRY(spread_outer(call, &buffer, error));
@@ -172,7 +171,7 @@ guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error)
 guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   resolve::Choice choice;
   IndexOffsets offsets;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
+  GUF_TRY(decide_at(view, Elements::kNotRead, &choice, &offsets, error));
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, "at", choice, out, error));
   const guf_resolution none = {};
@@ -181,7 +180,7 @@ guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
           std::to_string(view.nindices) + " axes\n";
   *out += "order: index after index, unbuffered";
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
-  if (view.has_operand && meets_output(call, call.operand[kInput]))
+  if (view.has_operand && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";
   return describe_offsets(view, choice, offsets, out, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result is also the first operand, so a method resolves like a call whose first input is the
-// output. Without an output, it resolves like a call of the input with itself.
+// Type resolution of methods. The result is also the first operand, so a method
+// resolves like a call whose first input is the output. Without an output, it resolves
+// like a call whose two inputs are the input.
 #include "core/method/fold_types.h"
 
 #include <cstring>
@@ -15,8 +16,8 @@ namespace {
 
 using base::kNone;
 
-// NumPy computes sums and products of bool and small integers in 64 bits, unless the caller
-// requests a dtype.
+// Returns the dtype of the reduction for sums and products. NumPy computes sums and products of
+// bool and small integers in 64 bits, unless the caller requests a dtype.
 guf_dtype widened(const FoldView &view) {
   const std::string &name = view.call.ufunc->full_name;
   const guf_dtype type = view.call.operand[kInput].layout.dtype;
@@ -26,9 +27,9 @@ guf_dtype widened(const FoldView &view) {
   return dtype::is_unsigned(type) ? GUF_U64 : GUF_I64;
 }
 
-// Comparisons can only reduce bool, because their result must be a valid first operand. For a bool
-// output, NumPy resolves with bool as the dtype of the first operand. For any other output, it
-// requests that dtype as the loop's signature.
+// Reports that a comparison cannot reduce this input. A comparison can only reduce bool, because
+// its result must be a valid first operand. If the output is bool, NumPy's message is about a first
+// operand of dtype bool. Otherwise it is about the loop that has the output's dtype.
 guf_status refuse_comparison(const FoldView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));
@@ -53,8 +54,7 @@ guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &
                     types[2].c_str());
 }
 
-// Checks casts that type resolution did not check, because `dtype` or the rule of the method
-// determined the types.
+// Checks casts that resolution skipped because `dtype` or the method's rule determined the types.
 guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error *error) {
   const op::OperandView &output = call.operand[kOutput];
   const guf_dtype input = call.operand[kInput].layout.dtype;
@@ -106,8 +106,8 @@ guf_status prepare(FoldView &view, guf_error *error) {
   const bool missing = is_missing(call.operand[kOutput]);
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
   GUF_TRY(validate::check_operands(call, error));
-  // NumPy checks the dtype before axes and indices.
-  GUF_TRY(resolve::check_asked_type(view.dtype, kLeft, error));
+  // As in NumPy, the dtype is checked before the axes and indices.
+  GUF_TRY(resolve::check_requested_type(view.dtype, kLeft, error));
   return call::place(call, error);
 }
 
@@ -120,7 +120,7 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
     if (call.operand[kInput].layout.dtype != GUF_BOOL) return refuse_comparison(view, error);
     type = GUF_BOOL;
   }
-  // Logical ufuncs first test non-bool elements for zero, so the reduction runs on bool.
+  // Logical ufuncs first compare non-bool elements with zero, so the reduction runs on bool.
   if (call.ufunc->type_rule == op::TypeRule::kLogical && type == 0) type = GUF_BOOL;
   const guf_dtype signature[3] = {type, 0, type};
   if (type != 0) {
@@ -133,11 +133,11 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   GUF_TRY(status);
   const op::Loop &loop = *out->loop;
   if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
-  // As in NumPy, a loop (X, Y) -> X supports reduce, but neither accumulate nor reduceat.
+  // As in NumPy, a loop (X, Y) -> X supports reduce, but not accumulate or reduceat.
   if (loop.types[kInput] != loop.types[kOutput] && std::strcmp(name, "reduce") != 0)
     return refuse_mixed(view, name, loop, error);
   GUF_TRY(check_casts(call, loop, error));
-  // An output datetime without a unit cannot store values that have a unit.
+  // An output datetime without a unit cannot store values with a unit.
   if (missing) return GUF_OK;
   return dtype::check_cast(loop.types[kOutput], call.operand[kOutput].layout.dtype, error);
 }

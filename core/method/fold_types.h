@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's rules for which ufuncs support reduce, accumulate and reduceat, and for the dtype of the
-// reduction.
+// NumPy's rules for the ufuncs that support reductions, and for the dtype of a reduction.
 #ifndef GUFUNC_CORE_METHOD_FOLD_TYPES_H
 #define GUFUNC_CORE_METHOD_FOLD_TYPES_H
 
@@ -9,20 +8,20 @@
 
 namespace gufunc::method {
 
-// `name` is the name of the method, for error messages.
+// Checks that a ufunc supports reduce, accumulate and reduceat. `name` is the method, for messages.
 // Errors  GUF_E_VALUE <= the ufunc is not binary, or has several outputs or core dimensions
 guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error);
 
 // Prepares the operands: converts weak scalars to array elements, sets operand 0, checks all
 // operands, and chooses the device.
-// Errors  those of guf_call about operands
+// Errors  as guf_call for its operands
 guf_status prepare(FoldView &view, guf_error *error);
 
-// Finds the loop (X, X) -> X; reduce also accepts (X, Y) -> X. Sets the dtype of a missing output.
-// Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= types (NumPy's texts)
+// Finds a loop (X, X) -> X, or for reduce also (X, Y) -> X. Sets the dtype of a missing output.
+// Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= the types do not match; NumPy's messages
 guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error);
 
-// Converts a weak scalar to the default dtype of its kind: int64, float64 or complex128.
+// Converts a weak scalar to the default dtype of its kind (int64, float64 or complex128).
 // Errors  GUF_E_OVERFLOW
 guf_status settle(op::OperandView *operand, int32_t index, guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts axes to blocks. Kept dimensions may be traversed in any order. The order and the extents
-// of reduced dimensions determine the bits of the result and must be kept, unless the loop is
-// exact.
+// Converts axes to launch blocks. Kept dimensions may be traversed in any order. The
+// order and the extents of the reduced dimensions influence the bits of the result, so
+// they must not change unless the loop is exact.
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace gufunc::method {
 namespace {
 
-// The pairwise tree regroups and reorders the elements, so the ufunc must be associative and
-// commutative.
+// Returns whether the pairwise tree may be used. The tree regroups and reorders the elements, so
+// the ufunc must be associative and commutative.
 bool reorders(const op::Ufunc &ufunc) {
   const uint32_t both = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
   return (ufunc.flags & both) == both;
@@ -51,7 +51,7 @@ void flip_negative(Geometry *geometry) {
   }
 }
 
-// Returns whether dimension `a` should be inside `b`. The output's steps decide, then the input's.
+// Returns whether dimension `a` should be inside `b`, by the output's steps, then the input's.
 bool belongs_inside(const Axis &a, const Axis &b) {
   const uint64_t steps[2][2] = {{base::magnitude(a.output_step), base::magnitude(b.output_step)},
                                 {base::magnitude(a.input_step), base::magnitude(b.input_step)}};
@@ -130,8 +130,8 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
                     static_cast<int>(GUF_MAX_LOOP_NDIM));
 }
 
-// Fills in the block of the first launch from the dimensions that the caller added.
-// Errors  GUF_E_INTERNAL <= more reduced dimensions than a block holds, or an overfull geometry
+// Completes the block of the first launch from the dimensions that the caller added.
+// Errors  GUF_E_INTERNAL <= too many reduced dimensions for a block, or an overfull geometry
 guf_status fill_block(Geometry *geometry, guf_error *error) {
   if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
     return fail_folds(geometry->nfold, error);
@@ -148,7 +148,7 @@ guf_status fill_block(Geometry *geometry, guf_error *error) {
   return GUF_OK;
 }
 
-// Moves a block's addresses along a dimension that the core loops over.
+// Advances the addresses of a block along a dimension that the core loops over.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->input != 0) block->input += base::offset_of(axis.input_step, steps);
   block->output += base::offset_of(axis.output_step, steps);
@@ -169,7 +169,7 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
 
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
   uint32_t flags = 0;
-  // A result of a loop (X, Y) -> X has dtype X, not Y, so partial results cannot be combined.
+  // A loop (X, Y) -> X cannot combine two partial results, which both have dtype X.
   const bool mixed = method == GUF_METHOD_REDUCE && loop.types[kInput] != loop.types[kLeft];
   if (mixed) flags |= GUF_METHOD_MIXED;
   if (!mixed && reorders(*call.ufunc)) flags |= GUF_METHOD_TREE;
@@ -215,13 +215,13 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
-    // A mixed loop reduces strictly in C order. Merging contiguous neighbours keeps that order.
+    // A mixed loop reduces strictly in C order, which merging contiguous neighbours preserves.
     coalesce(&geometry->nfold, geometry->fold);
     return;
   }
   if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
-    // If there are more dimensions than a block holds, the first ones are merged. The caller has
-    // arranged their steps so that this is possible.
+    // If there are more dimensions than a block can store, the outermost dimensions are merged. The
+    // caller has arranged their steps so that this is possible.
     constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;
     int32_t rest = geometry->nfold - kApart;
     if (rest < 2) return;
@@ -250,7 +250,7 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
         *call.device, call.stream, {code.kernel, code.fold, geometry->structured_initial}, loop,
-        call.args->threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
+        call.args->options.threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
     int32_t turn = GUF_MAX_LOOP_NDIM;
     for (; turn < geometry->nkept; ++turn) {
       const Axis &axis = geometry->kept[turn];
@@ -294,7 +294,7 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
   }
   *out += backend::describe_method(
       *call.device, {code.kernel, code.fold, geometry->structured_initial}, loop,
-      call.args->threads, geometry->block, has_fp_status ? &fp_status : nullptr);
+      call.args->options.threads, geometry->block, has_fp_status ? &fp_status : nullptr);
   return GUF_OK;
 }
 

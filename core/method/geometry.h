@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of a method's launch: which are kept, which are reduced, and their strides.
+// The dimensions of a method's launch: the kept and the reduced dimensions, and their strides.
 #ifndef GUFUNC_CORE_METHOD_GEOMETRY_H
 #define GUFUNC_CORE_METHOD_GEOMETRY_H
 
@@ -12,7 +12,7 @@
 
 namespace gufunc::method {
 
-// One dimension. The step of an operand that lacks the dimension is 0.
+// One dimension. The step of an operand without this dimension is 0.
 struct Axis {
   int64_t extent;
   int64_t input_step;
@@ -20,16 +20,17 @@ struct Axis {
   int64_t mask_step;
 };
 
-// Not fully initialized: `begin` sets everything that does not depend on the method.
+// The dimensions and the block of a launch. A new object is uninitialised; `begin` sets all fields
+// that do not depend on the method.
 struct Geometry {
   int32_t nkept;
   int32_t nfold;
-  bool overfull;            // more than GUF_MAX_NDIM dimensions were added
-  Axis kept[GUF_MAX_NDIM];  // in any order
-  Axis fold[GUF_MAX_NDIM];  // in the order of the reduction
-  uint64_t input_bits;      // OR of all byte offsets besides the steps; decides alignment
+  bool overfull;            // whether too many dimensions were added
+  Axis kept[GUF_MAX_NDIM];  // kept dimensions, in any order
+  Axis fold[GUF_MAX_NDIM];  // reduced dimensions, in the order of the reduction
+  uint64_t input_bits;      // OR of all byte offsets other than steps; used for alignment
   uint64_t output_bits;
-  const void *structured_initial;  // guf_backend_method.initial
+  const void *structured_initial;  // becomes guf_backend_method.initial
   guf_method_block block;
 
   void keep(const Axis &axis) { append(axis, kept, &nkept); }
@@ -45,28 +46,29 @@ struct Geometry {
   }
 };
 
-// Returns the guf_method_flag bits for reducing with this loop, without GUF_METHOD_INITIAL.
+// Returns the guf_method_flag bits of a reduction with this loop, without GUF_METHOD_INITIAL.
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
 
-// Starts a geometry: sets the method, flags, dtypes and addresses from the operands and the loop.
-// `input` is nullptr for `at` with a unary ufunc.
+// Starts a geometry: sets the method, the flags, the dtypes and the addresses from the operands and
+// the loop. `input` is nullptr for `at` with a unary ufunc.
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out);
 
 // The kernels of a method.
 struct Code {
   void *kernel;
-  void *fold;  // nullptr if absent, or if the ufunc is unary
+  void *fold;  // nullptr if there is none, or if the ufunc is unary
 };
-// Errors  those of backend::kernel_of and fold_of
+// Finds the kernels of a method.
+// Errors  as backend::kernel_of and fold_of
 //         GUF_E_UNSUPPORTED <= the loop has a structured dtype, which the backend's methods do
 //         not support
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
-// Drops, flips, sorts and merges dimensions, then launches. Kept dimensions that do not fit into a
-// block become a loop of launches. At most GUF_MAX_LOOP_NDIM reduced dimensions may be left; the
-// caller or `merge_folds` ensures this.
-// Errors  those of a launch
+// Drops, flips, sorts and merges kept dimensions, then launches. Kept dimensions that do not fit
+// into a block become a loop of launches. The caller or `merge_folds` must ensure that at most
+// GUF_MAX_LOOP_NDIM reduced dimensions remain.
+// Errors  as a launch
 //         GUF_E_INTERNAL <= too many reduced dimensions, or an overfull geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
                guf_error *error);
@@ -74,16 +76,16 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
 // Appends the description of a method whose result has no elements.
 guf_status describe_nothing(std::string *out);
 
-// Appends to `out` how the backend would run the method. Appends nothing if the backend provides no
-// description.
-// Errors  GUF_E_UNSUPPORTED <= the call requests floating-point flags, but the backend reports none
+// Appends to `out` how the backend would run the method, or nothing if it provides no description.
+// Errors  GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error);
 
-// Removes reduced dimensions of extent 1. If every order produces the same bits, also sorts the
-// reduced dimensions by stride and merges them where possible. A mixed loop, (X, Y) -> X, keeps its
-// order and merges contiguous dimensions. Other loops keep their dimensions; only if there are more
-// than a block holds, the outermost ones are merged.
+// Removes reduced dimensions of extent 1. If the loop is exact, so that every order
+// produces the same bits, also sorts the reduced dimensions by stride and merges them where
+// possible. A mixed loop, (X, Y) -> X, keeps its order, and contiguous dimensions are
+// merged. The dimensions of other loops are not merged, except the outermost ones if there
+// are more dimensions than a block can store.
 void merge_folds(Geometry *geometry);
 
 }  // namespace gufunc::method

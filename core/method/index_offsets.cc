@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcasts the index arrays. Each index array adds the byte offset of its axis to every index
-// offset.
+// Broadcasts the index arrays against each other. Each index array contributes the byte offset
+// along its axis to every index offset.
 #include "core/method/index_offsets.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 using base::kNone;
 
-constexpr int32_t kFirstIndex = 2;  // the argument number of the first index in messages
+constexpr int32_t kFirstIndex = 2;  // the argument number of the first index, for messages
 
-// Calls body(n, offset) for every index offset in C order. `steps` has one step per dimension of
-// the broadcast index arrays.
+// Calls body(n, offset) for every index offset in C order. `steps` has one stride per
+// dimension of the broadcast index arrays.
 template <class Body>
 void walk(const IndexOffsets &offsets, const int64_t *steps, Body body) {
   const auto count = static_cast<int64_t>(offsets.array.size());
@@ -40,7 +40,7 @@ void walk(const IndexOffsets &offsets, const int64_t *steps, Body body) {
   }
 }
 
-// Computes a layout's strides along the dimensions of the broadcast index arrays.
+// Computes the strides of a layout along the dimensions of the broadcast index arrays.
 void steps_of(const array::Layout &layout, const IndexOffsets &offsets, int64_t *out) {
   for (int32_t k = 0; k < offsets.ndim; ++k) {
     const int32_t axis = k - (offsets.ndim - layout.ndim);
@@ -52,7 +52,7 @@ guf_status fail_shapes(const AtView &view, guf_error *error) {
   base::Text text;
   for (int32_t k = 0; k < view.nindices; ++k) {
     const array::Layout &layout = view.index[k].layout;
-    if (layout.ndim == 0) continue;  // NumPy leaves 0-d indices out too
+    if (layout.ndim == 0) continue;  // NumPy's message omits 0-d indices, too
     text.add_shape(layout.shape, layout.ndim).add(" ");
   }
   return base::fail(
@@ -107,7 +107,8 @@ int64_t index_at(const op::OperandView &index, int64_t offset) {
                     index.layout.address + static_cast<uint64_t>(offset));
 }
 
-// As NumPy does, checks a 0-d index before the shapes, and also if there are no index offsets.
+// Checks the 0-d indices. As in NumPy, this precedes the check of the shapes, and is
+// also done if there are no index offsets.
 guf_status check_single_indices(const AtView &view, guf_error *error) {
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     if (view.index[axis].layout.ndim != 0) continue;
@@ -135,8 +136,7 @@ guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf
     }
     offsets->array[static_cast<size_t>(n)] += found * stride;
   };
-  // PERF  Nearly all indices are int64. Testing the dtype of each index took as long as the rest of
-  // `at`.
+  // PERF. Nearly all indices are int64. Testing each dtype took as much time as the rest of `at`.
   if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
     walk(*offsets, steps, [&](int64_t n, int64_t offset) {
       int64_t given;
@@ -176,7 +176,7 @@ guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_
                       "no memory for the index offsets of %llu elements",
                       static_cast<unsigned long long>(count));
   }
-  if (elements == Elements::kLeftAlone) return GUF_OK;
+  if (elements == Elements::kNotRead) return GUF_OK;
   out->array.assign(count, 0);
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     GUF_TRY(add_axis(view, axis, out, error));

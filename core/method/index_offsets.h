@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index offsets of `at`: index arrays converted to byte offsets.
+// The index offsets of `at`, which are computed from the index arrays.
 #ifndef GUFUNC_CORE_METHOD_INDEX_OFFSETS_H
 #define GUFUNC_CORE_METHOD_INDEX_OFFSETS_H
 
@@ -9,28 +9,29 @@
 
 namespace gufunc::method {
 
-// One offset per element of the broadcast index arrays, in C order.
+// The index offsets. There is one offset per element of the broadcast index arrays, in C order.
 struct IndexOffsets {
   int32_t ndim = 0;  // number of dimensions of the broadcast index arrays
   int64_t shape[GUF_MAX_NDIM];
-  std::vector<int64_t> array;    // byte offsets from the address of the array
-  std::vector<int64_t> operand;  // bytes from the operand's address; empty if unary
+  std::vector<int64_t> array;    // byte offsets from the array's address
+  std::vector<int64_t> operand;  // byte offsets from the operand's address; empty if unary
 };
 
-// Reads and checks every index. Waits for the view's stream if an index operand is in memory. With
-// Elements::kLeftAlone, reads no index and computes only the shape.
+// Reads and checks every index. Waits for the view's stream if an index operand is an array. With
+// Elements::kNotRead, reads no index and computes only the shape.
 // Errors  GUF_E_INDEX <= too many indices, a dtype that is not integer, shapes that do not
-//         broadcast, an index out of range
+//         broadcast, or an index out of range
 //         GUF_E_DEVICE_MISMATCH;  throws std::bad_alloc
 guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_error *error);
 
-// Errors  GUF_E_SHAPE <= the operand does not broadcast to the indexed elements
+// Checks that the operand broadcasts to the shape of the indexed elements.
+// Errors  GUF_E_SHAPE <= the operand does not broadcast
 guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error);
 
-// `set_operand_offsets` fills in `offsets->operand`. `operand_step` returns the stride of the
+// `set_operand_offsets` computes `offsets->operand`. `operand_step` returns the stride of the
 // operand along dimension `k` of the indexed result, or 0 if the operand is broadcast along it. The
-// indexed result has `offsets.ndim` dimensions of the indices, followed by the array's dimensions
-// that are not indexed.
+// dimensions of the indexed result are the `offsets.ndim` dimensions of the indices, followed by
+// the array's dimensions that are not indexed.
 void set_operand_offsets(const AtView &view, const array::Layout &operand, IndexOffsets *offsets);
 int64_t operand_step(const AtView &view, const array::Layout &operand, const IndexOffsets &offsets,
                      int32_t k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads integers from operands: the indices of reduceat and at.
+// Reads integers from operands, for the indices of reduceat and at.
 #ifndef GUFUNC_CORE_METHOD_INDICES_H
 #define GUFUNC_CORE_METHOD_INDICES_H
 
@@ -7,13 +7,13 @@
 
 namespace gufunc::method {
 
-// Makes an operand readable by the host: checks that it is in host memory, and waits for `stream`,
-// if any, so that all queued writes are complete.
+// Ensures that the host can read an operand: checks that it is in host memory, and waits for
+// `stream` (if not nullptr), so that all queued writes are complete.
 // Errors  GUF_E_DEVICE_MISMATCH <= the operand is in device memory
 guf_status make_readable(const op::OperandView &operand, backend::Stream *stream, int32_t index,
                          guf_error *error);
 
-// Reads one element of an integer type or bool at `address`. Unsigned values above INT64_MAX wrap.
+// Reads an integer or bool element at `address`. Unsigned values above INT64_MAX wrap around.
 int64_t read_index(guf_dtype type, bool swapped, uint64_t address);
 
 }  // namespace gufunc::method

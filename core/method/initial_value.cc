@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy starts every numeric reduction with the identity, if there is one. The effect is visible:
-// the sum of -0.0 is 0.0, and hypot.reduce of one value is its absolute value.
+// The initial value of a reduction. Like NumPy, the library starts every numeric reduction with the
+// identity if the ufunc has one. This is visible in results: the sum of -0.0 is 0.0, and
+// hypot.reduce of one value is its absolute value.
 #include "core/method/initial_value.h"
 
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 using base::kNone;
 
-// Sets an operand to a number that the library provides.
+// Sets an operand to a number whose value the library provides.
 void make_number(int32_t kind, uint64_t bits, op::OperandView *out) {
   out->kind = kind;
   out->value[0] = bits;
@@ -45,7 +46,7 @@ bool make_identity(int32_t identity, op::OperandView *out) {
   }
 }
 
-// An integer cannot be converted to a datetime without a unit.
+// Rejects an integer as the initial value of a datetime without a unit.
 guf_status check_unit(guf_dtype type, guf_error *error) {
   if (type != GUF_DATETIME64) return GUF_OK;
   return base::fail(error, GUF_E_VALUE, 4, kNone,
@@ -54,9 +55,9 @@ guf_status check_unit(guf_dtype type, guf_error *error) {
 
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
-  // A number cannot be converted to a structured dtype, which is opaque to the library.
+  // The library cannot convert a number to a structured dtype, so there is no initial value.
   if (dtype::is_structured(type)) return GUF_OK;
-  if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // sets all bits
+  if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits are set
     std::memset(out, 0xFF, dtype::itemsize(type));
     *out_has = true;
     return GUF_OK;
@@ -70,8 +71,8 @@ guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, 
   return GUF_OK;
 }
 
-// NumPy converts the element to a Python value of the dtype, so the error text depends on the
-// dtype.
+// Reports an initial value with dimensions. NumPy converts the value to a Python value of the
+// dtype, so the message depends on the dtype.
 [[gnu::cold, gnu::noinline]] guf_status fail_sequence(int32_t ndim, guf_dtype type,
                                                       guf_error *error) {
   const char *text = "setting an array element with a sequence.";
@@ -98,7 +99,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
   return GUF_OK;
 }
 
-// Reads an element in memory, or a scalar that has a dtype.
+// Reads the initial value from an array or from a scalar with a dtype.
 guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   const op::OperandView &initial = view.initial;
   if (view.call.stream != nullptr && (initial.flags & op::kScalar) == 0) {
@@ -120,9 +121,9 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   return memory::convert(*host, nullptr, to, from, error);
 }
 
-// Converts a scalar that has a dtype for a reduction in a signed integer dtype. NumPy converts
-// through Python's int. Datetime values that become dates or durations in Python have no conversion
-// to int and are an error.
+// Converts a scalar with a dtype to a Python int, because NumPy does so if the reduction
+// runs in a signed integer dtype. A datetime value that is a date or duration in Python
+// does not convert to int, which is an error.
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];
@@ -155,7 +156,7 @@ guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error
 }
 
 // Returns whether NumPy converts the initial value through Python's int, which may fail.
-bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
+bool converts_through_int(const op::OperandView &initial, guf_dtype type) {
   return initial.kind == GUF_OPERAND_SCALAR && !dtype::is_complex(initial.layout.dtype) &&
          dtype::is_signed(type) && initial.layout.dtype != type;
 }
@@ -163,7 +164,7 @@ bool goes_by_int(const op::OperandView &initial, guf_dtype type) {
 guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
   GUF_TRY(check_given(initial, type, error));
-  if (goes_by_int(initial, type)) {
+  if (converts_through_int(initial, type)) {
     op::OperandView number = {};
     GUF_TRY(make_number_of(view, &number, error));
     initial = number;
@@ -197,7 +198,7 @@ guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements,
       return write_identity(view.call.ufunc->identity, type, out, out_has, error);
     default:
       *out_has = true;
-      if (elements == Elements::kLeftAlone && (view.initial.flags & op::kScalar) == 0) {
+      if (elements == Elements::kNotRead && (view.initial.flags & op::kScalar) == 0) {
         GUF_TRY(check_given(view.initial, type, error));
         return dtype::check_cast(view.initial.layout.dtype, type, error);
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each reduced axis has its own reduction tree, and a block holds eight axes. Beyond eight, a rule
-// that depends only on the shape applies: of the axes of extent > 1, the last seven are reduced one
-// by one, and all earlier ones as a single axis.
+// Reductions over more than eight axes. Each reduced axis has its own reduction tree, and
+// a block can store eight axes. For more than eight, a rule applies that depends only on
+// the shape: of the axes of extent > 1, the last seven are reduced one by one, and all
+// earlier axes are reduced as a single axis.
 #include "core/method/many_folds.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace gufunc::method {
 namespace {
 
-// Strides of a copy: the last reduced axis is the fastest, then the other reduced axes, then the
-// kept axes.
+// Computes the strides of a copy. The innermost axis is the last reduced axis, followed by the
+// other reduced axes and then by the kept axes.
 void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
                      const array::AxisSet &folded, int64_t *out) {
   int64_t stride = dtype::itemsize(dtype);
@@ -52,7 +53,7 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    if (input.shape[axis] == 0) return false;  // there is nothing to reduce
+    if (input.shape[axis] == 0) return false;  // no elements to reduce
     if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
   }
   return count > GUF_MAX_LOOP_NDIM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over more axes than a block holds: the leading axes are merged into one.
+// Reductions over more axes than a block can store. The leading axes are merged into one axis.
 #ifndef GUFUNC_CORE_METHOD_MANY_FOLDS_H
 #define GUFUNC_CORE_METHOD_MANY_FOLDS_H
 
@@ -9,18 +9,17 @@
 
 namespace gufunc::method {
 
-// Returns whether more axes of extent > 1 are reduced than a block holds. Returns false if the
-// input has no elements.
+// Returns whether the number of reduced axes of extent > 1 exceeds the limit of a block. Returns
+// false if the input has no elements.
 bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
 
-// Copies the input and the mask so that the reduced axes, in their order, are the innermost ones in
-// memory. Adjacent reduced axes can then be merged into one axis.
+// Copies the input and the mask so that the reduced axes are the innermost axes in memory, in
+// unchanged order. Adjacent reduced axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
 guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
                         guf_error *error);
 
-// Sets the operands to the layout that `gather_folds` would produce, without copying. Used to
-// describe a reduction.
+// Sets the operands to the layout that `gather_folds` would produce, to describe a reduction.
 struct GatherBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The methods of a ufunc: reduce, accumulate, reduceat, outer and at. The C API layer unpacks the
-// arguments; this component validates, resolves, plans and launches.
+// arguments. This component validates, resolves, plans and launches.
 #ifndef GUFUNC_CORE_METHOD_METHOD_H
 #define GUFUNC_CORE_METHOD_METHOD_H
 
@@ -10,17 +10,16 @@
 
 namespace gufunc::method {
 
-// A method uses a CallView whose operands are those of the loop (X, X) -> X. Operands 0 and 2 are
-// both the result; operand 1 is the input to reduce. The C API layer fills in the input, the output
-// and the mask. The methods copy operand 0 from the output, or from the input if the output is
-// missing.
+// A method uses a CallView with the operands of the loop (X, X) -> X. Operands 0 and 2 are both the
+// result, and operand 1 is the input to reduce. The C API layer fills in the input, the output and
+// the mask. The methods copy operand 0 from the output, or from the input if the output is missing.
 inline constexpr int32_t kLeft = 0;
 inline constexpr int32_t kInput = 1;
 inline constexpr int32_t kOutput = 2;
 
-// The argument number of result `index` in error messages about a reduction with a user-defined
-// accumulator. The first result has the number of the output; the other results follow the mask (3)
-// and the initial value (4).
+// Returns the argument number of result `index` in error messages about a reduction with a
+// user-defined accumulator. The first result has the number of the output. The other results have
+// the numbers after the mask (3) and the initial value (4).
 constexpr int32_t result_place(int32_t index) {
   return index == 0 ? kOutput : 4 + index;
 }
@@ -31,25 +30,25 @@ enum class Initial : uint8_t {
   kGiven,
 };
 
-// Arguments of reduce, accumulate and reduceat. Not fully initialized.
+// Arguments of reduce, accumulate and reduceat. Not fully initialised.
 struct FoldView {
   op::CallView call;
   guf_call_args args;  // call.args points here
-  guf_dtype dtype;     // dtype of the loop, or 0 if unspecified
+  guf_dtype dtype;     // dtype of the loop; 0 if not specified
   bool keepdims;
   Initial initial_kind;
   op::OperandView initial;  // valid if initial_kind is kGiven
   op::OperandView indices;  // reduceat only
-  const int64_t *axis;      // reduce: `naxis` axes; nullptr means axis 0
+  const int64_t *axis;      // reduce: `naxis` axes; nullptr selects axis 0
   int32_t naxis;            // may be GUF_ALL_AXES
-  int64_t one_axis;         // accumulate and reduceat
+  int64_t one_axis;         // the axis of accumulate and reduceat
   int64_t initial_strides[GUF_MAX_NDIM];
   int64_t indices_strides[GUF_MAX_NDIM];
 };
 
-// Arguments of at. The C API layer fills in `array` and `operand`; `at` sets the operands of `call`
-// from them. The array is both the first and the last operand of `call`, and the operand of a
-// binary ufunc is operand 1. Not fully initialized.
+// Arguments of at. The C API layer fills in `array` and `operand`, from which `at` sets the
+// operands of `call`: the array is both the first and the last operand, and the operand of a binary
+// ufunc is operand 1. Not fully initialised.
 struct AtView {
   op::CallView call;
   guf_call_args args;
@@ -62,23 +61,22 @@ struct AtView {
 };
 
 // Whether a step may read the indices and the initial value from memory.
-enum class Elements : uint8_t { kRead, kLeftAlone };
+enum class Elements : uint8_t { kRead, kNotRead };
 
-// Each function runs one method. If it allocates an output, it stores the output in `output` on
-// success.
-// Errors  those of methods.h
+// Each function runs one method. On success, an allocated output is stored in `output`.
+// Errors  as methods.h lists for each method
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error);
 guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error);
 guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error);
-// The caller runs this check before it counts the operands.
+// Checks that the ufunc supports `outer`. The caller runs this check before it counts the operands.
 // Errors  GUF_E_VALUE, GUF_E_DTYPE <= the ufunc is not binary, or has core dimensions
 guf_status check_outer(const op::Ufunc &ufunc, guf_error *error);
 guf_status outer(op::CallView &call, guf_operand *outputs, guf_error *error);
 guf_status at(AtView &view, guf_error *error);
 
-// Each function computes the types and the result shape of one method. Indices and initial values
-// in memory are not read.
-// Errors  those of the method before its launch, except those about values in memory
+// Each function determines the types and the result shape of one method. Indices
+// and initial values in memory are not read.
+// Errors  as the method before its launch, except for values in memory
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error);
@@ -87,7 +85,7 @@ guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error);
 
 // Each function describes one method as text: the types and shapes, the order of the reduction, the
 // kernel, and the rejected loops.
-// Errors  those of the functions above;  GUF_E_NO_IMAGE
+// Errors  as the method's resolve_ function;  GUF_E_NO_IMAGE
 guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error);
 guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error);
 guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// outer: one axis of extent 1 is appended to the first input for each axis of the second input. The
-// rest is an ordinary call.
+// The method outer. It appends one axis of extent 1 to the first input for each axis of the second
+// input, and then runs an ordinary call.
 #include <algorithm>
 
 #include "core/call/pipeline.h"
@@ -22,7 +22,7 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
 }
 
 guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *error) {
-  // NumPy converts both inputs to arrays first, so no scalar is weak.
+  // NumPy first converts both inputs to arrays, so no scalar is weak.
   for (int32_t i = 0; i < 2; ++i) GUF_TRY(settle(&call.operand[i], i, error));
   array::Layout &first = call.operand[0].layout;
   const int32_t own = first.ndim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: resolves types, axes, the initial value and the output, then launches once.
+// The method reduce: resolves types, axes, initial value and output, then launches once.
 #include <algorithm>
 
 #include "core/method/decide.h"
@@ -13,7 +13,7 @@ namespace {
 
 using base::kNone;
 
-// Without an initial value, the first element is cast to the output's dtype.
+// Checks that the first element can be cast to the output's dtype, because it is the initial value.
 guf_status check_first(const op::CallView &call, guf_error *error) {
   const guf_dtype from = call.operand[kInput].layout.dtype;
   const guf_dtype to = call.operand[kOutput].layout.dtype;
@@ -24,7 +24,7 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
   return refuse_start(from, to, kInput, what.c_str(), error);
 }
 
-// Without an initial value, there must be elements and no mask.
+// Checks that a reduction without an initial value has elements and no mask.
 guf_status check_initial_value(const FoldView &view, const Reduction &reduction, guf_error *error) {
   if (reduction.has_initial_value) return GUF_OK;
   const op::CallView &call = view.call;
@@ -36,7 +36,7 @@ guf_status check_initial_value(const FoldView &view, const Reduction &reduction,
                       name);
   }
   const array::Layout &input = call.operand[kInput].layout;
-  bool no_elements = false;  // one result has no elements, even if there is no result
+  bool no_elements = false;  // whether each result has no elements, even if there are no results
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
     no_elements |= input.shape[axis] == 0 && reduction.folded.test(static_cast<size_t>(axis));
   }
@@ -53,8 +53,8 @@ int64_t mask_step(const op::CallView &call, int32_t ndim, int32_t axis) {
 }
 
 // Adds the dimensions of a reduction whose result has elements. If there are no elements to reduce,
-// neither the input nor the mask is read, and their strides may be arbitrary. They are then left
-// out of the block, and every result is reduced along one axis of extent 0.
+// neither the input nor the mask is read, and their strides may be arbitrary. The reduced axes are
+// then replaced by one axis of extent 0.
 void add_axes(const op::CallView &call, const Reduction &reduction, Geometry *out) {
   const array::Layout &input = call.operand[kInput].layout;
   const array::Layout &output = call.operand[kOutput].layout;
@@ -102,7 +102,7 @@ guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) 
   return run(call, loop, code, &geometry, error);
 }
 
-// Writes the result's extents by axis of the input; 1 for a reduced axis.
+// Writes the extents of the result, indexed by axis of the input. A reduced axis has extent 1.
 void find_extents(const op::CallView &call, const Reduction &reduction, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   for (int32_t k = 0; k < input.ndim; ++k) {
@@ -110,7 +110,7 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
   }
 }
 
-// Allocates missing outputs and makes the copies that the call needs.
+// Launches after allocating a missing output and making the copies that the call needs.
 [[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, Reduction *reduction,
                                                 bool copy_input, bool copy_mask,
                                                 guf_operand *output, guf_error *error) {
@@ -156,11 +156,11 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   Reduction reduction;
   GUF_TRY(decide_reduce(view, Elements::kRead, &reduction, error));
-  const bool copy_input = meets_output(call, call.operand[kInput]) ||
+  const bool copy_input = overlaps_output(call, call.operand[kInput]) ||
                           has_many_folds(call.operand[kInput].layout, reduction.folded);
-  const bool copy_mask = call.has_where && meets_output(call, call.where);
+  const bool copy_mask = call.has_where && overlaps_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !copy_mask && !missing && !reads_elsewhere(call))
+  if (!copy_input && !copy_mask && !missing && !needs_device_scalars(call))
     return launch(view, reduction, error);
   return launch_with_arrays(view, &reduction, copy_input, copy_mask, output, error);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the types and shapes of a method. The decisions are the method's own; nothing is
-// launched.
+// Reports the types and shapes of a method, which makes its decisions but launches nothing.
 #include <algorithm>
 
 #include "core/call/pipeline.h"
@@ -23,7 +22,7 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
   std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
 }
 
-// Operand 0 of these methods is the result too. The dtype of a missing output is known only now.
+// Operand 0 is also the result. A missing output has no dtype until the loop is chosen.
 void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;
@@ -55,7 +54,7 @@ void describe_result(const array::Layout &input, const array::AxisSet &folded,
 
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
   Reduction reduction;
-  GUF_TRY(decide_reduce(view, Elements::kLeftAlone, &reduction, error));
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
   describe_reduction(view.call, reduction, out);
   return GUF_OK;
 }
@@ -70,7 +69,7 @@ guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *er
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
   Folding folding;
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kLeftAlone, &buffer, &folding, error));
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
   describe_folding(view.call, folding, out);
   return GUF_OK;
 }
@@ -84,7 +83,7 @@ guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *err
 guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   IndexOffsets offsets;
-  GUF_TRY(decide_at(view, Elements::kLeftAlone, &choice, &offsets, error));
+  GUF_TRY(decide_at(view, Elements::kNotRead, &choice, &offsets, error));
   describe_types(view.call, choice, out);
   describe_shape(view.array.layout, out);
   return GUF_OK;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes and shapes of results. Messages use the texts of NumPy's nditer, which NumPy uses for
-// reductions.
+// Axes and shapes of results. The messages are those of nditer, which NumPy uses for reductions.
 #include "core/method/result.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error
     const bool plain = view.axis == nullptr;
     const int32_t count = plain ? 1 : view.naxis;
     const int64_t *const axes = plain ? &kFirst : view.axis;
-    // NumPy accepts axis 0 and -1 for a 0-d array.
+    // NumPy accepts the axes 0 and -1 for a 0-d array.
     const bool scalar = ndim == 0 && count == 1 && (axes[0] == 0 || axes[0] == -1);
     if (!scalar)
       GUF_TRY(array::mark_axes(count, axes, ndim, "duplicate value in 'axis'", out, error));
@@ -61,18 +60,19 @@ ResultAxes same_axes(int32_t ndim) {
 }
 
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                          int32_t silent_axis, ResultBuffer *buffer, guf_error *error) {
+                          int32_t ignored_axis, ResultBuffer *buffer, guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout input = call.operand[kInput].layout;
   broadcast::LoopShape loop;
   loop.ndim = input.ndim;
   std::fill_n(loop.core_ndim, 3, 0);
-  int64_t votes[GUF_MAX_NDIM];
-  std::copy_n(input.strides, input.ndim, votes);
-  // The other orders ignore the input's strides.
-  if (silent_axis != kNoAxis && call.args->order == GUF_ORDER_KEEP) votes[silent_axis] = 0;
-  call.operand[kLeft].layout.strides = votes;
-  call.operand[kInput].layout.strides = votes;
+  int64_t order_strides[GUF_MAX_NDIM];
+  std::copy_n(input.strides, input.ndim, order_strides);
+  // Orders other than KEEP ignore the input's strides.
+  if (ignored_axis != kNoAxis && call.args->order == GUF_ORDER_KEEP)
+    order_strides[ignored_axis] = 0;
+  call.operand[kLeft].layout.strides = order_strides;
+  call.operand[kInput].layout.strides = order_strides;
   int64_t full[GUF_MAX_NDIM];
   const guf_status status =
       broadcast::result_strides(call, loop, kOutput, input.ndim, extents, full, error);
@@ -91,12 +91,12 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
 }
 
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, call::Temporaries *arrays,
+                           int32_t ignored_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error) {
   GUF_TRY(arrays->check_capture(error));
   op::OperandView &output = view.call.operand[kOutput];
   ResultBuffer buffer;
-  GUF_TRY(lay_out_result(view, axes, extents, silent_axis, &buffer, error));
+  GUF_TRY(lay_out_result(view, axes, extents, ignored_axis, &buffer, error));
   base::Ref<array::Array> array;
   backend::Device *home = nullptr;
   GUF_TRY(arrays->find_home(&home, error));
@@ -110,7 +110,7 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error) {
   GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays->bring_input(&call.where, error));
-  if (reads_elsewhere(call)) GUF_TRY(arrays->lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays->lift_scalars(error));
   return arrays->bring_output(&call.operand[kOutput], false, call::Temporaries::kUnmasked, error);
 }
 
@@ -127,10 +127,11 @@ bool is_empty(const array::Layout &layout) {
   return std::find(layout.shape, layout.shape + layout.ndim, 0) != layout.shape + layout.ndim;
 }
 
-bool meets_output(const op::CallView &call, const op::OperandView &other) {
+bool overlaps_output(const op::CallView &call, const op::OperandView &other) {
   const op::OperandView &output = call.operand[kOutput];
   if (((output.flags | other.flags) & (op::kMissing | op::kScalar)) != 0) return false;
-  return array::meet(output.span, other.span) && array::shares_memory(output.layout, other.layout);
+  return array::spans_overlap(output.span, other.span) &&
+         array::shares_memory(output.layout, other.layout);
 }
 
 }  // namespace gufunc::method

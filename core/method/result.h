@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a method: its shape, and the output that the caller passed or that is allocated.
+// The result of a method: its shape, and the output that the caller passes or the method allocates.
 #ifndef GUFUNC_CORE_METHOD_RESULT_H
 #define GUFUNC_CORE_METHOD_RESULT_H
 
@@ -10,9 +10,10 @@
 namespace gufunc::method {
 
 // Collects the axes to reduce.
-// Errors  GUF_E_AXIS <= out of range, or a duplicate
+// Errors  GUF_E_AXIS <= out of range, or repeated
 guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error);
 
+// Checks that the ufunc may reduce several axes.
 // Errors  GUF_E_VALUE <= several axes, but the ufunc is not reorderable
 guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error);
 
@@ -20,7 +21,7 @@ guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf
 // Errors  GUF_E_DTYPE <= a 0-d input;  GUF_E_AXIS
 guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error);
 
-// Maps each axis of the input to an axis of the result, or to kNoAxis if the result lacks it.
+// Maps each axis of the input to an axis of the result, or to kNoAxis if there is none.
 inline constexpr int32_t kNoAxis = -1;
 struct ResultAxes {
   int32_t ndim;                    // number of dimensions of the result
@@ -30,9 +31,8 @@ struct ResultAxes {
 ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
 ResultAxes same_axes(int32_t ndim);
 
-// Checks the output and the mask of reduce against the input. `place` is the argument number of the
-// output in messages.
-// Errors  GUF_E_SHAPE <= NumPy's texts
+// Checks reduce's output and mask against the input. `place` is the output's argument number.
+// Errors  GUF_E_SHAPE <= NumPy's messages
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
                          int32_t place, guf_error *error);
 
@@ -41,45 +41,45 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
 guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
                         guf_error *error);
 
-// Shape and strides of a result that is described but not allocated.
+// The shape and strides of a result.
 struct ResultBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned placeholder address
+inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an address that is never accessed
 
-// Sets the layout of a missing output to the layout that it would be allocated with. `extents` is
-// indexed by axis of the input and is 1 for a reduced axis. The stride of `silent_axis` in the
-// input does not influence the order of the result's axes; reduceat passes its axis, which the
-// indices replace. kNoAxis disables this.
+// Sets the layout of a missing output to the layout that would be allocated for it. `extents` is
+// indexed by axis of the input and contains 1 for a reduced axis. The input's stride along
+// `ignored_axis` does not influence the order of the result's axes: reduceat passes its axis,
+// because the indices determine the extent of the axis. kNoAxis disables this.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                          int32_t silent_axis, ResultBuffer *buffer, guf_error *error);
+                          int32_t ignored_axis, ResultBuffer *buffer, guf_error *error);
 
-// Allocates a missing output. `index` is its number among the caller's outputs.
+// Allocates a missing output. `index` is its position among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
 guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
-                           int32_t silent_axis, int32_t index, call::Temporaries *arrays,
+                           int32_t ignored_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error);
 
 bool is_empty(const array::Layout &layout);
 
-// Returns whether the backend may read operands after the call returns, or only from its own
-// memory. Scalars must then be moved to device memory.
-inline bool reads_elsewhere(const op::CallView &call) {
+// Returns whether the backend may read operands after the call returns, or reads only from its own
+// memory. Scalars must then be copied to memory of the device.
+inline bool needs_device_scalars(const op::CallView &call) {
   return call.stream != nullptr || !call.device->host_memory;
 }
 
-// Prepares the operands for the launch: copies the output, the input and the mask to the device
-// where it cannot access them, and moves scalars to device memory if necessary.
-// Errors  those of Temporaries::bring_output
+// Prepares the operands for the launch: copies the output, the input and the mask to the device if
+// it cannot access them, and copies scalars to memory of the device if necessary.
+// Errors  as Temporaries::bring_output
 guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error);
 
-// Finishes a method after its launches: writes staged outputs back and waits for the stream.
+// Finishes a method after its launches: copies staged outputs back and waits for the stream.
 guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error);
 
-// Returns whether an operand overlaps the output and must be copied before the output is written.
-bool meets_output(const op::CallView &call, const op::OperandView &other);
+// Returns whether an operand overlaps the output, so that it must be copied first.
+bool overlaps_output(const op::CallView &call, const op::OperandView &other);
 
 }  // namespace gufunc::method
 

@@ -57,8 +57,8 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
   return GUF_OK;
 }
 
-// Chooses the loop of a part as for an ordinary call. `dtype` is the dtype of its first operand, or
-// 0.
+// Chooses the loop of a leaf, merge or finish ufunc as for an ordinary call. `dtype` is the
+// requested dtype of its first operand, or 0.
 guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
                       resolve::Choice *out, guf_error *error) {
   op::CallView call;
@@ -85,8 +85,8 @@ guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
   return resolve::choose(call, out, error);
 }
 
-// Finds the loop with exactly these input dtypes. The list of loops contains the datetime classes
-// without units; the loop for a unit is created when it is looked up.
+// Finds the loop with exactly these input dtypes. For datetime types, the list of loops contains
+// only types without a unit; the loop for a unit is created when it is looked up.
 const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs) {
   const guf_dtype *const end = inputs + ufunc.nin();
   const auto fits = [&](const op::Loop *loop) { return std::equal(inputs, end, &loop->types[0]); };
@@ -154,8 +154,8 @@ guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error 
                     "argument %d: too many elements along the folded axes", kInput);
 }
 
-// An accumulator of no elements exists only if the base block ufunc declares
-// GUF_FUNCTION_TAKES_NONE.
+// Checks that there are elements to reduce. An accumulator of no elements exists only if the leaf
+// ufunc declares GUF_FUNCTION_TAKES_NONE.
 guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error *error) {
   const op::Ufunc &leaf = *view.call.ufunc;
   const bool takes_none = (leaf.flags & GUF_FUNCTION_TAKES_NONE) != 0;
@@ -176,7 +176,7 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
                       leaf.name.c_str());
   }
   if (plan.elements != 0 || takes_none) return GUF_OK;
-  if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, like argmax
+  if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, as argmax does
     return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
                       leaf.name.c_str());
   }
@@ -190,7 +190,7 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
 bool find_fold_stride(const array::Layout &own, const array::Layout &input,
                       const array::AxisSet &folded, int64_t *out) {
   *out = 0;
-  uint64_t count = 1;  // may wrap if there are no elements
+  uint64_t count = 1;  // may wrap around if there are no elements
   bool straight = true;
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
     const int64_t extent = input.shape[axis];

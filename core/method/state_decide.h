@@ -9,26 +9,26 @@
 
 namespace gufunc::method {
 
-// The maximum number of kept axes. Two more axes are needed: the base blocks and their elements.
+// The maximal number of kept axes. Two more axes are needed: the base blocks and their elements.
 inline constexpr int32_t kMostKept = GUF_MAX_NDIM - 2;
 
 struct StatePlan {
   array::AxisSet folded;
   ResultAxes axes;
-  int64_t elements;      // number of elements reduced into one result
-  resolve::Choice leaf;  // the loop of the base block ufunc
+  int64_t elements;      // number of elements per result
+  resolve::Choice leaf;  // the loop of the leaf ufunc
   int32_t nstates;
   guf_dtype state[GUF_MAX_OPERANDS];
-  guf_dtype result[GUF_MAX_OPERANDS];  // dtypes that the last step produces
+  guf_dtype result[GUF_MAX_OPERANDS];  // dtypes of the results before their cast to the outputs
 };
 
-// Also sets the dtype of missing results.
-// Errors  those of guf_reduce before a launch
+// Makes the decisions, and sets the dtypes of missing results.
+// Errors  as guf_reduce before a launch
 guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
 
-// Computes the stride of an operand if all reduced axes of `input` are treated as one axis in C
-// order. The operand may have fewer axes than `input` and may be broadcast. Returns false if no
-// single stride exists; the caller must then copy the operand first.
+// Computes the stride of an operand when all reduced axes of `input` are treated as a single axis
+// in C order. The operand may have fewer axes than `input` and may be broadcast. Returns false if
+// there is no such stride; the caller must then copy the operand first.
 bool find_fold_stride(const array::Layout &own, const array::Layout &input,
                       const array::AxisSet &folded, int64_t *out);
 

@@ -23,20 +23,20 @@ namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
 
-// An additional dimension after the kept dimensions.
+// A dimension that follows the kept dimensions of an operand.
 struct More {
   int64_t extent, stride;
 };
 
-// Memory of an operand, with strides along the kept dimensions.
-struct Ground {
+// The memory of an operand, with its strides along the kept dimensions.
+struct OperandMemory {
   guf_dtype dtype;
   uint64_t address;
   uint32_t flags;
   backend::Device *device;
   array::Array *array;
   int64_t stride[GUF_MAX_NDIM];  // indexed by kept dimension
-  int64_t fold_stride;           // between consecutive reduced elements in C order
+  int64_t fold_stride;           // stride between consecutive reduced elements in C order
 };
 
 class StateLaunches {
@@ -47,7 +47,7 @@ class StateLaunches {
   guf_status run(guf_operand *outputs, guf_error *error);
 
  private:
-  bool line_up(const op::OperandView &operand, Ground *out) const;
+  bool line_up(const op::OperandView &operand, OperandMemory *out) const;
   guf_status find_grounds(guf_error *error);
   guf_status allocate(guf_error *error);
   guf_status number_leaves(array::Array &numbers, guf_error *error);
@@ -58,11 +58,12 @@ class StateLaunches {
   guf_status make_results(guf_error *error);
   void put_number(int64_t number);
   template <size_t N>
-  void put(int32_t i, const Ground &ground, int64_t offset, const More (&more)[N]) {
+  void put(int32_t i, const OperandMemory &ground, int64_t offset, const More (&more)[N]) {
     static_assert(kMostKept + N <= GUF_MAX_NDIM);
     put_dimensions(i, ground, offset, more);
   }
-  void put_dimensions(int32_t i, const Ground &ground, int64_t offset, std::span<const More> more);
+  void put_dimensions(int32_t i, const OperandMemory &ground, int64_t offset,
+                      std::span<const More> more);
   guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
   int64_t leaves() const {
@@ -77,9 +78,9 @@ class StateLaunches {
   const StatePlan &plan_;
   call::Temporaries arrays_;
   call::FpFailure failure_;
-  Ground elements_, mask_;
-  array::Array *numbers_ = nullptr;    // first element of each full base block
-  std::vector<Ground> states_, ends_;  // ends_: the results
+  OperandMemory elements_, mask_;
+  array::Array *numbers_ = nullptr;  // index of the first element of each full base block
+  std::vector<OperandMemory> states_, result_memory_;  // result_memory_: the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
   op::CallView call_;  // the call of the current step
@@ -87,8 +88,8 @@ class StateLaunches {
   int64_t shapes_[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 
-Ground ground_of(const op::OperandView &operand) {
-  Ground ground;
+OperandMemory ground_of(const op::OperandView &operand) {
+  OperandMemory ground;
   ground.dtype = operand.layout.dtype;
   ground.address = operand.layout.address;
   ground.flags = operand.flags & (op::kSwapped | op::kReadOnly);
@@ -98,11 +99,11 @@ Ground ground_of(const op::OperandView &operand) {
   return ground;
 }
 
-// Computes the strides of the kept dimensions and the single stride of the reduced elements.
-// Returns false if the reduced elements have no single stride.
-bool StateLaunches::line_up(const op::OperandView &operand, Ground *out) const {
+// Computes the strides along the kept dimensions and the single stride of the reduced elements.
+// Returns false if there is no such single stride.
+bool StateLaunches::line_up(const op::OperandView &operand, OperandMemory *out) const {
   *out = ground_of(operand);
-  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and broadcast
+  const array::Layout &own = operand.layout;  // the mask may have fewer axes, and be broadcast
   int32_t kept = 0;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
     if (folded(axis)) continue;
@@ -125,7 +126,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
   return GUF_OK;
 }
 
-// Allocates the accumulators, with shape [kept...][base block], and the missing results.
+// Allocates the accumulators, whose shape is [kept axes..., base blocks], and the missing results.
 guf_status StateLaunches::allocate(guf_error *error) {
   GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
@@ -163,17 +164,17 @@ guf_status StateLaunches::allocate(guf_error *error) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
     }
     GUF_TRY(arrays_.bring_output(&result, false, call::Temporaries::kUnmasked, error));
-    ends_.push_back(ground_of(result));
+    result_memory_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
       if (folded(axis)) continue;
-      ends_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
+      result_memory_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
     }
   }
   return GUF_OK;
 }
 
-void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offset,
+void StateLaunches::put_dimensions(int32_t i, const OperandMemory &ground, int64_t offset,
                                    std::span<const More> more) {
   op::OperandView &operand = call_.operand[i];
   int64_t *const shape = shapes_[i];
@@ -194,7 +195,7 @@ void StateLaunches::put_dimensions(int32_t i, const Ground &ground, int64_t offs
   operand.array = ground.array;
 }
 
-// Sets the operand to a 0-d int64 scalar.
+// Sets the index operand of the leaf to a 0-d int64 scalar.
 void StateLaunches::put_number(int64_t number) {
   op::OperandView &operand = call_.operand[op::kLeafFirst];
   operand.kind = GUF_OPERAND_SCALAR;
@@ -210,10 +211,10 @@ void StateLaunches::put_number(int64_t number) {
 guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   args_ = {};
   args_.struct_size = sizeof args_;
-  args_.threads = view_.args.threads;
-  args_.fp_flags = view_.args.fp_flags;
-  args_.fp_report = view_.args.fp_report;
-  args_.fp_fail = view_.args.fp_fail;
+  args_.options.threads = view_.args.options.threads;
+  args_.options.fp_flags = view_.args.options.fp_flags;
+  args_.options.fp_report = view_.args.options.fp_report;
+  args_.options.fp_fail = view_.args.options.fp_fail;
   args_.signature = signature;
   args_.nsignature = signature == nullptr ? 0 : ufunc.noperands();
   call_.ufunc = &ufunc;
@@ -227,18 +228,18 @@ guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   return failure_.keep(call::call(call_, nullptr, failure_.error()));
 }
 
-// A distance in bytes modulo 2^64, like addresses. The distance to the end of an operand may exceed
-// int64.
+// Returns a distance in bytes modulo 2^64, as for addresses, because the distance
+// to the end of an operand may exceed int64.
 int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
 
-// Launches the base block ufunc on `count` groups of `length` elements each, starting at element
-// `from`. Each group results in one accumulator. Byte offsets into the array of accumulators cannot
-// overflow, because memory::allocate has checked the size of the array.
+// Launches the leaf ufunc on `count` groups of `length` elements each, starting at element `from`.
+// Each group produces one accumulator. Byte offsets into the array of accumulators cannot overflow,
+// because memory::allocate has checked the size of the array.
 guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &leaf = *view_.call.ufunc;
-  const auto put_folded = [&](int32_t i, const Ground &ground) {
+  const auto put_folded = [&](int32_t i, const OperandMemory &ground) {
     const int64_t step = ground.fold_stride;
     put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
@@ -262,8 +263,8 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
   return launch(leaf, view_.dtype == 0 ? nullptr : signature);
 }
 
-// Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are written
-// to host memory and then copied.
+// Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are first
+// written to host memory and then copied.
 guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error) {
   const backend::Device &device = *view_.call.device;
   const array::Layout &layout = numbers.layout();
@@ -283,7 +284,7 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   return status;
 }
 
-// If the base block ufunc has a mask operand and the call has none, a mask of all true is used.
+// Creates a mask of all true if the leaf ufunc has a mask operand but the call has no mask.
 guf_status StateLaunches::make_mask(guf_error *error) {
   if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
   base::Ref<array::Array> all;
@@ -317,16 +318,17 @@ guf_status StateLaunches::make_states(guf_error *error) {
   return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
 }
 
-// Merges neighbouring accumulators level by level, in place: the left accumulator of each pair
-// receives the result. If the count is odd, the last accumulator is left unchanged, and the next
-// level reads it there. Steps cannot overflow: they are less than twice the size of the array.
+// Merges neighbouring accumulators level by level, in place: the result of each pair
+// replaces the left accumulator. If the number is odd, the last accumulator is unchanged,
+// and the next level reads it at the same place. The steps cannot overflow, because they
+// are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
   for (int64_t apart = 1; apart < leaves(); apart *= 2) {
     const int64_t pairs = ((leaves() + apart - 1) / apart) / 2;
     for (int32_t k = 0; k < n; ++k) {
-      const Ground &state = states_[static_cast<size_t>(k)];
+      const OperandMemory &state = states_[static_cast<size_t>(k)];
       const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
       put(k, state, 0, {{pairs, 2 * step}});
       put(n + k, state, step, {{pairs, 2 * step}});
@@ -342,7 +344,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
   const int32_t n = plan_.nstates;
   for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
   for (int32_t k = 0; k < results_.count; ++k)
-    put_dimensions(n + k, ends_[static_cast<size_t>(k)], 0, {});
+    put_dimensions(n + k, result_memory_[static_cast<size_t>(k)], 0, {});
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
@@ -355,10 +357,10 @@ guf_status StateLaunches::make_results(guf_error *error) {
 guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
   GUF_TRY(arrays_.open(error));
-  GUF_TRY(allocate(error));  // result layouts depend on the input before it is copied
+  GUF_TRY(allocate(error));  // the layout of results depends on the input before it is copied
   GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
-  if (reads_elsewhere(call)) GUF_TRY(arrays_.lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions with a user-defined accumulator (core/op/state_fold.h). The elements are split into
-// base blocks of 128, numbered in C order over the reduced axes. One launch reduces each base block
-// to an accumulator. Accumulators are then merged in aligned pairs, level by level, and a last step
-// converts the final accumulator to the results. Every step is an ordinary call on arrays of
-// accumulators, so the bits depend only on the shape, and every backend supports it.
+// base blocks of 128, which are numbered in C order over the reduced axes. One launch reduces each
+// base block to an accumulator. Accumulators are then merged in aligned pairs, level by level, and
+// a last step converts the final accumulator to the results. Every step is an ordinary call on
+// arrays of accumulators. The bits of the result therefore depend only on the shape, and every
+// backend supports these reductions.
 #ifndef GUFUNC_CORE_METHOD_STATE_REDUCE_H
 #define GUFUNC_CORE_METHOD_STATE_REDUCE_H
 
@@ -11,17 +12,17 @@
 
 namespace gufunc::method {
 
-// The results that the caller passed or left out. Not fully initialized.
+// The results that the caller passed or omitted. Not fully initialised.
 struct StateResults {
   int32_t count;
   op::OperandView result[GUF_MAX_OPERANDS];
   int64_t strides[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 
-// `view` is prepared as for `reduce`. Its ufunc is the base block ufunc, and it has no output.
+// Runs the reduction. `view` is prepared as for `reduce`, with the leaf as ufunc and no output.
 guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
                          guf_error *error);
-// Result k is operand 1 + k of the resolution.
+// Resolves the types and shapes. Result k is operand 1 + k of the resolution.
 guf_status resolve_states(FoldView &view, StateResults &results, guf_resolution *out,
                           guf_error *error);
 guf_status explain_states(FoldView &view, StateResults &results, std::string *out,

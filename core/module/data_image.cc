@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads modules as data. The segments are copied to memory that is not executable, and their
-// pointers are relocated as the dynamic loader would do, with every offset checked. Only
-// relocations that need no other library are applied. A pointer with any other relocation keeps its
-// value from the file, and the check of the table rejects it if it matters.
+// pointers are relocated as by the dynamic loader, with a check of every offset. Only relocations
+// that need no other library are applied. A pointer with another relocation has its value from the
+// file, which the check of the table rejects if the library reads the pointer.
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -25,7 +25,7 @@ guf_status malformed(const char *what, guf_error *error) {
                     "malformed module; %s is outside its segments", what);
 }
 
-// Anonymous memory for the segments, laid out by their virtual addresses.
+// Anonymous memory for the segments, which are placed at their relative virtual addresses.
 class Copy {
  public:
   Copy() = default;
@@ -76,7 +76,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   size_ = file.span;
   for (const Elf64_Phdr &segment : file.segments) {
     if (segment.p_type != PT_LOAD) continue;
-    // ElfFile::open has checked sizes and offsets, check_segments has checked addresses.
+    // ElfFile::open has checked sizes and offsets, and check_segments has checked addresses.
     std::memcpy(first_ + segment.p_vaddr, file.elf.bytes().data() + segment.p_offset,
                 segment.p_filesz);
     const uint64_t first = base() + segment.p_vaddr;
@@ -85,7 +85,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   return GUF_OK;
 }
 
-// Entries of the dynamic section, as virtual addresses.
+// Entries of the dynamic section. All except rela_size are virtual addresses.
 struct Dynamic {
   uint64_t rela = 0, rela_size = 0, symbols = 0, strings = 0, hash = 0;
   bool has_relr = false;
@@ -157,7 +157,7 @@ guf_status relocate(const Dynamic &dynamic, Copy *copy, guf_error *error) {
   return GUF_OK;
 }
 
-// Walks the hash chain of the table's symbol. Returns the symbol's address, or nullopt.
+// Searches the hash chain of the table's symbol. Returns the symbol's address, or nullopt.
 std::optional<uint64_t> find_table(const Copy &copy, const Dynamic &dynamic) {
   uint32_t requested = 5381;
   for (const char *c = kTableSymbol; *c != '\0'; ++c)

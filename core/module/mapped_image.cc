@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps modules that run: the dynamic loader maps the checked, sealed copy. Each content is mapped
-// once while any module uses it, even if it was read from several files.
+// Maps modules whose code runs. The dynamic loader maps the checked, sealed copy of the file. A
+// content that several modules use is mapped once, even if it was read from several files.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -60,7 +60,7 @@ struct MappedContents {
 };
 
 MappedContents &mapped_contents() {
-  static MappedContents *const instance = new MappedContents;  // immortal
+  static MappedContents *const instance = new MappedContents;  // never destroyed
   return *instance;
 }
 
@@ -74,7 +74,7 @@ ImageRef find_mapped(const Digest &digest) {
   return nullptr;
 }
 
-// Adds an image. Also removes images that nothing uses any more.
+// Adds an image. Also removes images that are no longer used.
 void note_mapped(const Digest &digest, const ImageRef &image) {
   MappedContents &contents = mapped_contents();
   const std::lock_guard<base::ForkLock> hold(contents.lock);

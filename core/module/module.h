@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel modules: tables of kernels from a file or from the program itself, and the ufuncs that
-// they add to a context.
+// Kernel modules: tables of kernels from a file or from the program itself, and
+// the ufuncs that a module adds to a context.
 #ifndef GUFUNC_CORE_MODULE_MODULE_H
 #define GUFUNC_CORE_MODULE_MODULE_H
 
@@ -15,21 +15,22 @@
 
 namespace gufunc::module {
 
-// A kernel module. Its loops keep it alive. The destructor unloads its images; the destructor of
-// the last module with the same content unmaps the file.
+// A kernel module. Its loops retain it. The destructor unloads its images; the destructor of the
+// last module with the same content also unmaps the file.
 class Module final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kModule;
 
   // Creates a module from a file.
   Module(std::string path, uint32_t flags, const Digest &digest, ImageRef image);
-  // Creates a module that is linked into the program. `table` is checked and immortal.
+  // Creates a module from a table that is linked into the program. `table` must
+  // have been checked and must never be freed.
   explicit Module(const guf_module_v1 &table);
   ~Module() override;
 
   const guf_module_v1 &table() const { return *table_; }
-  const std::string &path() const { return path_; }  // empty if linked in
-  uint32_t flags() const { return flags_; }          // guf_module_flag
+  const std::string &path() const { return path_; }  // empty if linked into the program
+  uint32_t flags() const { return flags_; }          // bits of guf_module_flag
 
   // Stores a registration, which ends when the module is destroyed.
   void hold(op::ModuleRegistration registration) { registration_ = std::move(registration); }
@@ -54,15 +55,15 @@ guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out,
 // Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
 
-// Registers the module's functions in a context. `*out` is `module`, or the module that is already
-// registered if it is the same.
-// Errors  GUF_E_EXISTS <= the context has another module of this name
+// Registers the module's functions in a context. `*out` becomes `module`, or the module that is
+// already registered if it is the same.
+// Errors  GUF_E_EXISTS <= the context contains a different module of this name
 guf_status register_module(op::Context &context, const base::Ref<Module> &module,
                            base::Ref<Module> *out, guf_error *error);
 
-// Makes a loop of another ufunc from the kernel of `function` with exactly the ufunc's operands and
-// the dtypes `types`. The loop keeps the module alive.
-// Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= signatures differ
+// Makes a loop for another ufunc from a kernel of `function`, whose operands must match the ufunc
+// exactly. `types` selects the kernel. The loop retains the module.
+// Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= the signatures differ
 guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, const char *function,
                      const guf_dtype *types, std::unique_ptr<op::Loop> *out, guf_error *error);
 

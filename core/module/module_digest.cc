@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest covers the bytes of the file. The fields that `strip` may rewrite are hashed as zeros.
+// The digest of a module file. Fields of the file that `strip` may change are hashed as zeros.
 #include "core/module/module_digest.h"
 
 #include <elf.h>
@@ -13,7 +13,8 @@ namespace {
 
 using base::FileRange;
 
-// Returns the section header fields of the ELF header, and the digest at `digest_offset`.
+// Returns the ranges that are hashed as zeros: the section header fields of the ELF
+// header, and the digest at `digest_offset`.
 std::array<FileRange, 3> ranges_read_as_zero(uint64_t digest_offset) {
   static_assert(offsetof(Elf64_Ehdr, e_shstrndx) + sizeof(Elf64_Half) ==
                 offsetof(Elf64_Ehdr, e_shentsize) + 3 * sizeof(Elf64_Half));
@@ -26,7 +27,7 @@ void update(SHA2_CTX *context, std::span<const std::byte> bytes) {
   SHA256Update(context, reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
-// Hashes `part` of the file with the ranges `zeros` (sorted by offset) replaced by zeros.
+// Hashes `part` of the file. Bytes in the sorted ranges `zeros` are hashed as zeros.
 void update_blanked(SHA2_CTX *context, std::span<const std::byte> file, FileRange part,
                     std::span<const FileRange> zeros) {
   static constexpr std::byte kZeros[32] = {};

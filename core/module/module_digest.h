@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest in a module file. The loader checks it before any code of the file runs.
+// The digest in a module file. The loader checks the digest before any code of the file runs.
 #ifndef GUFUNC_CORE_MODULE_MODULE_DIGEST_H
 #define GUFUNC_CORE_MODULE_MODULE_DIGEST_H
 
@@ -13,21 +13,21 @@
 namespace gufunc::module {
 
 inline constexpr char kNoteOwner[] = "gufunc";
-inline constexpr uint32_t kModuleNoteType = 0x6D01;   // ModuleNote
-inline constexpr uint32_t kBackendNoteType = 0x6201;  // text: see gufunc/backend.h
+inline constexpr uint32_t kModuleNoteType = 0x6D01;   // the note is a ModuleNote
+inline constexpr uint32_t kBackendNoteType = 0x6201;  // the note is text; see gufunc/backend.h
 
-// Descriptor of a module's note (section .note.gufunc.module). Little-endian, frozen.
+// A module note's descriptor (section .note.gufunc.module). Little-endian; the format is final.
 struct ModuleNote {
-  uint32_t version;                // 1
-  uint32_t kernel_abi;             // GUF_KERNEL_ABI of the writer
-  std::array<uint8_t, 32> digest;  // SHA-256; zero while being computed
+  uint32_t version;                // version of the format: 1
+  uint32_t kernel_abi;             // GUF_KERNEL_ABI of the compiler that wrote it
+  std::array<uint8_t, 32> digest;  // SHA-256; zero while it is computed
 };
 static_assert(sizeof(ModuleNote) == 40);
 
 // Computes SHA-256 over the file bytes of every PT_LOAD segment, in order. The section header
-// fields of the ELF header and the digest in the note count as zero, so `strip` and debuglink do
-// not change the digest.
-// Errors  GUF_E_BAD_FILE <= no module note, or one of another size
+// fields of the ELF header and the digest in the note are hashed as zeros, so that `strip` and
+// debuglink do not change the digest.
+// Errors  GUF_E_BAD_FILE <= no module note, or a note of another size
 guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
                           std::array<uint8_t, 32> *out_digest, uint64_t *out_digest_offset,
                           guf_error *error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections are irrelevant to a loaded module; they only determine where the file ends. `strip`
+// Checks the size of a module file. A loaded module does not use sections, which
+// matter here only because they may be the last part of the file. `strip`
 // rewrites sections and may remove all of them.
 #include "core/module/module_extent.h"
 
@@ -44,7 +45,7 @@ guf_status find_sections_end(const char *path, std::span<const std::byte> bytes,
 }  // namespace
 
 guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error) {
-  Elf64_Ehdr header;  // ElfFile::open has checked it, and the segments and their headers
+  Elf64_Ehdr header;  // ElfFile::open has checked it and the program headers
   std::memcpy(&header, file.bytes().data(), sizeof header);
   uint64_t end = header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
   for (const base::FileRange &load : file.loads()) end = std::max(end, load.offset + load.size);

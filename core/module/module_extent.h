@@ -7,9 +7,9 @@
 
 namespace gufunc::module {
 
-// Checks that the file ends where its last segment, section or header ends. The digest detects
-// neither bytes that are missing after the segments nor bytes that are appended to the file.
-// Errors  GUF_E_BAD_FILE <= it is shorter or longer, or its section headers are malformed
+// Checks that the file ends where its last segment, section or header ends. The digest does not
+// detect bytes that are missing after the segments or that are appended to the file.
+// Errors  GUF_E_BAD_FILE <= the file is shorter or longer, or its section headers are malformed
 guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error);
 
 }  // namespace gufunc::module

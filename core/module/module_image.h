@@ -13,14 +13,14 @@
 
 namespace gufunc::module {
 
-// The symbol that a module file exports: its guf_module_v1.
+// The only symbol that a module file exports, which is its guf_module_v1.
 inline constexpr char kTableSymbol[] = "gufunc_module_v1";
 
 // Owns the memory of a module's table.
 class ModuleImage {
  public:
   virtual ~ModuleImage() = default;
-  const guf_module_v1 *table() const { return table_; }  // checked
+  const guf_module_v1 *table() const { return table_; }  // the checked table
 
  protected:
   const guf_module_v1 *table_ = nullptr;
@@ -28,17 +28,17 @@ class ModuleImage {
 
 using ImageRef = std::shared_ptr<const ModuleImage>;
 
-// Maps the copy of the file so that its host code can run. Static constructors of the module run
-// here, not earlier. Content that is already mapped is not mapped again: `*out` then shares the
-// image and its table.
-// Errors  GUF_E_BAD_FILE <= the dynamic loader rejects it, no table, or a malformed table
+// Maps the copy of the file so that its host code can run. The module's static
+// constructors run during the call. Content that is already mapped is not mapped again:
+// `*out` then shares the image and its table.
+// Errors  GUF_E_BAD_FILE <= the dynamic loader rejects the file, or no table or a malformed table
 //         GUF_E_ABI;  GUF_E_IO;  GUF_E_NO_MEMORY
 guf_status map_to_run(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
-// Copies the segments of the file and relocates the copy. None of its code runs. Host images are
-// removed from the table.
-// Errors  GUF_E_BAD_FILE <= malformed dynamic section or table;  GUF_E_ABI
-//         GUF_E_UNSUPPORTED <= it needs relocations that this version does not support
+// Copies the segments of the file and relocates the copy. No code of the module
+// runs. Host images are removed from the table.
+// Errors  GUF_E_BAD_FILE <= a malformed dynamic section or table;  GUF_E_ABI
+//         GUF_E_UNSUPPORTED <= the file needs relocations that this version does not support
 guf_status copy_as_data(const char *path, const ModuleFile &file, ImageRef *out, guf_error *error);
 
 }  // namespace gufunc::module

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic loader trusts program headers: it reserves the sizes and maps at the addresses that
-// they contain. They are therefore checked first.
+// Checks the program headers before the dynamic loader uses them. The dynamic loader trusts program
+// headers: it reserves the sizes and maps the addresses that they contain.
 #include "core/module/module_segments.h"
 
 #include <algorithm>

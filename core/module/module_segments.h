@@ -13,16 +13,17 @@
 
 namespace gufunc::module {
 
-// A module may occupy at most this much more memory than its file has bytes.
+// A module may occupy at most this number of bytes of memory more than the size of its file.
 inline constexpr uint64_t kMaxBeyondFile = uint64_t{64} << 20;
 
 // Returns all program headers of the file.
 std::vector<Elf64_Phdr> read_segments(const base::ElfFile &file);
 
-// Checks that the segments to load are in ascending order in memory without overlap, that their
-// addresses agree with their file offsets, and that they and the thread-local block exceed a file
-// of `file_size` bytes by at most kMaxBeyondFile. `*out_span` is the end of the last segment.
-// Errors  GUF_E_BAD_FILE <= a segment breaks a rule; the message names it and its values
+// Checks that the loaded segments are in ascending order in memory and do not overlap,
+// that their addresses match their file offsets, and that the segments and the
+// thread-local block exceed the file size `file_size` by at most kMaxBeyondFile. Writes
+// the end of the last segment to `*out_span`.
+// Errors  GUF_E_BAD_FILE <= a segment violates a rule; the message names it and its values
 guf_status check_segments(const char *path, std::span<const Elf64_Phdr> segments,
                           uint64_t file_size, uint64_t *out_span, guf_error *error);
 

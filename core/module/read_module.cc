@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// All checks run on the sealed copy, so later changes of the file have no effect. Headers and notes
-// are first read from the file itself, so that a file that is not a module is rejected before it is
-// copied. These early checks can only reject a file; they do not replace the checks of the copy.
+// Reads module files. All checks run on the sealed copy, so later changes of the file
+// have no effect. Headers and notes are first read from the file itself, so that a file
+// that is not a module is rejected before it is copied. These early checks only reject
+// files and do not replace the checks of the copy.
 #include "core/module/read_module.h"
 
 #include <gufunc/module_table.h>
@@ -18,9 +19,9 @@
 namespace gufunc::module {
 namespace {
 
-// Copying and hashing this much takes 0.6 s with SHA-256 of libmd at 260 MB/s.
+// Copying and hashing a file of this size takes 0.6 s (SHA-256 of libmd at 260 MB/s).
 constexpr uint64_t kMaxSize = uint64_t{64} << 20;
-constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // per segment, before the copy
+constexpr uint64_t kMaxNotes = uint64_t{64} << 10;  // limit per segment, before the file is copied
 constexpr uint32_t kNoteVersion = 1;
 
 guf_status read_at(const char *path, const base::CheckedFile &file, uint64_t offset,
@@ -39,7 +40,7 @@ guf_status read_at(const char *path, const base::CheckedFile &file, uint64_t off
   return GUF_OK;
 }
 
-// Checks that one of the segments has a module note.
+// Checks that one of the segments contains a module note.
 guf_status check_notes(const char *path, const base::CheckedFile &file,
                        std::span<const Elf64_Phdr> segments, guf_error *error) {
   std::vector<std::byte> notes;
@@ -86,7 +87,7 @@ guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
 }
 
 // Checks that segments do not share bytes. Linkers never produce such files, and hashing
-// overlapping segments could take as long as many files.
+// overlapping segments could take as long as hashing many files.
 guf_status check_apart(const char *path, std::span<const base::FileRange> loads, guf_error *error) {
   uint64_t end = 0;
   for (const base::FileRange &load : loads) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds modules to contexts, and makes loops of other ufuncs from their kernels.
+// Adds modules to contexts, and makes loops of other ufuncs from the kernels of modules.
 #include <algorithm>
 
 #include "core/backend/kernel_table.h"
@@ -8,7 +8,7 @@
 namespace gufunc::module {
 namespace {
 
-// Finds the module of the same name in the context. Fails unless it is the same module.
+// Finds the module of the same name in the context. Fails if that is a different module.
 guf_status find_same(op::Context &context, const Module &module, base::Ref<Module> *out,
                      guf_error *error) {
   const base::Ref<base::Object> known = context.find_module(module.table().name);
@@ -24,7 +24,7 @@ guf_status find_same(op::Context &context, const Module &module, base::Ref<Modul
   return GUF_OK;
 }
 
-// Compares core dimensions by position. Their names do not matter to a kernel.
+// Compares core dimensions by position, because their names do not matter to a kernel.
 bool have_equal_core_dims(const op::Signature &a, const op::Signature &b) {
   const auto is_equal = [](const op::CoreDim &x, const op::CoreDim &y) {
     return x.frozen == y.frozen && x.optional == y.optional && x.broadcastable == y.broadcastable;
@@ -57,7 +57,7 @@ guf_status register_module(op::Context &context, const base::Ref<Module> &module
     }
     const guf_status status =
         context.add_module(module->table(), module.get(), &registration, error);
-    // Another thread may have registered the same file first.
+    // Another thread may have registered the same module first, so it is looked up again.
     if (status == GUF_E_EXISTS && attempt == 0) continue;
     GUF_TRY(status);
     break;
@@ -95,7 +95,7 @@ guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, co
   auto loop = std::make_unique<op::Loop>();
   std::copy_n(types, ufunc.noperands(), loop->types.begin());
   loop->kind = from->kind;
-  loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels do not depend on the thread
+  loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels run on any thread
   loop->table = &table;
   loop->function = found;
   loop->kernel = from->kernel;

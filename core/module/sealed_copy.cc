@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is read, not mapped, so a file that shrinks meanwhile is an error and not a SIGBUS.
+// Copies a file to sealed memory. The file is read, not mapped, so a file that becomes shorter
+// during the copy causes an error and not a SIGBUS.
 #include "core/module/sealed_copy.h"
 
 #include <fcntl.h>
@@ -16,8 +17,8 @@
 namespace gufunc::module {
 namespace {
 
-constexpr unsigned kNoExecSeal = 0x0008U;  // MFD_NOEXEC_SEAL of Linux 6.3
-constexpr size_t kLongestName = 249;       // limit for the name of a memory file
+constexpr unsigned kNoExecSeal = 0x0008U;  // MFD_NOEXEC_SEAL, which Linux 6.3 introduced
+constexpr size_t kLongestName = 249;       // maximal length of the name of a memory file
 constexpr size_t kBlock = 32 * 1024;
 
 guf_status fail_copy(const char *path, int code, guf_error *error) {
@@ -28,7 +29,7 @@ guf_status fail_copy(const char *path, int code, guf_error *error) {
 }
 
 // Creates the memory file. The copy is mapped as a library but never executed as a program. Linux
-// 6.3 introduced a flag for this and can be set to reject memory files without it
+// 6.3 introduced a flag that declares this, and can be configured to reject memory files without it
 // (vm.memfd_noexec). Older kernels reject the flag with EINVAL.
 int make_memory_file(const char *path) {
   const size_t length = std::strlen(path);
@@ -38,14 +39,14 @@ int make_memory_file(const char *path) {
   return made < 0 && errno == EINVAL ? memfd_create(name, flags) : made;
 }
 
-// A write beyond RLIMIT_FSIZE would end the process with SIGXFSZ.
+// Returns whether a write would exceed RLIMIT_FSIZE and end the process with SIGXFSZ.
 bool exceeds_file_limit(uint64_t size) {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          size > limit.rlim_cur;
 }
 
-// Returns 0, or an errno value.
+// Returns 0, or an errno value on failure.
 int write_all(int descriptor, const char *bytes, size_t size) {
   while (size > 0) {
     const ssize_t n = write(descriptor, bytes, size);

@@ -10,13 +10,13 @@
 
 namespace gufunc::module {
 
-// A memory file (memfd_create) with all seals: no process can write, shrink or grow it. The dynamic
-// loader therefore maps exactly the bytes that were checked.
+// A memory file (memfd_create) with all seals, which no process can write, shrink or grow. The
+// dynamic loader therefore maps exactly the bytes that were checked.
 class SealedCopy {
  public:
   // Copies the whole file. `path` names the copy in /proc/PID/maps and in messages.
-  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system provides no memory
-  //                     files
+  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system does not support
+  //                     memory files
   //         GUF_E_NO_MEMORY;  GUF_E_BAD_FILE <= the file is empty
   guf_status copy(const char *path, const base::CheckedFile &file, guf_error *error);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's view of a call. It is borrowed, is on the caller's stack, and is filled by the C API
-// layer.
+// The core's view of a call, which the C API layer fills on the caller's stack. It owns nothing.
 #ifndef GUFUNC_CORE_OP_CALL_VIEW_H
 #define GUFUNC_CORE_OP_CALL_VIEW_H
 
@@ -18,22 +17,22 @@ namespace gufunc::op {
 enum OperandFlag : uint32_t {
   kReadOnly = 1U << 0,
   kSwapped = 1U << 1,
-  kMissing = 1U << 3,           // an output to allocate; the pipeline sets its layout
+  kMissing = 1U << 3,           // an output that the pipeline lays out and allocates
   kDeviceMemory = 1U << 5,      // the host cannot read the memory; set by placement
   kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output, so it is only read
   kScalar = 1U << 4,            // layout.address points to `value` or `cast_value`
 };
 
-// Whether operands in host memory are copied because the call's device cannot read host memory.
+// Whether operands in host memory are copied, because the call's device cannot read host memory.
 enum class HostCopies : uint8_t {
   kNone,
-  kSome,  // results are allocated on the device
-  kAll    // results are allocated in host memory too
+  kSome,  // operands are copied; results are allocated on the device
+  kAll    // operands are copied; results are allocated in host memory
 };
 
-// The placement of a call on device auto, with the reason.
+// The placement of a call on device auto: the chosen device and the reason.
 enum class AutoPlacement : uint8_t {
-  kResident,               // on the device: a stream or operand is there, or it is the host
+  kResident,               // on the device: a stream or operand is on it, or it is the host
   kTransferOutweighsWork,  // on the host: transferring the operands takes longer than the work
   kWorkOutweighsTransfer,  // on the device: the work takes longer than the transfer
   kNoDeviceKernel,         // on the host: the device has no kernel for the loop
@@ -42,15 +41,15 @@ enum class AutoPlacement : uint8_t {
   kPlan                    // on the host: plans do not transfer operands
 };
 
-// One operand. Left uninitialised: the C API layer sets the used fields.
+// One operand. Its fields are uninitialised until the C API layer sets the ones that the call uses.
 struct OperandView {
   array::Layout layout;  // shape and strides are borrowed
-  array::ByteSpan span;  // the bytes of the caller's operand; empty for scalars, missing outputs
+  array::ByteSpan span;  // the bytes of the caller's operand; empty for scalars and missing outputs
   uint32_t flags;
-  int32_t kind;             // a guf_operand_kind; resolution distinguishes weak kinds
+  int32_t kind;             // a guf_operand_kind; resolution treats weak kinds differently
   backend::Device *device;  // nullptr for scalars and for host memory without a backend
   array::Array *array;      // nullptr for tensors and scalars
-  uint64_t value[2];        // scalars: the bits that the caller passed
+  uint64_t value[2];        // scalars: the bits of the value that the caller passed
   alignas(16) unsigned char cast_value[16];  // weak scalars: the value in the loop's dtype
 };
 
@@ -61,21 +60,23 @@ inline bool is_missing(const OperandView &operand) {
 struct CallView {
   Ufunc *ufunc;
   int32_t noperands;
-  // With a signature without outputs, a call may pass separate outputs for its written operands.
-  // They are operands noperands .. noperands + nseparate - 1, in order.
+  // The number of separate outputs. If the signature has no outputs, a call may
+  // pass separate outputs for its inout operands. They are stored in
+  // operand[noperands .. noperands + nseparate - 1], in order.
   int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];
   OperandView where;
-  const guf_call_args *args;  // struct_size is extended to the current size
-  int32_t casting;            // never DEFAULT
+  const guf_call_args *args;  // extended to this version's struct_size
+  int32_t casting;            // a guf_casting other than DEFAULT
   backend::Stream *stream;
-  backend::Device *device;  // the requested device or nullptr; placement sets the actual one
+  backend::Device *device;  // the requested device or nullptr; placement sets the chosen device
   HostCopies host_copies;   // set by placement
-  // If args->device is "auto", the device that it stands for. Placement then sets auto_placement.
+  // If args->options.device is "auto", the device that it currently means. Placement then sets
+  // auto_placement.
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
-  // C-contiguous strides of tensors that have none; otherwise uninitialised.
+  // C-contiguous strides of tensors that were passed without strides; otherwise uninitialised.
   int64_t stride_buffer[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding entries to the choice cache.
+// Addition of entries to the choice cache.
 #include "core/op/choice_cache.h"
 
 #include <new>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of the results of resolution for one list of loops. It is append-only, bounded, and read
-// without a lock.
+// An append-only, bounded cache of resolution results for a list of loops, read without a lock.
 #ifndef GUFUNC_CORE_OP_CHOICE_CACHE_H
 #define GUFUNC_CORE_OP_CHOICE_CACHE_H
 
@@ -9,9 +8,9 @@
 
 namespace gufunc::op {
 
-// Keys and values are 64-bit words that the caller defines; 0 is not a valid key. Entries are never
-// changed or removed, so readers always see whole entries. The table is allocated with the first
-// entry, because most ufuncs of a process are never called.
+// Keys and values are 64-bit words whose meaning the caller defines; 0 is not a valid key. Entries
+// are never changed or removed, so readers always find complete entries. The table is allocated
+// with the first entry, because most ufuncs of a process are never called.
 class ChoiceCache {
  public:
   ChoiceCache() = default;
@@ -33,12 +32,12 @@ class ChoiceCache {
     }
   }
 
-  // Adds an entry, unless another thread is adding one or the table is full. The next call then
-  // resolves again and retries.
+  // Adds an entry. Does nothing if another thread is adding one or the table is full; the next call
+  // with this key then resolves again.
   void add(uint64_t key, uint64_t value);
 
   static constexpr uint64_t kSize = 256;
-  static constexpr uint64_t kMostEntries = 192;  // so that a search always reaches an empty entry
+  static constexpr uint64_t kMostEntries = 192;  // leaves empty entries, which end a search
 
  private:
   struct Entry {

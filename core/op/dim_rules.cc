@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of a signature: a parser from text to a postfix program, and the evaluation of the program.
+// The rules of a signature: their translation to postfix programs, and the programs' evaluation.
 #include "core/op/dim_rules.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 using Step = DimRule::Step;
 
-// The nesting of parentheses is bounded, which bounds the recursion and the stack of a program: at
-// each level at most a sum, a term and a factor wait for their operands.
+// The limit on nested parentheses bounds the parser's recursion and the evaluation stack: each
+// level has at most one sum, one term and one factor with a pending operand.
 constexpr int kMaxNesting = 32;
 constexpr size_t kStackSize = 3 * (kMaxNesting + 1);
 
@@ -68,7 +68,7 @@ class RuleParser {
     return GUF_OK;
   }
 
-  // Whether "value" "(" follows; consumes both if so.
+  // Consumes "value" and "(" if both follow. Returns whether they did.
   bool take_value(DimRule *rule) {
     const Scanner before = scan_;
     if (scan_.take_word() == "value") {
@@ -169,7 +169,7 @@ class RuleParser {
     return GUF_OK;
   }
 
-  // Finds a dimension by name. A frozen size is not a name: "3" in a rule is the number.
+  // Finds a dimension by name. A frozen size is not a name: "3" in a rule is a number.
   int32_t find_dim(std::string_view name) const {
     for (size_t i = 0; i < signature_->dims.size(); ++i) {
       const CoreDim &dim = signature_->dims[i];
@@ -178,7 +178,7 @@ class RuleParser {
     return -1;
   }
 
-  // For an unknown name the error lists the names of the signature.
+  // For an unknown name, the message lists the names of the signature.
   guf_status fail_unknown(size_t start, std::string_view word, const char *expectation) const {
     if (word.empty() || is_digit(word[0])) return scan_.fail_at(start, expectation);
     std::string names;
@@ -201,8 +201,7 @@ class RuleParser {
   Signature *signature_;
 };
 
-// Rounds toward minus infinity. Returns false for a zero divisor and for the one quotient that
-// overflows.
+// Divides, rounding toward minus infinity. Returns false for b == 0 and for INT64_MIN / -1.
 bool floor_divide(int64_t a, int64_t b, int64_t *out) {
   if (b == 0 || (a == INT64_MIN && b == -1)) return false;
   const int64_t quotient = a / b;

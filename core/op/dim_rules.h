@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that extend a signature: "n=value(1); p=m+1".
+// Parser of the rules that extend a signature, such as "n=value(1); p=m+1".
 #ifndef GUFUNC_CORE_OP_DIM_RULES_H
 #define GUFUNC_CORE_OP_DIM_RULES_H
 
@@ -9,15 +9,15 @@
 
 namespace gufunc::op {
 
-// Adds the rules to a parsed signature whose roles are set.
+// Parses the rules and adds them to a parsed signature whose roles are set.
 //   rules  ::= [rule {";" rule} [";"]]
 //   rule   ::= name "=" ("value" "(" integer ")" | sum)
 //   sum    ::= term {("+" | "-") term}
 //   term   ::= factor {("*" | "//") factor}
 //   factor ::= integer | name | "(" sum ")" | ("min" | "max") "(" sum {"," sum} ")"
-// The name of a rule is a dimension that only outputs have. The names in an expression are
-// dimensions of inputs.
-// Errors  GUF_E_SIGNATURE <= malformed, with the position
+// The left side of a rule is a dimension that only outputs contain. The names
+// in an expression are dimensions of inputs.
+// Errors  GUF_E_SIGNATURE <= malformed rules; the message contains the position
 guf_status parse_rules(std::string_view text, Signature *signature, guf_error *error);
 
 }  // namespace gufunc::op

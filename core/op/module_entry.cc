@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module entries: ufuncs that are created from module tables, and non-owning pointers that are
-// cleared before their targets die.
+// The entry of a module in a context. It creates ufuncs from the module's table. Its pointers to
+// the module and to the ufuncs own nothing and are cleared before their targets are destroyed.
 #include "core/op/module_entry.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of a module in a context. It finds the module by name and does not keep it alive.
+// The entry of a module in a context. It finds the module by name but does not keep it alive.
 #ifndef GUFUNC_CORE_OP_MODULE_ENTRY_H
 #define GUFUNC_CORE_OP_MODULE_ENTRY_H
 
@@ -15,12 +15,12 @@ namespace gufunc::op {
 
 // Ownership: a ufunc of a module retains the module through its loops. Handles retain ufuncs and
 // modules. The entry in the context retains neither. A module is therefore unloaded when its
-// handle, the handles of its ufuncs and its plans are gone, even if the context lives. A ufunc is
-// created on request and shared while anyone retains it. Loops that a program added to it are
-// destroyed with it.
+// handle, the handles of its ufuncs and its plans are gone, even if the context still exists. A
+// ufunc is created on request and shared until its last reference is dropped. Loops that a program
+// added to the ufunc are destroyed with it.
 class ModuleEntry {
  public:
-  // Parses every signature. The table must have been checked. Throws std::bad_alloc.
+  // Parses every signature of a table that was checked before. Throws std::bad_alloc.
   static guf_status make(const guf_module_v1 &table, base::Object *module,
                          std::shared_ptr<ModuleEntry> *out, guf_error *error);
 
@@ -29,10 +29,10 @@ class ModuleEntry {
   const std::string &function_name(uint32_t index) const { return names_[index]; }
   std::string full_name(uint32_t index) const { return name_ + ":" + names_[index]; }
 
-  // Returns the module, or an empty reference if it is being destroyed or gone.
+  // Returns the module, or an empty reference if the module is destroyed or being destroyed.
   base::Ref<base::Object> module();
   bool open() { return static_cast<bool>(module()); }
-  // Returns the ufunc of a function, or an empty reference if the module is gone.
+  // Returns the ufunc for a function of the module, or an empty reference if the module is gone.
   static base::Ref<Ufunc> ufunc(const std::shared_ptr<ModuleEntry> &entry, uint32_t index);
 
   void close();                                     // called when the module is destroyed
@@ -45,15 +45,15 @@ class ModuleEntry {
                                 const base::Ref<base::Object> &owner);
 
   const std::string name_;
-  const guf_module_v1 &table_;      // owned by the module, valid while it is retained
-  std::vector<std::string> names_;  // copies, because the module may be gone when they are read
+  const guf_module_v1 &table_;      // owned by the module; valid while the module is retained
+  std::vector<std::string> names_;  // copied, because they are also read when the module is gone
   std::vector<Signature> signatures_;
   base::ForkLock lock_;  // guards module_ and alive_; held for a few instructions
   base::Object *module_;
   std::vector<Ufunc *> alive_;
 };
 
-// Owned by the module. Its destruction closes the entry.
+// The registration of a module, which the module owns. Its destructor closes the entry.
 class ModuleRegistration {
  public:
   ModuleRegistration() = default;

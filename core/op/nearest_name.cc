@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edit distance of short names, ignoring case.
+// Suggestions for unknown names, by edit distance without regard to case.
 #include "core/op/nearest_name.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ std::string_view without_module(std::string_view name) {
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-// The ufuncs of NumPy 2. The list may contain ufuncs that the registry has, because advice is given
-// only for unknown names.
+// The ufuncs of NumPy 2. The list may contain ufuncs that this library provides, too, because it is
+// only consulted for names that are not in the registry.
 constexpr std::string_view kNumpyUfuncs[] = {
     "acos",    "acosh",     "arccos",  "arccosh",    "arcsin",      "arcsinh",      "arctan",
     "arctan2", "arctanh",   "asin",    "asinh",      "atan",        "atan2",        "atanh",
@@ -46,7 +46,7 @@ constexpr std::string_view kNumpyUfuncs[] = {
     "radians", "rint",      "signbit", "sin",        "sinh",        "spacing",      "tan",
     "tanh",    "trunc",     "vecmat",  "logaddexp2", "float_power", "bitwise_count"};
 
-// Names that NumPy has for methods of ufuncs.
+// Functions of NumPy that are methods of a ufunc.
 struct MethodName {
   std::string_view name, method, ufunc;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice for unknown names: "did you mean".
+// Suggestions for unknown names, as in "did you mean 'add'?".
 #ifndef GUFUNC_CORE_OP_NEAREST_NAME_H
 #define GUFUNC_CORE_OP_NEAREST_NAME_H
 
@@ -9,13 +9,14 @@
 
 namespace gufunc::op {
 
-// Returns the known name with the smallest edit distance, or "" if the distance exceeds a third of
-// the letters. Case and a missing "module:" are ignored.
+// Returns the known name with the smallest edit distance, or "" if every distance
+// exceeds a third of the length of `requested`. Ignores case, and the "module:"
+// prefix of known names if `requested` has none.
 std::string nearest_name(std::string_view requested, const std::vector<std::string> &known);
 
-// Returns the text after "no ufunc named 'x'". The text states if `requested` is a NumPy ufunc that
-// is missing here, or a NumPy function that is a method of a ufunc here. Otherwise it suggests the
-// nearest name, or is "" if no name is near.
+// Returns the text that follows "no ufunc named 'x'" in a message. The text reports that
+// `requested` is a NumPy ufunc that this library does not provide, or a NumPy function that is a
+// method of a ufunc. Otherwise it suggests the nearest name. It is "" if no name is near.
 std::string name_advice(std::string_view requested, const std::vector<std::string> &known);
 
 }  // namespace gufunc::op

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of signatures: one pass, with NumPy's order of checks and NumPy's messages.
+// The parser of signatures: one pass over the text, with NumPy's order of checks and messages.
 #include "core/op/signature.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class SignatureParser {
       dim.name = word;
     } else {
       int64_t size = 0;
-      // As in NumPy, the largest int64 is rejected.
+      // NumPy rejects the largest int64 here, too.
       if (!read_integer(word, &size) || size == 0 || size == std::numeric_limits<int64_t>::max()) {
         return scan_.fail_at(start, "expect dimension name or non-zero frozen size");
       }
@@ -105,7 +105,7 @@ class SignatureParser {
     return GUF_OK;
   }
 
-  // Adds a new dimension, or checks that a known one is used in the same way.
+  // Adds a new dimension, or checks that a known dimension has the same modifiers as before.
   guf_status place(size_t start, CoreDim dim) {
     size_t index = 0;
     while (index < out_->dims.size() && out_->dims[index].name != dim.name) ++index;
@@ -139,7 +139,7 @@ class SignatureParser {
   bool in_outputs_ = false;
 };
 
-// Sets the default roles by position, then the caller's roles.
+// Sets the default roles by position, then replaces them by the caller's roles.
 guf_status set_roles(const int32_t *roles, int32_t nroles, Signature *out, guf_error *error) {
   const int32_t noperands = out->nin + out->nout;
   for (int32_t i = 0; i < noperands; ++i) {
@@ -161,7 +161,7 @@ guf_status set_roles(const int32_t *roles, int32_t nroles, Signature *out, guf_e
                         "operand %d is an input of a signature with outputs: its role must be in",
                         i);
     }
-    // Role 0 of an output means "not specified".
+    // The value 0 (GUF_ROLE_IN) for an output means "not specified".
     if (i < out->nin || role != GUF_ROLE_IN) out->role[static_cast<size_t>(i)] = role;
   }
   return GUF_OK;

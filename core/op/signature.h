@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures: NumPy's gufunc grammar, with "|1", signatures without outputs, and rules.
+// Signatures: NumPy's gufunc grammar, extended by "|1", signatures without outputs, and rules.
 #ifndef GUFUNC_CORE_OP_SIGNATURE_H
 #define GUFUNC_CORE_OP_SIGNATURE_H
 
@@ -15,17 +15,17 @@
 
 namespace gufunc::op {
 
-// One distinct core dimension. Dimensions are stored in order of first use.
+// One distinct core dimension. Dimensions are stored in the order of their first use.
 struct CoreDim {
-  std::string name;            // "3" for a frozen size
-  int64_t frozen = -1;         // the size, or -1 if not frozen
-  bool optional = false;       // '?'
-  bool broadcastable = false;  // "|1"
-  bool in_inputs = false;      // whether an input has it; else out, dims= or a rule sets the size
+  std::string name;            // for a frozen size, its digits, such as "3"
+  int64_t frozen = -1;         // the frozen size, or -1
+  bool optional = false;       // marked with '?'
+  bool broadcastable = false;  // marked with "|1"
+  bool in_inputs = false;      // if false, `out`, `dims` or a rule determines the size
   int32_t rule = -1;           // index into Signature::rules, or -1
 };
 
-// A rule: it computes the size of a dimension that only outputs have.
+// A rule that computes the size of a dimension that only outputs contain.
 struct DimRule {
   enum class Kind { kExpression, kValue };
   // One instruction of the postfix program of an expression.
@@ -47,7 +47,7 @@ struct DimRule {
   int32_t dim = 0;       // index into Signature::dims
   int32_t operand = -1;  // kValue: the input whose value is the size
   std::vector<Step> program;
-  std::string text;  // "p=n+1", for error messages
+  std::string text;  // for error messages, such as "p=n+1"
 };
 
 struct Signature {
@@ -59,10 +59,10 @@ struct Signature {
   std::array<int32_t, GUF_MAX_OPERANDS> core_offset = {};
   std::array<int32_t, GUF_MAX_OPERANDS> core_ndim = {};
   std::vector<int32_t> operand_dims;                // indices into `dims`
-  std::array<int32_t, GUF_MAX_OPERANDS> role = {};  // guf_role
+  std::array<int32_t, GUF_MAX_OPERANDS> role = {};  // values of guf_role
   std::vector<DimRule> rules;
-  std::string text;        // as written by the caller; "" for elementwise ufuncs
-  std::string rules_text;  // as written by the caller
+  std::string text;        // the caller's text; "" for elementwise ufuncs
+  std::string rules_text;  // the caller's text of the rules
 
   bool reads(int32_t operand) const { return role[static_cast<size_t>(operand)] != GUF_ROLE_OUT; }
   bool writes(int32_t operand) const { return role[static_cast<size_t>(operand)] != GUF_ROLE_IN; }
@@ -73,19 +73,20 @@ struct Signature {
 guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int32_t nroles,
                             Signature *out, guf_error *error);
 
-// Parses "(m,n),(n,p)->(m,p)" and the rules. The text is untrusted, so its length is checked before
-// any allocation.
-// Errors  GUF_E_SIGNATURE <= malformed; NumPy's texts, with the position;  GUF_E_ARG <= roles
+// Parses a signature such as "(m,n),(n,p)->(m,p)" and its rules. The text is untrusted, so its
+// length is checked before any allocation.
+// Errors  GUF_E_SIGNATURE <= malformed text; NumPy's message, with the position
+//         GUF_E_ARG <= invalid roles
 guf_status parse_signature(std::string_view text, std::string_view rules, const int32_t *roles,
                            int32_t nroles, Signature *out, guf_error *error);
 
-// Whether a kernel for one signature also works for the other: operands, dimensions and roles are
-// equal. Names may differ.
+// Returns whether a kernel for one signature also works for the other one, because operands,
+// dimensions and roles are equal. The names of the dimensions may differ.
 bool same_form(const Signature &a, const Signature &b);
 
-// Evaluates an expression of `signature` for the given sizes of its dimensions. `ufunc`: the name
-// for error messages.
-// Errors  GUF_E_SHAPE <= a negative or overflowing result; the text names the rule and the sizes
+// Evaluates the expression of `rule` for the given sizes of the dimensions of `signature`. `ufunc`
+// is the name for error messages.
+// Errors  GUF_E_SHAPE <= a negative or overflowing result; the message names the rule and the sizes
 guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule &rule,
                     const int64_t *sizes, int64_t *out, guf_error *error);
 

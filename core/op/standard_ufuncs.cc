@@ -63,7 +63,7 @@ TypeRule rule_of(std::string_view name) {
   return TypeRule::kSearch;
 }
 
-// Parses loops such as "ee->e EE->E ...".
+// Parses loops in the notation of ops.def, such as "ee->e EE->E ...".
 std::vector<std::unique_ptr<Loop>> parse_loops(const char *text) {
   std::vector<std::unique_ptr<Loop>> loops;
   auto loop = std::make_unique<Loop>();
@@ -88,7 +88,7 @@ base::Ref<Ufunc> make(const Row &row) {
   ufunc->identity = row.identity;
   ufunc->flags = row.flags;
   ufunc->type_rule = rule_of(row.name);
-  // The table is part of the library, so neither can fail (tests/unit/op parses every row).
+  // The calls cannot fail: the table is part of the library, and tests/unit/op parses every row.
   if (row.signature == nullptr) {
     static_cast<void>(make_elementwise(row.nin, row.nout, nullptr, 0, &ufunc->signature, nullptr));
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks which signatures form a reduction.
+// The check whether the signatures of three ufuncs form a reduction.
 #include "core/op/state_fold.h"
 
 #include <string>

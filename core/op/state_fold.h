@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a user-defined accumulator of several values. A generalized ufunc (the leaf)
-// computes an accumulator from the elements of a base block, a second ufunc merges two
-// accumulators, and a third one computes the results from the last accumulator.
+// Reductions with a user-defined accumulator of several values. A generalized ufunc
+// (the leaf) computes an accumulator from the elements of a base block, a second
+// ufunc (merge) combines two accumulators, and an optional third ufunc (finish)
+// computes the results from the final accumulator.
 #ifndef GUFUNC_CORE_OP_STATE_FOLD_H
 #define GUFUNC_CORE_OP_STATE_FOLD_H
 
@@ -12,22 +13,23 @@ namespace gufunc::op {
 
 class Ufunc;
 
-// The parts that make a ufunc, the leaf, a reduction. No part may be a reduction itself, so no
-// reference cycle can arise.
+// The ufuncs that, together with a leaf, form a reduction. None of them may be a reduction itself,
+// so no reference cycle can arise.
 struct StateFold {
   base::Ref<Ufunc> merge;
-  base::Ref<Ufunc> finish;  // empty: the accumulator is the result
+  base::Ref<Ufunc> finish;  // if empty, the accumulator is the result
 
   int32_t nresults() const;
 };
 
-// The inputs of a leaf, in this order. A leaf may omit the last ones.
+// The inputs of a leaf, in this order. A leaf may omit trailing inputs.
 enum LeafInput : int32_t {
-  kLeafElements = 0,  // (n)
-  kLeafFirst = 1,     // (): the index of the first element
-  kLeafMask = 2,      // (n): whether an element takes part
+  kLeafElements = 0,  // signature (n): the elements
+  kLeafFirst = 1,     // signature (): the index of the first element
+  kLeafMask = 2,      // signature (n): whether an element takes part
 };
 
+// Checks that the signatures of the parts match.
 // Errors  GUF_E_SIGNATURE <= the signatures of the parts do not match
 guf_status check_state_fold(const Signature &leaf, const Signature &merge, const Signature *finish,
                             guf_error *error);

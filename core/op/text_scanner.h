@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scanner of signatures and rules, which are untrusted text. Errors contain the position in the
-// text.
+// The scanner of signatures and rules, which are untrusted. Errors contain the position.
 #ifndef GUFUNC_CORE_OP_TEXT_SCANNER_H
 #define GUFUNC_CORE_OP_TEXT_SCANNER_H
 
@@ -12,7 +11,7 @@
 
 namespace gufunc::op {
 
-// ASCII only, because the locale of the process must not change the meaning of a signature.
+// is_digit and is_word accept ASCII only, so that signatures do not depend on the locale.
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -20,8 +19,7 @@ constexpr bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// Converts a word of decimal digits. Returns false for anything else and for a value that
-// overflows.
+// Converts a word of decimal digits. Returns false for other words and on overflow.
 constexpr bool read_integer(std::string_view word, int64_t *out) {
   int64_t value = 0;
   for (const char c : word) {
@@ -51,8 +49,7 @@ class Scanner {
     position_ += count;
     skip_blanks();
   }
-  // Consumes letters, digits and underscores; the result may be empty. Does not skip blanks after
-  // the word.
+  // Consumes letters, digits and underscores, but no blanks after them. The result may be empty.
   std::string_view take_word() {
     const size_t start = position_;
     while (is_word(peek())) ++position_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding loops to a ufunc, and its destruction.
+// Addition of loops to a ufunc, and the destruction of a ufunc.
 #include <algorithm>
 #include <utility>
 
@@ -10,14 +10,13 @@
 namespace gufunc::op {
 namespace {
 
-// Adapts guf_destroy_fn to the signature of the callback queue: the function pointer is passed as
-// the value.
+// Adapts guf_destroy_fn to the callback queue: the function pointer is passed as the value.
 void run_destroy(void *user, uint64_t function) {
   reinterpret_cast<guf_destroy_fn>(function)(user);
 }
 
-// Whether a call cannot distinguish two loops: their inputs are equal, or all types if the ufunc
-// has no inputs or no outputs.
+// Returns whether a call cannot distinguish two loops: their input types are equal or, in a ufunc
+// without inputs or without outputs, all their types are.
 bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
   const bool one_side = ufunc.nin() == 0 || ufunc.nout() == 0;
   const int32_t count = one_side ? ufunc.noperands() : ufunc.nin();
@@ -59,7 +58,7 @@ guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error 
     }
     next->loops.push_back(loop.get());
   }
-  // After these reservations nothing throws, so the loops are added completely or not at all.
+  // Nothing throws after these reservations, so either all loops are added or none.
   loops_.reserve(loops_.size() + loops.size());
   lists_.reserve(lists_.size() + 1);
   for (std::unique_ptr<Loop> &loop : loops) loops_.push_back(std::move(loop));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of names. Changes replace whole tables.
+// The registry of names. A change replaces the whole table of names.
 #include "core/op/ufunc_registry.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ int32_t index_of(const ModuleEntry &entry, std::string_view name) {
   return -1;
 }
 
-// Returns a name that two functions of the module have, or "".
+// Returns a name that two functions of the module share, or "".
 std::string find_duplicate(const ModuleEntry &entry) {
   std::vector<std::string_view> names;
   names.reserve(entry.nfunctions());
@@ -42,7 +42,7 @@ bool is_plain_name(std::string_view name) {
 
 Context &Context::process() {
   alignas(Context) static char place[sizeof(Context)];
-  static Context *const instance = new (place) Context;  // immortal: not destroyed at exit
+  static Context *const instance = new (place) Context;  // never destroyed: it may be used at exit
   return *instance;
 }
 
@@ -70,7 +70,7 @@ Context::Snapshot Context::snapshot() {
 bool Context::replace(const Snapshot &seen, Snapshot next) {
   const Hold hold(lock_);
   if (table_ != seen) return false;
-  table_.swap(next);  // `next` frees the old table after the lock is released
+  table_.swap(next);  // the caller's copy frees the old table after the unlock
   return true;
 }
 
@@ -148,7 +148,7 @@ guf_status Context::add_module(const guf_module_v1 &table, base::Object *module,
     auto next = std::make_shared<NameTable>();
     next->plain = seen->plain;
     for (const std::shared_ptr<ModuleEntry> &known : seen->modules) {
-      if (!known->open()) continue;  // removes modules that are gone
+      if (!known->open()) continue;  // drops entries of unloaded modules
       if (known->name() == entry->name()) {
         return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
                           "a module named '%s' is loaded already", table.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: maps from names to ufuncs. Each context has its own copy of the standard library.
+// Contexts: maps from names to ufuncs. Each context has its own copy of the standard ufuncs.
 #ifndef GUFUNC_CORE_OP_UFUNC_REGISTRY_H
 #define GUFUNC_CORE_OP_UFUNC_REGISTRY_H
 
@@ -21,8 +21,8 @@ class Device;
 
 namespace gufunc::op {
 
-// A name of the standard library, and the function that creates all ufuncs of ops.def with their
-// loops, without kernels. Throws std::bad_alloc.
+// A name of the standard library and its ufunc. make_standard_ufuncs creates all ufuncs of ops.def
+// with their loops, but without kernels. Throws std::bad_alloc.
 struct StandardName {
   std::string name;
   base::Ref<Ufunc> ufunc;
@@ -30,7 +30,7 @@ struct StandardName {
 };
 std::vector<StandardName> make_standard_ufuncs();
 
-// Whether `name` is [A-Za-z_][A-Za-z0-9_]* of at most GUF_MAX_NAME characters.
+// Returns whether `name` matches [A-Za-z_][A-Za-z0-9_]* and has at most GUF_MAX_NAME characters.
 bool is_plain_name(std::string_view name);
 
 class Context final : public base::Object {
@@ -38,24 +38,24 @@ class Context final : public base::Object {
   static constexpr base::Kind kKind = base::Kind::kContext;
   Context() : Object(kKind) {}
 
-  // The default context of the process. It is never destroyed.
+  // Returns the default context of the process, which is never destroyed.
   static Context &process();
 
-  // Finds a ufunc. Ufuncs of the standard library and those that programs registered have a plain
-  // name or an alias. A ufunc of a module is found by "module:name". It is also found by its short
-  // name if no other module has that name and no plain name is equal.
-  // Errors  GUF_E_NOT_FOUND <= no such ufunc (the text has the nearest name), or a short name that
-  //         several modules have
+  // Finds a ufunc. A ufunc of the standard library or of a program has a plain name and possibly
+  // aliases. A ufunc of a module is found by "module:name". It is also found by its short name if
+  // no other module has a ufunc of this name and no plain name is equal.
+  // Errors  GUF_E_NOT_FOUND <= no such ufunc (the message suggests the nearest name), or a short
+  //         name that several modules use
   guf_status find(std::string_view name, base::Ref<Ufunc> *out, guf_error *error);
 
   // Registers a ufunc under its full name and retains it.
   // Errors  GUF_E_EXISTS <= the name is taken
   guf_status add(const base::Ref<Ufunc> &ufunc, guf_error *error);
 
-  // Registers all functions of a module, or none. ModuleEntry describes the ownership. `table` must
-  // have been checked and live as long as `module`. The module owns the registration and ends it in
-  // its destructor.
-  // Errors  GUF_E_EXISTS <= a live module of this name, or two functions of one name
+  // Registers all functions of a module, or none. See ModuleEntry for the ownership. `table` must
+  // have been checked and must live as long as `module`. The module owns the registration, which
+  // ends when the module is destroyed.
+  // Errors  GUF_E_EXISTS <= a live module has this name, or two functions have the same name
   //         GUF_E_SIGNATURE, GUF_E_ARG <= an invalid signature or invalid roles
   guf_status add_module(const guf_module_v1 &table, base::Object *module, ModuleRegistration *out,
                         guf_error *error);
@@ -63,10 +63,10 @@ class Context final : public base::Object {
   // Returns the live module of this name, or an empty reference.
   base::Ref<base::Object> find_module(std::string_view name);
 
-  // Returns all full names without aliases, sorted.
+  // Returns the full names of all ufuncs, sorted. Aliases are not included.
   std::vector<std::string> names();
 
-  // The device that "auto" stands for in this context; nullptr until first requested.
+  // The device that "auto" selects in this context; nullptr until it is first requested.
   std::atomic<backend::Device *> auto_device{nullptr};
 
  private:
@@ -78,18 +78,18 @@ class Context final : public base::Object {
   using Snapshot = std::shared_ptr<const NameTable>;
 
   Snapshot snapshot();
-  // Replaces the table `seen` by `next`. Returns false if another thread replaced it first.
+  // Replaces the table `seen` by `next`. Returns false if another thread was faster.
   bool replace(const Snapshot &seen, Snapshot next);
   static guf_status find_short(const NameTable &table, std::string_view name, base::Ref<Ufunc> *out,
                                guf_error *error);
 
   // Tables are immutable. A writer builds a new table and swaps it in, so the lock is held for a
-  // few instructions and a child process forked at any moment sees a whole table.
+  // few instructions only, and a child process that is forked at any moment finds a complete table.
   base::ForkLock lock_;
-  Snapshot table_;  // empty until first use
+  Snapshot table_;  // empty until the first use of the context
 };
 
-// Finds the context of a handle. NULL is the context of the process.
+// Finds the context of a handle. NULL selects the default context of the process.
 // Errors  GUF_E_HANDLE <= not a context
 guf_status context_of(guf_context handle, Context **out, guf_error *error);
 

@@ -16,13 +16,13 @@ struct UnitLoops::Node {
   const Node *next = nullptr;
 };
 
-// A hash table of chains that grow at their heads. Types also differ in multiples, so the number of
-// loops is unbounded.
+// A hash table with chaining. New nodes are inserted at the head of a chain. The number of loops is
+// unbounded, because dtypes with different multiples of a unit have separate loops.
 struct UnitLoops::Table {
   static constexpr size_t kChains = 1024;
   std::atomic<const Node *> chains[kChains] = {};
   std::atomic<const Loop *> numbered[kNumbered] = {};
-  uint32_t count = 0;  // number of numbered loops; only writers use it
+  uint32_t count = 0;  // number of numbered loops; used by writers only
 };
 
 namespace {

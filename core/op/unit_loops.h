@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over datetime types with units, as calls need them. The loops that a ufunc was given have
-// datetime types without units.
+// Loops over datetime types with units, created when calls need them. The loops that are added to a
+// ufunc have datetime types without units.
 #ifndef GUFUNC_CORE_OP_UNIT_LOOPS_H
 #define GUFUNC_CORE_OP_UNIT_LOOPS_H
 
@@ -15,8 +15,8 @@ namespace gufunc::op {
 
 struct Loop;
 
-// Append-only, and read without a lock. All steps after resolution see types with units, so that no
-// cast between units is omitted.
+// An append-only set of loops that is read without a lock. All steps after resolution use types
+// with units, so that no cast between units is omitted.
 class UnitLoops {
  public:
   UnitLoops() = default;
@@ -24,8 +24,8 @@ class UnitLoops {
   UnitLoops &operator=(const UnitLoops &) = delete;
   ~UnitLoops();
 
-  // The number of loops that have a number for at(). Later loops have none, and every call finds
-  // them by their types.
+  // The maximal number of loops that at() can return. Later loops have no number,
+  // so every call finds them by their types.
   static constexpr uint32_t kNumbered = 1024;
   static constexpr uint32_t kNoNumber = UINT32_MAX;
 
@@ -34,7 +34,7 @@ class UnitLoops {
     uint32_t number;
   };
 
-  // Finds the loop that runs `general`, the ufunc's loop number `index`, on `types`, and creates it
+  // Finds the loop that runs `general`, which is loop `index` of the ufunc, on `types`. Creates it
   // if it does not exist. Throws std::bad_alloc.
   Found find(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes);
   const Loop &at(uint32_t number) const;
@@ -46,7 +46,7 @@ class UnitLoops {
                       int32_t ntypes) const;
 
   std::atomic<Table *> table_{nullptr};
-  base::ForkLock lock_;  // for writers
+  base::ForkLock lock_;  // taken by writers only
 };
 
 }  // namespace gufunc::op

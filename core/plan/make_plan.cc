@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creation of plans: makes every decision of guf_call once.
+// Creation of plans, which makes every decision of guf_call in advance.
 #include <algorithm>
 #include <cstring>
 
@@ -55,7 +55,7 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapWork 
     if (!signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
-      // Staged operands may overlap in any way.
+      // Pairs with a staged operand need no check at launch, because staged operands may overlap.
       if (call::is_bit(work.copied | work.staged, i) || call::is_bit(work.staged, o)) continue;
       add(o, i, call.operand[i]);
     }
@@ -109,7 +109,7 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapWork
     }
   }
   if (work.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
-  // The geometry is computed for the staged layouts.
+  // The geometry of the launch is computed for the staged layouts.
   for (Stage &stage : stages_) {
     op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
     int64_t *const strides =
@@ -123,7 +123,8 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapWork
   return GUF_OK;
 }
 
-// Requires plan_stages, which gives the operands their staged layouts.
+// Prepares the masked stores of staged outputs. Must run after plan_stages, which changes the
+// operands to their staged layouts.
 guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
                                             const broadcast::LoopShape &loop, guf_error *error) {
   if (!masked_ || items_ == 0) return GUF_OK;
@@ -160,7 +161,7 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
     Operand &operand = operands_[static_cast<size_t>(i)];
     operand.offset = static_cast<int64_t>(block_.address[i] - view.layout.address);
     operand.stride_bits = geometry->stride_bits[i];
-    // Alignment is determined per launch, byte order by the plan.
+    // Alignment is determined at each launch, byte order when the plan is made.
     block_.operand_flags[i] &= ~static_cast<uint32_t>(GUF_LAUNCH_OPERAND_UNALIGNED);
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0)
       block_.flags |= GUF_LAUNCH_SWAPPED;
@@ -175,10 +176,10 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
   return GUF_OK;
 }
 
-// Describes the block of a launch at the addresses of the call.
+// Describes the launch block for the addresses of the call from which the plan was made.
 std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
-  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // aligned; never dereferenced
+  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an aligned address that is never accessed
   guf_launch_block block;
   fill_block(described_.data(), kSomewhere, &block);
   std::string text;
@@ -195,7 +196,7 @@ std::string PreparedPlan::text() const {
 
 guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error) {
   GUF_TRY(check_given(call, error));
-  if ((call.args->fp_report | call.args->fp_fail) != 0) {
+  if ((call.args->options.fp_report | call.args->options.fp_fail) != 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                       "fp_report and fp_fail: plans do not detect floating-point flags");
   }
@@ -214,7 +215,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
 }
 
 guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
-  base::collect();  // frees plans of earlier explains, which a program may free nowhere else
+  base::collect();  // frees earlier explain plans, which may not be freed elsewhere
   resolve::Choice choice;
   broadcast::LoopShape loop;
   call::SeparateOutputs separate(call, nullptr);
@@ -244,10 +245,10 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.ufunc_ = base::Ref<op::Ufunc>::share(call.ufunc);
   plan.loop_ = choice.loop;
   plan.device_ = call.device;
-  plan.threads_ = call.args->threads;
+  plan.threads_ = call.args->options.threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // A given mask has an address even if it is the scalar true, which devices omit.
+  // A given mask has an address even if it is the scalar true, which is removed on devices.
   const guf_operand *where = call.args->where;
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
@@ -255,7 +256,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   call::OverlapWork work = {0, 0, false};
   call::find_overlaps(call, &work);
-  // The mask is read again when staged outputs are stored, after other outputs were written.
+  // The mask must be copied, because it is read again when staged outputs are
+  // stored, after other outputs have been written.
   if (work.staged != 0 && call.has_where && call::has_memory(call.where)) work.mask_copied = true;
   plan.describe_operands(call);
   plan.find_pairs(call, work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that describes what a plan does and why.
+// The text that describes what a plan does and why.
 #include "core/plan/plan_text.h"
 
 #include "core/backend/backend.h"
@@ -27,7 +27,8 @@ bool requests_types(const op::CallView &call) {
   return call.args != nullptr && (call.args->dtype != 0 || call.args->signature != nullptr);
 }
 
-// A weak scalar already has the dtype of the chosen loop, so its kind decides what it would accept.
+// Returns whether the operand casts safely to `type`. A weak scalar already has the dtype of the
+// chosen loop, so its kind is used instead.
 bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
   if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
   return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of plans. The addresses are checked against the plan's assumptions, the used parts of
-// its block are copied, and the backend is called. Without a stream, a launch allocates nothing,
-// takes no lock and formats nothing.
+// Launches of plans. A launch checks the addresses against the plan's assumptions, copies the
+// used parts of the plan's block, and calls the backend. Without a stream, it allocates
+// nothing, takes no lock and formats nothing.
 #include "core/plan/prepared_plan.h"
 
 #include <gufunc/float_control.hpp>
@@ -29,8 +29,9 @@ inline void copy_few(const T *from, int32_t count, T *to) {
   for (int32_t k = 0; k < count; ++k) to[k] = from[k];
 }
 
-// PERF. Most calls have few operands. A copy of fixed size is one or two instructions. A loop over
-// the count is a call of memcpy or a vectorised loop with its prologue (19 of 29 ns of a launch).
+// PERF. Most calls have few operands. A copy of fixed size needs one or two
+// instructions, whereas a loop over the operands is a call of memcpy or a vectorised
+// loop with a prologue (19 of the 29 ns of a launch).
 template <class T>
 inline void copy_fixed(const T *from, T *to) {
   std::memcpy(to, from, static_cast<size_t>(kFewOperands) * sizeof(T));
@@ -112,7 +113,7 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
   copy_few(from.mask_step, std::max(from.nloop, 1), block->mask_step);
 }
 
-// Like fill_block, for few operands, one loop dimension, no mask, no core dimension and no stages.
+// Like fill_block, for few operands, one loop dimension, no mask, no core dimensions, no stages.
 void PreparedPlan::fill_small_block(const uint64_t *addresses, guf_launch_block *block) const {
   const guf_launch_block &from = block_;
   static_assert(offsetof(guf_launch_block, size) == 32);
@@ -146,7 +147,7 @@ guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const u
     const memory::Side inside = {{stage.dtype, stage.ndim, stage.staged_shape.data(),
                                   stage.staged_strides.data(), workspace + stage.place},
                                  false};
-    // Broadcast axes are copied once, so both sides have the staged shape.
+    // Elements of broadcast axes are copied once, so both sides have the staged shape.
     memory::Side outside_once = outside;
     outside_once.layout.shape = stage.staged_shape.data();
     GUF_TRY(load ? memory::convert(*device_, stream, inside, outside_once, error)
@@ -155,8 +156,8 @@ guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const u
   return GUF_OK;
 }
 
-// The mask is in the workspace, or is a scalar in this plan, so earlier stores cannot have changed
-// it.
+// Stores a staged output where the mask is true. Earlier stores cannot have changed the mask,
+// because it is in the workspace or is a scalar in this plan.
 guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *stream,
                                       const uint64_t *addresses, uint64_t workspace,
                                       guf_error *error) const {
@@ -201,9 +202,9 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   const base::CallerState kept;
   const guf_status status = queue(stream, addresses, workspace, record.get());
   ensure_default_float_control();
-  // Queued work reads the plan's scalars and runs the ufunc's code, even if a later step failed, so
-  // both are retained until it is done. A device with its own memory has copied the scalars with
-  // the launch, and its plugin retains the code.
+  // Queued work reads the plan's scalars and runs the ufunc's code, even if a later step failed.
+  // The plan, which contains both, is therefore retained until the work is done. A device with its
+  // own memory has copied the scalars with the launch, and its plugin retains the code.
   if (stream != nullptr && device_->host_memory) backend::keep_until_done(*stream, *this);
   return status;
 }

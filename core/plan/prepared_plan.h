@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that is prepared once and launched many times. It is immutable, so many threads may launch
-// one plan at once.
+// A call that is prepared once and launched many times. Several threads may launch it at once.
 #ifndef GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 #define GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 
@@ -15,7 +14,7 @@
 
 namespace gufunc::plan {
 
-// The number of operands up to which a launch copies arrays of fixed size.
+// The maximal number of operands for which a launch copies arrays of fixed size.
 inline constexpr int32_t kFewOperands = 4;
 
 class PreparedPlan final : public base::Object {
@@ -23,52 +22,52 @@ class PreparedPlan final : public base::Object {
   static constexpr base::Kind kKind = base::Kind::kPlan;
   static constexpr uint64_t kWorkspaceAlignment = 64;
 
-  // Errors  those of guf_plan_create
+  // Errors  as guf_plan_create
   static guf_status make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error);
 
-  // Returns a text that describes what the same call would do. Outputs may be missing.
-  // Errors  those of guf_explain
+  // Describes as text how a call would run. Outputs may be missing.
+  // Errors  as guf_explain
   static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
 
   uint64_t workspace() const { return workspace_; }
-  // Returns a text that describes what the plan does and why. The backend's part is created here,
-  // because launches do not need it.
+  // Describes as text what the plan does and why. The backend's part is
+  // created here, because launches do not need it.
   std::string text() const;
 
-  // Errors  those of guf_plan_launch
+  // Errors  as guf_plan_launch
   guf_status launch(backend::Stream *stream, int32_t naddresses, const uint64_t *addresses,
                     uint64_t workspace, guf_error *error);
 
  private:
   PreparedPlan() : Object(kKind) {}
 
-  // The data of one operand that a launch needs. The mask is the last entry.
+  // The data of one operand that a launch needs. The last entry is that of the mask.
   struct Operand {
-    int64_t first;         // offset from the address to the first byte that it touches
-    int64_t end;           // offset to one past the last byte
-    int64_t offset;        // offset to the start of the loop
+    int64_t first;         // offset from the address to the first byte of the operand
+    int64_t end;           // offset from the address to one past the last byte
+    int64_t offset;        // offset from the address to the start of the loop
     uint64_t stride_bits;  // bitwise OR of the strides
     uint64_t fixed;        // address of a scalar in this plan, or 0
   };
-  // Two operands, one of which is written.
+  // Two operands, at least one of which is written.
   struct Pair {
     int32_t a, b;
-    int64_t distance;  // difference of the addresses when the plan was made
+    int64_t distance;  // difference of the two addresses when the plan was made
   };
-  // An operand that is read from or written to the workspace instead of its own memory.
+  // An operand that the launch accesses in the workspace instead of its own memory.
   struct Stage {
     int32_t operand;
     guf_dtype dtype;
     bool swapped;
-    bool load;       // copied to the workspace before the launch
-    bool store;      // copied from the workspace after the launch
+    bool load;       // whether it is copied to the workspace before the launch
+    bool store;      // whether it is copied from the workspace after the launch
     uint64_t place;  // offset in the workspace
     int32_t ndim;
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;
-    base::Ref<PreparedPlan> masked_store;  // the store under the plan's mask
+    base::Ref<PreparedPlan> masked_store;  // stores the elements that the mask selects
   };
 
-  // Makes a plan of a call whose types and shapes are known.
+  // Makes the plan of a call whose types and shapes are known.
   static guf_status prepare(op::CallView &call, const resolve::Choice &choice,
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
@@ -90,18 +89,18 @@ class PreparedPlan final : public base::Object {
                          uint64_t workspace, guf_error *error) const;
   guf_status store_masked(const Stage &stage, backend::Stream *stream, const uint64_t *addresses,
                           uint64_t workspace, guf_error *error) const;
-  // Queues the copies to the workspace, the launch, and the copies back.
+  // Queues the copies to the workspace, the launch, and the copies from the workspace.
   guf_status queue(backend::Stream *stream, const uint64_t *addresses, uint64_t workspace,
                    guf_error *error) const;
   guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
                       guf_error *error) const;
 
-  // Members are in the order in which a launch reads them.
+  // The members are in the order in which a launch reads them.
   int32_t naddresses_ = 0;
   int32_t noperands_ = 0;
   bool masked_ = false;
   bool small_ = false;
-  bool quiet_ = false;  // a launch without a stream has no cancellation point
+  bool quiet_ = false;  // whether a launch without a stream has no cancellation point
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;
@@ -111,12 +110,12 @@ class PreparedPlan final : public base::Object {
   std::vector<Pair> pairs_;
   std::vector<Stage> stages_;
   guf_launch_block block_;                  // addresses and alignment flags are set per launch
-  std::unique_ptr<geometry::Launch> rest_;  // if the loop dimensions exceed a block
+  std::unique_ptr<geometry::Launch> rest_;  // set if the loop dimensions exceed a block
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;
   const op::Loop *loop_ = nullptr;
-  std::string text_;                 // without the backend's part
-  std::vector<uint64_t> described_;  // the operands' addresses at creation; never dereferenced
+  std::string text_;                 // the text without the backend's part
+  std::vector<uint64_t> described_;  // the operands' addresses at creation, for texts only
 };
 
 }  // namespace gufunc::plan

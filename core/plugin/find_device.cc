@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the device for a spec such as "cuda:1". A named backend is never replaced by another one;
-// only "auto" chooses.
+// Finds the device for a spec such as "cuda:1". A named backend is never replaced by
+// another one; only "auto" makes a choice.
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -21,7 +21,7 @@ struct Spec {
   int32_t index = 0;
 };
 
-constexpr size_t kQuoted = 60;  // a message quotes at most this many bytes of a malformed spec
+constexpr size_t kQuoted = 60;  // maximal number of bytes of a malformed spec that a message quotes
 
 bool parse_spec(std::string_view text, Spec *out) {
   const size_t colon = text.find(':');
@@ -54,9 +54,9 @@ Record *find_record(std::string_view name) {
   return nullptr;
 }
 
-// Returns the candidates for "auto" in the order of GUFUNC_BACKENDS, which is the order of the
-// list, or by descending priority if the variable is unset. Plugins that the program added by path
-// are last in the list.
+// Returns the candidates for "auto": in the order of GUFUNC_BACKENDS, which is the order of
+// the list, or by descending priority if the variable is unset. Plugins that the program
+// added by their path are last in the list.
 std::vector<Record *> automatic_candidates() {
   std::vector<Record *> candidates(backends().begin(), backends().end());
   if (environment("GUFUNC_BACKENDS").empty()) {
@@ -66,7 +66,7 @@ std::vector<Record *> automatic_candidates() {
   return candidates;
 }
 
-// Checks that the device, which may have been open before, uses the context `native`.
+// Checks that the device, which an earlier call may have opened, uses the context `native`.
 guf_status check_context(backend::Device &device, uint64_t native, guf_error *error) {
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(device, "contexts", &api, error));

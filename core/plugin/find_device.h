@@ -7,17 +7,17 @@
 
 namespace gufunc::plugin {
 
-// Returns the cpu device. Opens it on first use; later calls are one load.
+// Returns the cpu device. Opens it on first use; later calls cost one load.
 // Errors  any 9xx <= the cpu plugin cannot be found or opened
 guf_status cpu_device(backend::Device **out, guf_error *error);
 
-// Finds a device by its spec, as guf_device_get.
+// Finds a device by its spec, like guf_device_get.
 guf_status find_device(const char *spec, backend::Device **out, guf_error *error);
 
-// Chooses the device for "auto" anew at each call. A context stores the result.
+// Chooses the device for "auto". Each call makes a new choice; a context stores the result.
 guf_status choose_device(backend::Device **out, guf_error *error);
 
-// As guf_device_adopt.
+// Opens a device with a context of the program, like guf_device_adopt.
 guf_status adopt_device(const char *spec, uint64_t native, backend::Device **out, guf_error *error);
 
 }  // namespace gufunc::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services that plugins receive from the host: log, memory, configuration.
+// The services that the library provides to plugins: log, memory and configuration.
 #include <cstdlib>
 
 #include "core/base/log.h"
@@ -25,7 +25,7 @@ void give_back(void *, void *pointer) {
   std::free(pointer);
 }
 
-// Also returns NULL if the process is privileged.
+// Returns an environment variable, or NULL if it is unset or if the process is privileged.
 const char *configuration(void *, const char *name) {
   return name == nullptr ? nullptr : secure_getenv(name);
 }

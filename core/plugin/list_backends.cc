@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the ordered list of backends from folders. Owner, mode and note of each file are checked;
-// none of its code runs.
+// Builds the ordered list of backends from folders. The owner, mode and note of each file are
+// checked, but none of its code runs.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "core/base/log.h"
 #include "core/plugin/registry.h"
 
-// Defined by the static cpu backend if it is linked in (GUFUNC_STATIC_CPU).
+// Defined by the static cpu backend, if it is linked into the library (GUFUNC_STATIC_CPU).
 extern "C" [[gnu::weak]] guf_status gufunc_backend_cpu_open(const guf_host_api *host,
                                                             uint32_t host_minor,
                                                             guf_backend_api *api, guf_error *error);
@@ -47,7 +47,7 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   return check_backend_note(out->note, error);
 }
 
-// Examines one file. A rejected file is listed by the name in its file name, with the reason.
+// Examines one file. A rejected file is listed with the reason, under the name in its file name.
 std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRule &trust) {
   auto record = std::make_unique<Record>();
   record->path = candidate.path;
@@ -59,20 +59,21 @@ std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRul
   return record;
 }
 
-// Of two backends with equal names, a usable one wins, then the higher priority, then the one found
-// first.
+// Returns whether `a` is preferred to `b`, a backend of the same name that was found
+// earlier. A usable backend is preferred to an unusable one, then the higher priority
+// decides, and then the order of the search.
 bool is_better(const Record &a, const Record &b) {
   const bool a_usable = a.listed.status == GUF_OK, b_usable = b.listed.status == GUF_OK;
   return a_usable != b_usable ? a_usable : a_usable && a.priority > b.priority;
 }
 
 void add_unless_worse(std::unique_ptr<Record> record, std::vector<std::unique_ptr<Record>> *list) {
-  if (record->name.empty()) {  // a .conf named a file that is not a plugin
+  if (record->name.empty()) {  // a .conf file names a file that is not a plugin
     base::log(base::LogLevel::kWarning, "%s", record->listed.reason.c_str());
     return;
   }
   for (std::unique_ptr<Record> &other : *list) {
-    // The same file under another name. A file that could not be opened has no identity.
+    // The same file under another name. Files that could not be opened have no identity.
     if (record->identity.inode != 0 && other->identity == record->identity) return;
     if (other->name != record->name) continue;
     if (is_better(*record, *other)) std::swap(other, record);
@@ -97,16 +98,15 @@ void add_linked_in(std::vector<std::unique_ptr<Record>> *list) {
   list->push_back(std::move(record));
 }
 
-// Marks a backend as disabled. The cpu backend cannot be disabled, because host memory belongs to
-// it.
+// Marks a backend as disabled. Not possible for the cpu backend, to which host memory belongs.
 void switch_off(Record *record, const char *variable) {
   if (record->name == "cpu") return;
   record->listed = {GUF_E_NO_BACKEND, 0,
                     "backend " + record->name + " is switched off by " + variable};
 }
 
-// Logs names in the selection that no backend has. They may be misspelled, or the backend is not
-// installed; neither is an error.
+// Logs selected names that no backend has. A name may be misspelled, or its backend may not be
+// installed. Neither is an error.
 void log_absent(const std::vector<std::string> &selection,
                 const std::vector<std::unique_ptr<Record>> &list) {
   for (const std::string &name : selection) {
@@ -119,7 +119,7 @@ void log_absent(const std::vector<std::string> &selection,
   }
 }
 
-// Returns the position of a name in the selection, or the number of names if it is missing.
+// Returns the position of a name in the selection, or the size of the selection if it is missing.
 size_t place_in(const std::vector<std::string> &selection, const std::string &name) {
   return static_cast<size_t>(std::find(selection.begin(), selection.end(), name) -
                              selection.begin());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the note of a plugin. The text comes from an untrusted file, so its length, its characters
-// and every key are checked.
+// Parses the note of a plugin. The text is from an untrusted file, so its length,
+// its characters and every key are checked.
 #include "core/plugin/note.h"
 
 #include <gufunc/backend.h>
@@ -37,7 +37,7 @@ bool is_isa_name(std::string_view text) {
 
 enum Key : uint32_t { kName = 1, kAbi = 2, kPriority = 4, kIsa = 8, kAllKeys = 15 };
 
-// Parses one "key=value" pair. `*inout_seen` collects the keys that occurred.
+// Parses one "key=value" pair. `*inout_seen` is the set of keys that have occurred so far.
 guf_status take_pair(std::string_view pair, uint32_t *inout_seen, BackendNote *out,
                      guf_error *error) {
   const size_t equals = pair.find('=');

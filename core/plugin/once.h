@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs work once, in one thread, while other threads wait. No lock is held meanwhile, because the
-// work calls plugins. A fork() in another thread waits for the work to end, so that a child process
-// finds the work either done or not started.
+// Runs work once, in one thread, while other threads wait. No lock is held during the work, because
+// it calls plugins. A fork() in another thread waits until the work ends, so that the work is
+// either done or not started in the child process.
 #ifndef GUFUNC_CORE_PLUGIN_ONCE_H
 #define GUFUNC_CORE_PLUGIN_ONCE_H
 
@@ -19,10 +19,10 @@ class Once {
 
   bool done() const { return state_.load(std::memory_order_acquire) == kFinished; }
 
-  // Runs `work` unless it is already done. If `work` returns false or throws, it is not done, and
-  // the next caller runs it again. kForked: the parent process was running the work at the fork,
-  // because the work itself forked or took longer than a fork waits. It will never finish in this
-  // process.
+  // Runs `work` unless it is done. If `work` returns false or throws, it is not done,
+  // and the next caller runs it again. kForked means that the parent process was
+  // running the work at the fork (the work itself forked, or took longer than a fork
+  // waits), so it will never finish in this process.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();
@@ -44,7 +44,7 @@ class Once {
  private:
   static constexpr uint32_t kFinished = UINT32_MAX;
 
-  // Publishes the outcome to the waiting threads, also if `work` throws.
+  // Publishes the outcome to the waiting threads, even if `work` throws.
   struct Running {
     explicit Running(std::atomic<uint32_t> &which) : state(which) {}
     ~Running() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the dynamic section of a plugin file. Virtual addresses are converted to file offsets, and
-// only bytes inside the file are read.
+// no bytes outside the file are read.
 #include "core/plugin/plugin_file.h"
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 namespace gufunc::plugin {
 namespace {
 
-// Accesses the file by virtual address.
+// Gives access to the file by virtual address.
 class FileImage {
  public:
   explicit FileImage(const base::ElfFile &file) : bytes_(file.bytes()) {
@@ -29,8 +29,7 @@ class FileImage {
 
   const std::vector<Elf64_Phdr> &segments() const { return segments_; }
 
-  // Returns the bytes from an address to the end of its segment; empty if the address is in no
-  // segment.
+  // Returns the bytes from an address to the end of its segment. Empty if there is no segment.
   std::span<const std::byte> from(uint64_t address) const {
     for (const Elf64_Phdr &segment : segments_) {
       if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
@@ -49,7 +48,7 @@ class FileImage {
     std::memcpy(out, found.data(), sizeof(T));
     return true;
   }
-  // Returns the string at an address, or "" if there is no terminated string.
+  // Returns the NUL-terminated string at an address, or "" if it has no end.
   std::string_view text(uint64_t address) const {
     const std::span<const std::byte> found = from(address);
     const auto *const first = reinterpret_cast<const char *>(found.data());
@@ -115,12 +114,12 @@ bool read_dynamic(const FileImage &image, Dynamic *out) {
   }
 }
 
-// The symbols that the dynamic loader can find: [first, end) of the symbol table.
+// The symbols that the dynamic loader can find, as a range [first, end) of the symbol table.
 struct SymbolRange {
   uint32_t first = 0, end = 0;
 };
 
-// Computes the range. The hash chain that begins last ends with the last symbol.
+// Computes the range of symbols. Its end is the end of the last hash chain.
 bool find_symbols(const FileImage &image, const Dynamic &dynamic, SymbolRange *out) {
   uint32_t header[4];  // buckets, first symbol, bloom words, bloom shift; DT_HASH has only two
   if (dynamic.gnu_hash == 0) {
@@ -154,7 +153,7 @@ bool is_linkers_own(std::string_view name) {
          name == "__bss_start";
 }
 
-// Driver libraries, which may be missing on a machine.
+// Libraries of drivers, which may be missing on a machine.
 constexpr std::string_view kDriverLibraries[] = {"libcuda.so",     "libnvidia-ml.so",
                                                  "libamdhip64.so", "libhsa-runtime64.so",
                                                  "libOpenCL.so",   "libze_loader.so"};

@@ -10,9 +10,9 @@ namespace gufunc::plugin {
 inline constexpr char kPluginEntry[] = "gufunc_backend_open_v1";
 
 // Reads the dynamic section and checks rules 4, 5 and 6 of docs/plugin_contract.md.
-// Errors  GUF_E_ABI <= the entry is missing, something else is exported, the rules forbid a library
-//                      that is needed, or a linker option is missing; the message names it
-//         GUF_E_BAD_FILE <= no ELF file, or a malformed dynamic section;  GUF_E_IO
+// Errors  GUF_E_ABI <= the entry is missing, another symbol is exported, a needed library is
+//                      forbidden, or a linker option is missing; the message contains the name
+//         GUF_E_BAD_FILE <= not an ELF file, or a malformed dynamic section;  GUF_E_IO
 guf_status check_plugin_file(const char *path, const base::CheckedFile &file,
                              const BackendNote &note, guf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and checks the table of a plugin. Sizes, slots, name and minor version are checked, because
-// the plugin's declarations are not trusted.
+// Opens and checks the table of a plugin. The sizes, slots, name and minor version are checked,
+// because the plugin's declarations are not trusted.
 #include "core/plugin/plugin_table.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ struct Slot {
   size_t offset;
 };
 
-// Slots of later minor versions are never required.
+// The slots that a plugin must provide. Slots of later minor versions are never required.
 constexpr Slot kRequired[] = {
 #define GUF_REQUIRED_SLOT(slot) {#slot, offsetof(guf_backend_api, slot)},
 #define GUF_OPTIONAL_SLOT(slot)
@@ -44,8 +44,7 @@ guf_status no_method_text(void *, const guf_backend_method *, char *, size_t, gu
                     "the backend does not describe methods");
 }
 
-// Guard bytes after the table detect a plugin that was built against a longer table and writes past
-// the end.
+// A table with guard bytes, which detect a plugin that was built with a longer table.
 struct TableBuffer {
   guf_backend_api api;
   unsigned char guard[256];
@@ -90,7 +89,7 @@ guf_status check_table(const TableBuffer &buffer, const BackendNote &note, uint3
   return GUF_OK;
 }
 
-// Calls the entry. No other code of the plugin runs before the contract is checked.
+// Calls the entry function. No other code of the plugin runs before the contract is checked.
 guf_status call_entry(guf_backend_open_fn entry, const BackendNote &note, uint32_t minor,
                       guf_backend_api *api, guf_error *error) {
   try {

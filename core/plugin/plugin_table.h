@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a plugin's entry function and checks that the table it fills keeps the contract.
+// Calls a plugin's entry function and checks that the resulting table satisfies the contract.
 #ifndef GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H
 #define GUFUNC_CORE_PLUGIN_PLUGIN_TABLE_H
 
@@ -9,14 +9,14 @@
 
 namespace gufunc::plugin {
 
-// The services that plugins can request of the host. Immortal.
+// Returns the services that plugins can request from the library. The table is never destroyed.
 const guf_host_api &host_services();
 
-// Calls the entry with a zeroed table, compares the filled table with the note and fills in missing
-// optional slots. Catches exceptions of the plugin. `*out` is unchanged on failure.
+// Calls the entry function with a zeroed table, compares the result with the note and fills in
+// missing optional slots. Catches exceptions of the plugin. `*out` is unchanged on failure.
 // Errors  GUF_E_ABI <= a required slot is missing (the message names it), the table or its name
-//                      contradicts the note, or the entry threw
-//         else the entry's own status
+//                      contradicts the note, or the entry function threw an exception
+//         otherwise the entry function's own status
 guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_backend_api *out,
                       guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of backends of the process, and the steps from a file to an open device. Each step runs
-// once, without a lock, and its outcome is stored. A backend that failed is reported with its
-// reason and not tried again, unless the failure was a lack of memory.
+// once, without a lock, and its outcome is stored. A backend that failed is reported with the
+// reason and is not opened again, unless it failed for lack of memory.
 #include "core/plugin/registry.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace gufunc::plugin {
 namespace {
 
-// Immortal: readers may still use an older list, so older lists are kept.
+// A list of backends. Lists are never freed, because readers may still use an older list.
 struct RecordList {
   std::vector<Record *> records;
   const RecordList *older = nullptr;
@@ -23,7 +23,7 @@ struct RecordList {
 
 constinit std::atomic<const RecordList *> published{nullptr};
 constinit std::atomic<bool> stopped{false};
-// Device number 0 is reserved for the cpu, because host memory belongs to the cpu.
+// Device number 0 is reserved for the cpu, to which host memory belongs.
 constinit std::atomic<int32_t> ndevices_open{1};
 
 Once &listing_once() {
@@ -48,7 +48,7 @@ guf_status forked(const Record &record, guf_error *error) {
                     record.name.c_str());
 }
 
-// Runs a step that has no outcome yet and stores its outcome in `kept`.
+// Runs a step that has no outcome yet, and stores the outcome in `kept`.
 template <class Step>
 guf_status take_step(const Record &record, Once *once, Outcome *kept, guf_error *error, Step step) {
   Outcome outcome;
@@ -68,8 +68,8 @@ guf_status refuse_when_shut_down(guf_error *error) {
                     "the library was shut down; it opens no device any more");
 }
 
-// Opens the plugin's file. The file may have been replaced since it was listed; then all checks are
-// repeated on the file that is mapped.
+// Opens the plugin's file. If the file has been replaced since it was listed,
+// all checks are repeated on the new file.
 guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_error *error) {
   const char *const path = record.path.c_str();
   base::CheckedFile file;
@@ -88,7 +88,7 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
   return open_plugin(file, path, record.note, api, error);
 }
 
-// Guards slots that run once against exceptions. The C API layer guards all other slots.
+// Catches exceptions of slots that run only once. The C API layer catches those of all other slots.
 template <class Call>
 guf_status call_plugin(const Record &record, const char *slot, guf_error *error, Call call) {
   try {
@@ -135,7 +135,7 @@ Outcome open_now(Record &record) {
   return {};
 }
 
-// Checks that a failing slot returned a status of at least 100.
+// Checks that the status of a failing slot is at least 100.
 guf_status check_slot_status(const Record &record, const char *slot, guf_status status,
                              guf_error *error) {
   if (status == GUF_OK || status >= 100) return status;
@@ -179,7 +179,7 @@ Outcome probe_now(Record &record) {
   return {};
 }
 
-// Reserves a device number of the process. Returns false if all are in use.
+// Reserves a device number of the process. Returns false if all numbers are in use.
 bool take_number(bool is_cpu, int32_t *out) {
   if (is_cpu) return *out = 0, true;
   int32_t number = ndevices_open.load(std::memory_order_relaxed);
@@ -198,7 +198,7 @@ guf_status refuse_one_more(const backend::Device &device, guf_error *error) {
       device.spec.c_str(), op::kMaxDevices - 1);
 }
 
-// Terminates the strings of a plugin at the end of their fields.
+// Ensures that the strings of a plugin end inside their fields.
 void terminate_texts(guf_backend_device_info *info) {
   info->name[sizeof info->name - 1] = '\0';
   info->target[sizeof info->target - 1] = '\0';
@@ -213,8 +213,8 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
   device->info.struct_size = sizeof device->info;
   const bool is_cpu = record.name == "cpu" && index == 0;
-  // Check early, before the driver creates a context. If two threads compete for the last number,
-  // one of them fails at take_number below.
+  // Checked early, before the driver creates a context. If two threads compete for the last number,
+  // one of them fails in take_number below.
   if (!is_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }
@@ -331,8 +331,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   trace::interpose(record->name.c_str(), &record->api);
   record->open_once.run([] { return true; });
 
-  // The new list is built under the lock, so that no concurrent addition is lost. Readers take no
-  // lock.
+  // The new list is built under the lock, so that no addition is lost. Readers take no lock.
   const std::lock_guard<base::ForkLock> lock(list_lock());
   auto fresh = std::make_unique<RecordList>();
   fresh->older = published.load(std::memory_order_acquire);

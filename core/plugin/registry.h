@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backends of the process. They are found by their notes and opened on demand. A backend that
-// fails stays in the list, with the reason for its failure.
+// fails stays in the list, with the reason for the failure.
 #ifndef GUFUNC_CORE_PLUGIN_REGISTRY_H
 #define GUFUNC_CORE_PLUGIN_REGISTRY_H
 
@@ -17,77 +17,79 @@
 
 namespace gufunc::plugin {
 
-// Why a backend is or is not usable. Written before it is published, then never modified.
+// Whether a backend is usable, and why not. Never modified after it is published.
 struct Outcome {
   guf_status status = GUF_OK;
   int32_t native_code = 0;
   std::string reason;
 };
 
-// All information about one backend. Immortal.
+// All information about one backend. Never destroyed.
 struct Record final : backend::Backend {
   BackendNote note;
   base::FileIdentity identity;
-  guf_backend_open_fn linked_in = nullptr;  // the backend inside the library
+  guf_backend_open_fn linked_in = nullptr;  // entry function of a backend inside the library
   Outcome listed;                           // outcome of the search: trust, note, selection
 
   Once open_once;  // once done, `opened` and `api` are final
   Outcome opened;
   Once probe_once;  // once done, `probed`, `driver` and `ndevices` are final
   Outcome probed;
-  char driver[64] = {};  // version of the driver
+  char driver[64] = {};  // the driver's version
   int32_t ndevices = -1;
 
   struct Place {
     Once once;
     std::atomic<backend::Device *> device{nullptr};
   };
-  static constexpr int32_t kMostDevices = 4096;  // maximum that a probe may report
+  static constexpr int32_t kMostDevices = 4096;  // limit for the result of a probe
   static constexpr int32_t kMostIndices = 64;
   std::array<Place, kMostIndices> places;  // indexed by the backend's device number
 
-  // Returns the first failure of listing, opening and probing, as far as these steps have run.
+  // Returns the first failure among the steps that have run: listing, opening, probing.
   const Outcome &state() const;
 };
 
-// Returns all backends in order of preference. The first call reads the notes; no code of a plugin
-// runs. Throws std::bad_alloc. The span stays valid forever.
+// Returns all backends in order of preference. The first call reads the notes, but runs no code of
+// a plugin. Throws std::bad_alloc. The span stays valid forever.
 std::span<Record *const> backends();
 
 // Maps the plugin and checks its table. Calls no driver.
-// Errors  the record's state;  GUF_E_NO_MEMORY <= the next call tries again
+// Errors  as stored in the record;  GUF_E_NO_MEMORY <= out of memory; the next call tries again
 guf_status open_backend(Record &record, guf_error *error);
 
 // Opens the backend, then queries the driver and its devices.
 // Errors  as open_backend
 guf_status probe_backend(Record &record, guf_error *error);
 
-// Opens one device of a backend. `native` is a context of the program that the device uses if this
-// call opens it; 0 selects the driver's own context.
-// Errors  the record's state;  GUF_E_NO_DEVICE <= index, or too many devices in this process
-//         those of the slot device_open
+// Opens one device of a backend. If this call is the first to open it, the device uses the
+// program's context `native`, or the driver's own context if `native` is 0.
+// Errors  as stored in the record
+//         GUF_E_NO_DEVICE <= an invalid index, or too many devices in this process
+//         otherwise as the slot device_open
 guf_status open_device(Record &record, int32_t index, backend::Device **out, guf_error *error,
                        uint64_t native = 0);
 
-// Adds a plugin by its path and opens it, as guf_backend_load.
+// Adds a plugin by its path and opens it, like guf_backend_load.
 guf_status load_backend(const char *path, guf_error *error);
 
-// Stops the threads and drops the caches of every open backend. After GUF_TIMEOUT, the backends
-// that were not reached are unchanged.
+// Stops the threads and frees the caches of every open backend. If it returns GUF_TIMEOUT, the
+// remaining backends are unchanged.
 guf_status shut_down(uint64_t timeout_ns, guf_error *error);
 
-// One load. After shut_down, work that needs a device fails with GUF_E_SHUTDOWN.
+// Returns whether shut_down was called. Costs one load. After shut_down, work that
+// needs a device fails with GUF_E_SHUTDOWN.
 bool is_shut_down();
 
 // Makes the next cpu_device() look up the device again, so that it reports the shutdown.
 void forget_cpu_device();
 
-// The inputs of the search for plugins. Tests use inputs other than those of the process.
+// The inputs of the search for plugins. Tests use other inputs than those of the process.
 struct ListingRules {
   SearchSources sources;
   base::TrustRule trust;
-  std::string selection;  // GUFUNC_BACKENDS: "cuda,cpu"; empty: all, by priority
-  std::string disabled;   // GUFUNC_BACKENDS_DISABLE: a list of globs
+  std::string selection;  // GUFUNC_BACKENDS, such as "cuda,cpu"; if empty, all by priority
+  std::string disabled;   // GUFUNC_BACKENDS_DISABLE, a list of globs
 };
 ListingRules process_rules();
 

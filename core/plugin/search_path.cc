@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only the absolute folders listed here are searched, never the current directory or
-// LD_LIBRARY_PATH.
+// The search for plugins. Only the absolute folders in SearchSources are searched, never the
+// current directory or LD_LIBRARY_PATH.
 #include "core/plugin/search_path.h"
 
 #include <dirent.h>
@@ -25,12 +25,12 @@ struct CloseFolder {
   void operator()(DIR *folder) const { closedir(folder); }
 };
 
-// Returns the sorted names in a folder that have the prefix and the suffix.
+// Returns the sorted names in a folder that begin with the prefix and end with the suffix.
 std::vector<std::string> sorted_names(const std::string &folder, std::string_view prefix,
                                       std::string_view suffix) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, CloseFolder> open_folder(opendir(folder.c_str()));
-  // Without this exception, a list that lacks the folder would be kept forever.
+  // Without the exception, an incomplete list would be stored forever.
   if (open_folder == nullptr && errno == ENOMEM) throw std::bad_alloc();
   if (open_folder == nullptr) return names;
   while (const dirent *const entry = readdir(open_folder.get())) {
@@ -57,7 +57,7 @@ void add_folder(const std::string &folder, std::vector<Candidate> *out) {
   }
 }
 
-// Parses "a:b:c", the syntax of PATH.
+// Parses a list of folders such as "a:b:c", in the syntax of PATH.
 void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
   for (;;) {
     const size_t end = list.find(':');
@@ -67,7 +67,7 @@ void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
   }
 }
 
-// Parses one absolute path per line. '#' begins a comment. Leading and trailing spaces are ignored.
+// Parses one absolute path per line. '#' begins a comment. Surrounding spaces are ignored.
 void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   constexpr std::string_view kSpace = " \t\r";
   while (!text.empty()) {
@@ -81,7 +81,8 @@ void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   }
 }
 
-// A .conf file names code to run, so it must satisfy the same trust rules as a plugin.
+// Adds the paths in the .conf files of a folder. A .conf file names code to run, so it must satisfy
+// the same trust rules as a plugin.
 void add_conf_folder(const std::string &folder, const base::TrustRule &trust,
                      std::vector<Candidate> *out) {
   if (folder.empty() || folder[0] != '/') return;

@@ -14,29 +14,29 @@ namespace gufunc::plugin {
 // The inputs of the search. An empty string disables a source.
 struct SearchSources {
   bool privileged = false;     // AT_SECURE: another user may control the environment
-  std::string path;            // GUFUNC_BACKEND_PATH: replaces everything below
+  std::string path;            // GUFUNC_BACKEND_PATH: replaces all sources below
   std::string path_add;        // GUFUNC_BACKEND_PATH_ADD: searched first
   std::string library_folder;  // folder of libgufunc's own file
-  std::string plugin_folder;   // compiled in
-  std::string conf_folder;     // compiled in: *.conf files with one absolute path per line
+  std::string plugin_folder;   // a folder set at build time
+  std::string conf_folder;     // a folder set at build time, with *.conf files that contain paths
 };
 
-// Returns the value of a variable; empty if it is unset or the process is privileged.
+// Returns the value of a variable. Empty if it is unset or the process is privileged.
 std::string environment(const char *name);
 
 // Returns the sources from the environment, from the location of libgufunc and from the build.
 SearchSources process_sources();
 
 struct Candidate {
-  std::string path;  // absolute
-  std::string name;  // backend name from the file name; empty if a .conf named the file
+  std::string path;  // an absolute path
+  std::string name;  // backend name from the file name; empty if a .conf file named it
 };
 
-// Returns the candidates in order of preference; within a folder sorted by name. Relative and empty
-// folders are skipped. Reads directories and .conf files only.  Throws std::bad_alloc.
+// Returns the candidates in order of preference, and sorted by name within a folder. Relative and
+// empty folder names are skipped. Reads directories and .conf files only. Throws std::bad_alloc.
 std::vector<Candidate> find_candidates(const SearchSources &sources);
 
-// Returns whether the name matches [a-z][a-z0-9_]* with at most 31 characters.
+// Returns whether the name matches [a-z][a-z0-9_]* and has at most 31 characters.
 bool is_backend_name(std::string_view name);
 
 }  // namespace gufunc::plugin

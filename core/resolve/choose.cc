@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a loop from the types of a call. The result of the search is cached per combination
-// of types.
+// The choice of a loop for the types of a call. Results are cached per combination of types.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -17,11 +16,12 @@ namespace {
 using op::CallView;
 using op::OperandView;
 
-constexpr int32_t kMostKeyed = 9;  // most operands that fit in a key
+constexpr int32_t kMostKeyed = 9;  // maximal number of operands in a key
 
-// PERF. Every call computes a key, so a key is arithmetic on the packed dtypes, without a table or
-// a branch on the type. An operand takes six bits: the type code (0..6) and the logarithm of the
-// size. Type code 7 belongs to no dtype and marks missing outputs and weak scalars.
+// PERF. Every call computes a key, so a key is computed from the bits of the
+// dtypes, without a table or a branch on the type. Each operand occupies six bits:
+// the type code (0..6) and the logarithm of the size. Type code 7 belongs to no
+// dtype and marks missing outputs and weak scalars.
 constexpr uint64_t type_code(guf_dtype type) {
   return (type & 7U) | static_cast<uint64_t>(__builtin_ctz(dtype::itemsize(type) | 16U)) << 3;
 }
@@ -30,14 +30,14 @@ constexpr uint64_t weak_code(int32_t kind) {
   return 7U | static_cast<uint64_t>(kind - GUF_OPERAND_SCALAR) << 3;
 }
 
-// ---- keys of calls with datetime types. An operand takes eight bits, so these keys are longer
-// than other keys of the ufunc and never equal to one.
+// ---- keys of calls with datetime types. An operand occupies eight bits, so these keys are longer
+// than all other keys of the ufunc and never equal one of them.
 
 constexpr int32_t kMostTimed = 6;
-constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is a unit loop's
+constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is that of a unit loop
 
-// Returns 0 if the operand has no code: a huge int, a structured dtype, or a datetime type with a
-// multiple other than 1.
+// Returns the code of an operand in a key. Returns 0 if the operand has no code: a huge int, a
+// structured dtype, or a datetime type with a multiple other than 1.
 uint64_t timed_code(const OperandView &operand) {
   if (is_weak(operand))
     return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? 0 : 0x40U | weak_code(operand.kind);
@@ -60,8 +60,8 @@ uint64_t timed_code(const OperandView &operand) {
   return key << 11 | static_cast<uint64_t>(call.casting);
 }
 
-// Returns 0 if the call cannot be cached. Sets `*out_plain` to whether every operand already has a
-// dtype.
+// Returns the cache key of a call, or 0 if the call cannot be cached. Sets
+// `*out_plain` if every operand already has a dtype.
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
   if (call.casting == GUF_CASTING_NO) return 0;  // keys do not contain the byte order
@@ -89,9 +89,9 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
   return dtype::valid(args.dtype) ? key << 6 | type_code(args.dtype) : 0;
 }
 
-// Sets the dtypes of weak scalars and missing outputs to those of the loop. Stops at the first
-// scalar whose value does not fit. The outputs come last, so they are then unchanged. `named`: the
-// types of signature=, or nullptr.
+// Sets the dtypes of weak scalars and missing outputs to the types of the loop. Stops at the first
+// scalar whose value does not fit. The outputs come after all scalars, so they are then unchanged.
+// `named` contains the types of signature=, or is nullptr.
 guf_status apply(CallView *call, const op::Loop &loop, const guf_dtype *named, guf_error *error) {
   for (int32_t i = 0; i < call->noperands; ++i) {
     OperandView &operand = call->operand[i];
@@ -113,25 +113,25 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
     if (is_weak(operand) || op::is_missing(operand)) continue;
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     const guf_dtype own = operand.layout.dtype;
-    // As in geometry::write_loop, an output without a unit adopts the unit of the loop.
+    // An output whose dtype has no unit adopts the unit of the loop, as in geometry::write_loop.
     const bool written = call.ufunc->signature.writes(i);
     if ((written ? dtype::settle_unit(own, type) : own) != type) mask |= 1U << i;
   }
   return mask;
 }
 
-// ---- comparisons with ints that do not fit the dtype of the other operand
+// ---- exact comparisons with ints that do not fit the dtype of the other operand
 
-// The dtype in which one side of an exact comparison is read.
+// Returns the dtype to which one side of an exact comparison is converted.
 guf_dtype wide_type(const OperandView &operand, bool beyond_integers) {
   if (beyond_integers) return GUF_F64;
   if (operand.kind == GUF_OPERAND_WEAK_INT_HUGE) return GUF_U64;
   return !is_weak(operand) && operand.layout.dtype == GUF_U64 ? GUF_U64 : GUF_I64;
 }
 
-// Whether the int on side `i` compares like an infinity. An int outside every integer dtype does.
-// So does an int outside the dtype that signature= names for the other side, because the other side
-// is cast to that dtype first.
+// Returns whether the int on side `i` compares like an infinity. This is so for an int outside
+// every integer dtype. It is also so for an int outside the dtype that signature= names for the
+// other side, because the other side is first cast to that dtype.
 bool is_beyond(const TypeQuery &query, int i) {
   const OperandView &operand = query.call->operand[i];
   if (!is_weak(operand)) return false;
@@ -152,8 +152,8 @@ void make_infinite(OperandView *operand) {
   operand->layout.address = reinterpret_cast<uint64_t>(operand->cast_value);
 }
 
-// Compares exactly, as NumPy does: both sides in int64 or uint64, or with an infinity. `*out_done`
-// stays false if the call is not a comparison of integers that needs this.
+// Compares exactly, as NumPy does: converts both sides to int64 or uint64, or replaces one side by
+// an infinity. `*out_done` stays false if the call is not a comparison of integers that needs this.
 guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loop &found,
                            Choice *out, bool *out_done, guf_error *error) {
   OperandView *const sides = call->operand;
@@ -187,7 +187,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   return GUF_OK;
 }
 
-// Chooses by NumPy's rules for datetime types, then runs the same checks as other calls.
+// Chooses a loop by NumPy's rules for datetime types, then checks it like other calls.
 guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
                         guf_error *error) {
   const op::LoopList &list = call->ufunc->loops();
@@ -206,12 +206,12 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   const uint32_t mask = cast_mask_of(*call, *loop);
   for (int32_t i = 0; i < count; ++i) {
     query->fixed[i] = GUF_DTYPE_UNSPECIFIED;
-    // NumPy treats an int as a timedelta64 without a unit.
+    // NumPy treats an int here as a timedelta64 without a unit.
     if (query->weak[i] && dtype::is_timedelta(timed.types[i])) query->have[i] = GUF_TIMEDELTA64;
   }
   GUF_TRY(check_steps(*query, *loop, error));
   GUF_TRY(apply(call, *loop, nullptr, error));
-  // NumPy checks no casts of isnat.
+  // NumPy does not check the casts of isnat.
   if (call->ufunc->type_rule != op::TypeRule::kIsNaT) {
     GUF_TRY(check_casts(*query, *loop, Inputs::kJudged, error));
   }
@@ -247,8 +247,8 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   return GUF_OK;
 }
 
-// A Python scalar that is the only input gets its default dtype (int64 for an int and so on),
-// because no other operand could determine a dtype. NumPy does the same.
+// Converts a Python scalar that is the only input to its default dtype (int64 for an int and so
+// on), as NumPy does, because no other operand determines a dtype.
 [[gnu::noinline]] guf_status settle(OperandView *operand, guf_error *error) {
   GUF_TRY(convert(operand, 0, default_dtype(*operand, true), error));
   operand->kind = GUF_OPERAND_SCALAR;
@@ -278,8 +278,8 @@ guf_status choose(CallView &call, Choice *out, guf_error *error) {
   const op::Loop &loop = timed
                              ? call.ufunc->unit_loops().at(number & ~static_cast<uint32_t>(kTimed))
                              : *list.loops[number];
-  // A value outside the dtype of the loop may still be compared exactly. The slow path handles
-  // that, and writes the error otherwise.
+  // A value that does not fit the dtype of the loop may still be compared exactly. The slow path
+  // tries that, and otherwise reports the error.
   const guf_status applied = apply(&call, loop, nullptr, nullptr);
   if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
   *out = {&loop, timed ? loop.general_index : number, mask};

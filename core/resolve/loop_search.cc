@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for a loop: first a loop of exactly the given types, then the special rules of a few
-// ufuncs, then the first loop to which the inputs cast safely.
+// The search for a loop. It tries a loop with exactly the given types, then the special rules of a
+// few ufuncs, and then the first loop to which the inputs cast safely.
 #include "core/resolve/loop_search.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ guf_dtype type_at(const op::Loop &loop, int32_t i) {
   return loop.types[static_cast<size_t>(i)];
 }
 
-// The rank of a dtype: bool, integer, or anything else. Ranks decide whether a Python scalar is
-// weak.
+// Returns the rank of a dtype: 0 for bool, 1 for integers, 2 for all others. Python scalars are
+// weak if their highest rank does not exceed the highest rank of the arrays.
 int rank(guf_dtype type) {
   if (type == GUF_BOOL) return 0;
   return dtype::is_integer(type) ? 1 : 2;
@@ -31,8 +31,7 @@ int weak_rank(int32_t kind) {
   return kind == GUF_OPERAND_WEAK_FLOAT || kind == GUF_OPERAND_WEAK_COMPLEX ? 2 : 1;
 }
 
-// Whether the loop has the fixed type of every fixed operand, and `accepts` holds for the other
-// inputs.
+// Returns whether the loop has every fixed type, and `accepts` is true for all other inputs.
 template <class Accepts>
 bool matches(const TypeQuery &query, const op::Loop &loop, Accepts accepts) {
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -67,12 +66,12 @@ int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   });
 }
 
-// Finds the loop in which every searched operand has dtype `type`.
+// Finds the loop in which every searched operand without a fixed type has dtype `type`.
 int32_t find_uniform(const TypeQuery &query, const op::LoopList &list, guf_dtype type) {
   return first_match(query, list, [&](int32_t, guf_dtype found) { return found == type; });
 }
 
-// The common type to which all outputs are fixed, or 0.
+// Returns the type to which all outputs are fixed, or 0 if there is none.
 guf_dtype fixed_output(const TypeQuery &query) {
   guf_dtype common = 0;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -83,8 +82,8 @@ guf_dtype fixed_output(const TypeQuery &query) {
   return common;
 }
 
-// The one type requested for the whole call: all outputs are fixed to it and no input is fixed to
-// another type. 0 if there is none.
+// Returns the type that is requested for the whole call, or 0 if there is none: all outputs are
+// fixed to the type, and no input is fixed to another type.
 guf_dtype requested_of_all(const TypeQuery &query) {
   const guf_dtype type = fixed_output(query);
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -100,27 +99,27 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
   return true;
 }
 
-// Whether an input has a structured dtype, whose elements cannot be tested for zero.
+// Returns whether an input has a structured dtype, whose elements cannot be compared with zero.
 bool any_structured(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   return std::any_of(query.have, query.have + nin,
                      [](guf_dtype type) { return dtype::is_structured(type); });
 }
 
-// The type rules of individual ufuncs. Except for the logical ufuncs, a rule applies only if no
-// operand has a fixed type, or if the same type is requested for all operands. `*out_index` stays
-// kNotFound if no rule applies.
+// Applies the type rule of the ufunc. Except in logical ufuncs, a rule applies only if no
+// operand has a fixed type, or if the same type is requested for all operands.
+// `*out_index` stays kNotFound if no rule applies.
 guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const guf_dtype requested = requested_of_all(query);
   const bool free = !query.any_fixed;
   switch (query.ufunc->type_rule) {
-    case TypeRule::kDivide:  // integers divide as float64, even if a smaller type could hold them
+    case TypeRule::kDivide:  // even small integers are divided as float64
       if (free && all_inputs_have_rank(query, 1)) {
         *out_index = find_uniform(query, list, GUF_F64);
       }
       return GUF_OK;
-    case TypeRule::kLogical: {  // inputs of different types are converted to bool first
+    case TypeRule::kLogical: {  // inputs of different types are first converted to bool
       const guf_dtype output = fixed_output(query);
       if ((output == 0 || output == GUF_BOOL) && !any_structured(query)) {
         *out_index = find_uniform(query, list, GUF_BOOL);
@@ -144,8 +143,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
   }
 }
 
-// If no loop with these outputs accepts the inputs by a safe cast, dtype= determines the types of
-// the inputs too.
+// Uses the outputs' dtype= for the inputs, too, if no loop accepts the inputs by a safe cast.
 int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   const guf_dtype type = fixed_output(query);
   return type == 0 ? kNotFound : find_uniform(query, list, type);
@@ -186,21 +184,21 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
                (query->ufunc->nout() == 0 && query->ufunc->signature.writes(i))) {
       type = args.dtype;
     }
-    GUF_TRY(check_asked_type(type, i, error));
+    GUF_TRY(check_requested_type(type, i, error));
     fix(query, i, type);
   }
   return GUF_OK;
 }
 
-// The type of a Python scalar before the cast to a type of a lower kind: the default type of the
-// scalar's kind, in the precision of `type`. An operand with a dtype keeps that dtype.
+// Returns the type of a Python scalar before a cast to a type of a lower kind: the default type of
+// the scalar's kind, in the precision of `type`. Returns the operand's own dtype if it has one.
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
-  const bool single = type == GUF_F16 || type == GUF_BF16 || type == GUF_F32;
+  const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
   return single && complex ? guf_dtype{GUF_C64} : query.have[i];
 }
 
-// Uses the type that signature= names, or otherwise the operand's own.
+// Tests the type that signature= names, or the operand's own type if signature= names none.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
   return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);
@@ -213,7 +211,7 @@ bool compares_integers(const TypeQuery &query) {
          is_integer_side(query, 1);
 }
 
-guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error) {
+guf_status check_requested_type(guf_dtype type, int32_t i, guf_error *error) {
   if (type != 0 && !dtype::valid(type)) {
     return base::fail(error, GUF_E_DTYPE, i, base::kNone, "0x%08x is not a data type", type);
   }
@@ -244,7 +242,7 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
   }
   out->weak_is_weak = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
-  // Integers compare with ints exactly, even if the other type is fixed.
+  // Ints are compared with integer dtypes exactly, even if signature= fixes the other type.
   if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
   return GUF_OK;
 }
@@ -269,8 +267,8 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
     if (!query.weak[i] || (only_named && !named)) continue;
-    // A scalar that the type cannot hold at all is rejected later, after the values of the other
-    // scalars have been checked.
+    // A scalar that `type` cannot represent at all is rejected later, after the
+    // values of the other scalars have been checked.
     const bool taken = named || takes(query.call->operand[i].kind, type);
     const guf_dtype first = taken ? type : type_before_cast(query, i, type);
     if (query.have[i] != first) return refuse_weak(query, i, first, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for a loop, with NumPy's algorithm and error messages. It runs once per combination of
-// types; later calls find the result in the cache.
+// types; later calls with the same types use the cached result.
 #ifndef GUFUNC_CORE_RESOLVE_LOOP_SEARCH_H
 #define GUFUNC_CORE_RESOLVE_LOOP_SEARCH_H
 
@@ -8,57 +8,61 @@
 
 namespace gufunc::resolve {
 
-// The types of a call, as input of the search.
+// The types of a call, which are the input of the search.
 struct TypeQuery {
   const op::Ufunc *ufunc;
   const op::CallView *call;
-  guf_dtype fixed[GUF_MAX_OPERANDS];  // the type that signature= or dtype= requests; 0: none
-  guf_dtype have[GUF_MAX_OPERANDS];   // the dtype of the operand, or a weak scalar's default dtype
+  guf_dtype fixed[GUF_MAX_OPERANDS];  // the type that signature= or dtype= requests, or 0
+  guf_dtype have[GUF_MAX_OPERANDS];   // the operand's dtype; for a weak scalar, its default dtype
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // the arrays' kind is at least the scalars', so scalars adopt it
+  bool weak_is_weak;  // whether the arrays' highest kind is at least that of the scalars
 
-  // Whether the search considers the type of the operand: it is an input that the loop reads.
+  // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
 };
 
-// Checks a type of dtype= or of entry `i` of signature=; 0 requests none.
+// Checks a type of dtype=, or entry `i` of signature=. A type of 0 means that none is requested.
 // Errors  GUF_E_DTYPE <= not a dtype, or a datetime type with a unit
-guf_status check_asked_type(guf_dtype type, int32_t i, guf_error *error);
+guf_status check_requested_type(guf_dtype type, int32_t i, guf_error *error);
 
+// Collects the types of a call.
 // Errors  GUF_E_ARG, GUF_E_DTYPE <= invalid signature= or dtype=
 guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error);
 
-// Whether the call compares integers. NumPy compares an int with any integer dtype exactly, so the
-// int adopts no dtype and needs no cast.
+// Returns whether the call compares integers. NumPy compares an int with any integer dtype exactly,
+// so the int adopts no dtype and needs no cast.
 bool compares_integers(const TypeQuery &query);
 
 // The result of a search.
 struct Found {
   uint32_t index;
-  bool unchecked;  // the bool loop of a logical ufunc: inputs convert under any casting rule
+  bool unchecked;  // the bool loop of a logical ufunc, which accepts any inputs
 };
 
-// Errors  GUF_E_NO_LOOP <= no loop accepts the types; the text is NumPy's
+// Finds the loop for the types of a call.
+// Errors  GUF_E_NO_LOOP <= no loop accepts the types; NumPy's message
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
-// Under `equiv`, a Python scalar beside other inputs must not change its type. NumPy allows it
-// under `no`. With `unchecked_inputs`, only the inputs whose type signature= names are checked.
-// Errors  GUF_E_CASTING <= names the operand at fault
+// Checks that, under `equiv`, a Python scalar beside other inputs does not change its
+// type. As in NumPy, `no` permits the change. With `unchecked_inputs`, only the inputs
+// whose types signature= names are checked.
+// Errors  GUF_E_CASTING <= the type changes; the message names the operand
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// The casts of inputs that check_casts checks. It always checks the casts of outputs.
+// Selects the casts of inputs that check_casts checks: all (kJudged) or none (kFree).
+// The casts of outputs are always checked.
 enum class Inputs {
   kJudged,
-  kOfAnyType,  // only the byte order
+  kOfAnyType,  // checks only the byte order
   kFree,
 };
 
-// Checks every cast that the loop needs, operand by operand. `no` also forbids a change of byte
-// order.
-// Errors  GUF_E_CASTING <= names the first operand at fault
+// Checks every cast that the loop needs, in the order of the operands. `no`
+// also forbids a change of the byte order.
+// Errors  GUF_E_CASTING <= a forbidden cast; the message names the first such operand
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
                        guf_error *error);
 

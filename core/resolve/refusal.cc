@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's error messages for types that have no loop or no cast.
+// NumPy's error messages for types without a loop and for forbidden casts.
 #include "core/resolve/refusal.h"
 
 #include "core/resolve/weak_scalar.h"
@@ -9,7 +9,7 @@ namespace {
 
 using base::kNone;
 
-// Appends a dtype's class as NumPy prints it: <class 'numpy.dtypes.Float64DType'>.
+// Appends the class of a dtype in NumPy's notation, such as <class 'numpy.dtypes.Float64DType'>.
 void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   switch (kind) {
     case GUF_OPERAND_WEAK_INT:
@@ -41,7 +41,7 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   }
   // "uint8" is UInt8DType and "bfloat16" would be BFloat16DType: the letter after the prefix is a
   // capital too.
-  const bool two = dtype::is_unsigned(type) || type == GUF_BF16;
+  const bool two = dtype::is_unsigned(type) || dtype::kind(type) == GUF_KIND_BFLOAT;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));
   if (two) {
@@ -51,7 +51,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
   }
 }
 
-// NumPy's promotion treats a Python int as an int64. Other Python scalars keep their own class.
+// Appends the class of an operand. NumPy's promotion treats a Python int as an int64; other Python
+// scalars have classes of their own.
 void add_own_class(base::Text *text, const TypeQuery &query, int32_t i) {
   const int32_t kind = query.call->operand[i].kind;
   add_class(text, query.have[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
@@ -89,9 +90,9 @@ void add_found(base::Text *text, const TypeQuery &query) {
     text->add("%s%s", i == 0 ? "; got " : i + 1 < nin ? ", " : " and ", type_text(query, i));
 }
 
-// Appends as many of the loops as fit on a line, in the letters of gufcc.
+// Appends as many loops as fit on a line, in gufcc's type letters.
 void add_loops(base::Text *text, const op::Ufunc &ufunc) {
-  constexpr size_t kMost = 100;  // letters
+  constexpr size_t kMost = 100;  // maximal number of letters
   size_t used = 0;
   text->add("; loops:");
   for (const op::Loop *const loop : ufunc.loops().loops) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of calls without a loop, with NumPy's messages.
+// The errors of calls for which no loop can be used, with NumPy's messages.
 #ifndef GUFUNC_CORE_RESOLVE_REFUSAL_H
 #define GUFUNC_CORE_RESOLVE_REFUSAL_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::resolve {
 
-// All return GUF_E_NO_LOOP, except refuse_weak and refuse_cast, which return GUF_E_CASTING.
+// refuse_weak and refuse_cast return GUF_E_CASTING; all other functions return GUF_E_NO_LOOP.
 
 // No loop accepts the inputs by safe casts.
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
@@ -15,14 +15,14 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 // No loop has exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
-// The same, if types were requested: no loop has dtype `type`, which all operands resolved to.
+// Like refuse_types, if types were requested: no loop has `type`, which all operands resolved to.
 guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
-// The operands of a binary operator on datetime types do not fit together.
+// The types of the operands do not match in a binary operator on datetime types.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
 // The two inputs have no common type, and dtype= requests a datetime type.
 guf_status refuse_promotion(const TypeQuery &query, guf_error *error);
 guf_status refuse_isnat(const TypeQuery &query, guf_error *error);
-// Subtraction and negation of bool.
+// The operator is not defined for bool (subtraction and negation).
 guf_status refuse_bool(op::TypeRule rule, guf_error *error);
 // The casting rule forbids the conversion that operand `i` needs.
 guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error);

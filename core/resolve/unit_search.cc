@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule determines the types of the operands; their type classes then select the loop. Datetime
-// arithmetic uses signature= and dtype= only if a loop for the operands' own types has these types.
+// The rule of a ufunc determines the types of the operands, whose classes then select
+// the loop. Datetime arithmetic uses signature= and dtype= only if a loop for the
+// operands' own types has the requested types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using dtype::is_time;
 using dtype::is_timedelta;
 using op::TypeRule;
 
-// Bool and integers are numbers of steps.
+// Bool and integers may be numbers of steps.
 bool is_count(guf_dtype type) {
   return type == GUF_BOOL || dtype::is_integer(type);
 }
@@ -25,12 +26,12 @@ bool is_float(guf_dtype type) {
   return !dtype::is_extended(type) && !is_count(type) && !dtype::is_complex(type);
 }
 
-// The resolved types of a call.
+// The types of the operands that a rule determines.
 struct Types {
   guf_dtype type[3] = {};
 };
 
-// Converts two operands to their common unit; each keeps its class.
+// Converts two operands to their common unit. Each operand keeps its class.
 guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out, guf_error *error) {
   GUF_TRY(dtype::common_type(a, b, out_unit, error));
   const auto own = [&](guf_dtype type) {
@@ -41,7 +42,7 @@ guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out,
   return GUF_OK;
 }
 
-// A sum is a datetime if one operand is; two datetimes differ by a timedelta.
+// A sum is a datetime if one operand is a datetime. The difference of two datetimes is a timedelta.
 guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype a = query.have[0];
   const guf_dtype b = query.have[1];
@@ -81,7 +82,8 @@ guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
   return GUF_OK;
 }
 
-// divide, floor_divide and remainder. `ratio`: the result type for two timedeltas; 0: a timedelta.
+// Rule of divide, floor_divide and remainder. `ratio` is the result type for two
+// timedeltas, or 0 if the result is a timedelta.
 guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error *error) {
   const guf_dtype time = query.have[0];
   const guf_dtype by = query.have[1];
@@ -98,7 +100,7 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
   return GUF_OK;
 }
 
-// NumPy treats a Python int as an int64, so a huge int fails with the error of that conversion.
+// Reports the overflow of a huge int, because NumPy converts a Python int to int64 here.
 guf_status check_int(const TypeQuery &query, guf_error *error) {
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView number = query.call->operand[i];
@@ -108,7 +110,7 @@ guf_status check_int(const TypeQuery &query, guf_error *error) {
   return GUF_OK;
 }
 
-// Comparisons, minimum and maximum: both operands are converted to their common type.
+// Rule of comparisons, minimum and maximum: both operands are converted to their common type.
 guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype a = query.have[0];
   const guf_dtype b = query.have[1];
@@ -131,7 +133,7 @@ guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
   const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
   if (!tests && !is_timedelta(type)) {
     if (!query.any_fixed) return refuse_types(query, error);
-    // As in NumPy, this error comes after the check of the casts.
+    // As in NumPy, the casts are checked before this error is reported.
     op::Loop settled;
     settled.types = {type, type};
     GUF_TRY(check_casts(query, settled, Inputs::kJudged, error));
@@ -177,8 +179,8 @@ bool any_input_is_time(const TypeQuery &query) {
 
 constexpr int32_t kNoLoop = -1;
 
-// Whether all operands of a loop have one type: in minimum, maximum and the functions of one
-// timedelta always, in sums and products if no input has a datetime type.
+// Returns whether all operands of a loop have the same type: always for minimum, maximum and the
+// functions of one timedelta, and for sums and products if no input has a datetime type.
 bool takes_one_type(TypeRule rule, bool any_time) {
   switch (rule) {
     case TypeRule::kExtreme:
@@ -195,7 +197,7 @@ bool takes_one_type(TypeRule rule, bool any_time) {
   }
 }
 
-// The type requested for all outputs, or 0.
+// Returns the type that is requested for all outputs, or 0 if there is none.
 guf_dtype asked_of_outputs(const TypeQuery &query) {
   const guf_dtype *const first = query.fixed + query.ufunc->nin();
   const guf_dtype *const last = query.fixed + query.ufunc->noperands();
@@ -204,7 +206,8 @@ guf_dtype asked_of_outputs(const TypeQuery &query) {
   return one ? *first : guf_dtype{GUF_DTYPE_UNSPECIFIED};
 }
 
-// The type requested for all operands: that of all outputs, if no input requests another; or 0.
+// Returns the type that is requested for all operands, or 0 if there is none: the type of all
+// outputs, if no input requests another type.
 guf_dtype asked_of_each(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   const guf_dtype output = asked_of_outputs(query);
@@ -213,7 +216,7 @@ guf_dtype asked_of_each(const TypeQuery &query) {
   return one ? output : guf_dtype{GUF_DTYPE_UNSPECIFIED};
 }
 
-// Finds the first loop with the requested types. `accepts` judges the types of the other inputs.
+// Finds the first loop with the requested types. `accepts` tests all other input types.
 template <class Accepts>
 int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
   for (size_t k = 0; k < list.loops.size(); ++k) {
@@ -231,8 +234,9 @@ int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts ac
   return kNoLoop;
 }
 
-// NumPy's search by requested types: exact inputs, then safe casts, then the output's type for all.
-// `*out_index` stays kNoLoop if the operands decide: datetime arithmetic tries only the first step.
+// NumPy's search by requested types. It tries exact inputs, then safe casts, and then the output's
+// type for all operands. Datetime arithmetic tries only exact inputs; if they do not match,
+// `*out_index` stays kNoLoop, and the types of the operands select the loop.
 guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
@@ -274,7 +278,7 @@ guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t i
   return GUF_OK;
 }
 
-// ---- ufuncs of programs: the first loop of the operands' classes, with all operands in one unit
+// ---- ufuncs of programs: the first loop with the operands' classes, with all operands in one unit
 
 bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   if (!is_time(type)) {
@@ -323,8 +327,8 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
   return refuse_signature(query, error);
 }
 
-// Only signature= or dtype= has datetime types. NumPy needs a loop with them, but then ignores
-// them.
+// Handles calls in which only signature= or dtype= has datetime types. NumPy requires a loop with
+// the requested types but then ignores them.
 guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
                           guf_error *error) {
   TypeQuery plain = query;
@@ -360,7 +364,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
     if (rule == TypeRule::kComparison && !query.any_input_fixed) GUF_TRY(check_int(query, error));
     return take_loop(query, list, requested, out);
   }
-  // If the requested loop has datetime types, NumPy still derives the types from the operands.
+  // If the requested loop has datetime types, NumPy still determines the types from the operands.
   Types types;
   GUF_TRY(settle_types(query, &types, error));
   const int32_t count = query.ufunc->noperands();

@@ -23,36 +23,12 @@ void store(op::OperandView *operand, guf_dtype type, T value) {
 template <class From>
 void store_as(op::OperandView *operand, guf_dtype type, From value) {
   switch (type) {
-    case GUF_BOOL:
-      return store(operand, type, guf::cast<guf::b8>(value));
-    case GUF_I8:
-      return store(operand, type, guf::cast<guf::i8>(value));
-    case GUF_I16:
-      return store(operand, type, guf::cast<guf::i16>(value));
-    case GUF_I32:
-      return store(operand, type, guf::cast<guf::i32>(value));
-    case GUF_I64:
-      return store(operand, type, guf::cast<guf::i64>(value));
-    case GUF_U8:
-      return store(operand, type, guf::cast<guf::u8>(value));
-    case GUF_U16:
-      return store(operand, type, guf::cast<guf::u16>(value));
-    case GUF_U32:
-      return store(operand, type, guf::cast<guf::u32>(value));
-    case GUF_U64:
-      return store(operand, type, guf::cast<guf::u64>(value));
-    case GUF_F16:
-      return store(operand, type, guf::cast<guf::f16>(value));
-    case GUF_BF16:
-      return store(operand, type, guf::cast<guf::bf16>(value));
-    case GUF_F32:
-      return store(operand, type, guf::cast<guf::f32>(value));
-    case GUF_F64:
-      return store(operand, type, guf::cast<guf::f64>(value));
-    case GUF_C64:
-      return store(operand, type, guf::cast<guf::complex<guf::f32>>(value));
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return store(operand, type, guf::cast<guf::element>(value));
+#include <gufunc/dtypes.def>
     default:
-      return store(operand, type, guf::cast<guf::complex<guf::f64>>(value));
+      return;
   }
 }
 
@@ -73,9 +49,9 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
                     "Python integer %" PRId64 " out of bounds for %s", value, dtype::name(type));
 }
 
-// The messages are those of NumPy's conversions to C types. Integer dtypes convert through long,
-// except that uint32 converts through unsigned long, so its message names the value if unsigned
-// long holds it. Datetime types convert through long long.
+// Reports a huge int with the message of NumPy's conversion to a C type. Integer dtypes are
+// converted through long, except that uint32 is converted through unsigned long, so its message
+// contains the value if it fits in unsigned long. Datetime types are converted through long long.
 [[gnu::cold, gnu::noinline]] guf_status refuse_huge(const op::OperandView &operand, int32_t index,
                                                     guf_dtype type, guf_error *error) {
   if (dtype::is_time(type)) {
@@ -102,14 +78,14 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
     return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
                       "int too large to convert to float; beyond uint64 give the float itself");
   }
-  // Converts through double, like Python's float(int). The sign is exact.
+  // The conversion is through double, like Python's float(int). The sign is exact.
   const auto size = static_cast<guf::f64>(operand->value[0]);
   store_as(operand, type, negative ? -size : size);
   return GUF_OK;
 }
 
-// Converts an int to a number of steps. Other weak scalars do not convert to datetime types, and
-// none to a structured dtype.
+// Converts an int to a number of steps. Other weak scalars do not convert to datetime types, and no
+// weak scalar converts to a structured dtype.
 guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype type,
                            guf_error *error) {
   if (operand->kind == GUF_OPERAND_WEAK_INT && !dtype::is_structured(type)) {
@@ -172,7 +148,7 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
       const auto value = static_cast<int64_t>(operand->value[0]);
       if (dtype::is_integer(type) && !fits(value, type))
         return out_of_bounds(value, index, type, error);
-      // Conversion to floating point goes through double, like Python's float(int).
+      // The conversion to floating point is through double, like Python's float(int).
       if (type == GUF_BOOL || dtype::is_integer(type)) {
         store_as(operand, type, static_cast<guf::i64>(value));
       } else {

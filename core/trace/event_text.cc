@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads are tracks of the program's process. Each device is shown as a process whose tracks are
-// its streams. An arrow connects the call that queued work with the work.
+// Each thread is a track of the program's process. Each device is shown as a process of its own,
+// with its streams as tracks. An arrow connects queued work with the call that queued it.
 #include "core/trace/event_text.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void add_triple(const char *name, const uint32_t (&value)[3], JsonText *text) {
   text->number(value[2]).raw("]");
 }
 
-// A device spec such as "cpu" or "cuda:0".
+// The name of a device, such as "cpu" or "cuda:0".
 struct Spec {
   Spec(int32_t backend, int32_t device) {
     const char *const name = backend_name(backend);
@@ -114,7 +114,7 @@ guf_status EventWriter::find_track(const Record &record, uint32_t *out_process,
   *out_process = record.on_stream ? kFirstNumber + device : process_;
   *out_number = record.on_stream ? kFirstNumber + found : requested.number;
   last_ = found;
-  // When the table of tracks is full, all further tracks share one without a name.
+  // If the table of tracks is full, all further tracks share one unnamed track.
   if (found < ntracks_ || ntracks_ == kTracks) return GUF_OK;
   const bool new_device = std::none_of(tracks_, tracks_ + ntracks_, [&](const Track &track) {
     return track.backend == requested.backend && track.device == requested.device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes records as Chrome trace events.
+// Conversion of records to Chrome trace events.
 #ifndef GUFUNC_CORE_TRACE_EVENT_TEXT_H
 #define GUFUNC_CORE_TRACE_EVENT_TEXT_H
 
@@ -11,20 +11,20 @@
 
 namespace gufunc::trace {
 
-// Builds one JSON object. Bytes that are not valid UTF-8 become U+FFFD.
+// Builds the text of one JSON object. Bytes that are not valid UTF-8 are replaced by U+FFFD.
 class JsonText {
  public:
   JsonText &raw(const char *text);
-  JsonText &string(const char *text, size_t size);  // quoted; up to `size` bytes or the NUL
+  JsonText &string(const char *text, size_t size);  // adds quotes; stops at `size` or a NUL
   JsonText &string(const char *text) { return string(text, SIZE_MAX); }
   JsonText &number(uint64_t value);
   JsonText &microseconds(uint64_t nanoseconds);
-  // Appends `,"name":`.
+  // Appends a comma and the name of the next member: `,"name":`.
   JsonText &member(const char *name);
 
   const char *text() const { return text_; }
   size_t length() const { return length_; }
-  bool whole() const { return whole_; }  // whether all of the text fitted
+  bool whole() const { return whole_; }  // whether no text was cut off
 
  private:
   void put(const char *bytes, size_t count);
@@ -35,28 +35,28 @@ class JsonText {
   char text_[kCapacity];
 };
 
-// Writes records to a file. Writes the name of each track before its first record.
+// Writes records to a file. The name of a track is written before the first record of the track.
 class EventWriter {
  public:
   EventWriter(TraceFile &file, uint32_t process) : file_(file), process_(process) {}
 
-  // Errors  those of TraceFile::add
+  // Errors  as TraceFile::add
   guf_status begin(guf_error *error);
   guf_status write(const Record &record, guf_error *error);
-  // Writes how many records were lost so far.
+  // Writes the number of records that were lost so far.
   guf_status write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error);
-  // Writes how much work of a device its backend could not report so far.
+  // Writes the amount of work of a device that its backend could not report so far.
   guf_status write_left_out(int32_t backend, int32_t device, uint64_t count, uint64_t now_ns,
                             guf_error *error);
 
  private:
   struct Track {
-    int32_t backend;  // -1: a thread of the process
+    int32_t backend;  // -1 for a thread of the process
     int32_t device;
-    uint32_t number;  // number of the stream or the thread
+    uint32_t number;  // number of the stream or thread
   };
   static constexpr uint32_t kTracks = 1024;
-  static constexpr uint32_t kFirstNumber = 1U << 24;  // above all thread numbers
+  static constexpr uint32_t kFirstNumber = 1U << 24;  // above all thread IDs
 
   guf_status add(const JsonText &text, guf_error *error);
   void begin_instant(const char *name, uint64_t now_ns, JsonText *text) const;

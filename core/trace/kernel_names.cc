@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table of kernel names. A name is stored when the kernel is first requested. Every traced
-// launch reads the table without a lock.
+// A hash table of kernel names. A name is added when the kernel is first requested. Every traced
+// launch reads the table, without a lock.
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -10,7 +10,7 @@
 namespace gufunc::trace {
 namespace {
 
-// Immortal: readers may still use a name that was replaced.
+// Never freed, because readers may still use a name that was replaced.
 struct Name {
   const Name *older;
   char text[sizeof(guf_trace_work::name)];
@@ -25,7 +25,7 @@ constexpr size_t kEntries = 4096;
 constinit Entry entries[kEntries];
 constinit base::ForkLock naming_lock;
 
-// Returns the kernel's entry, or the unused entry for it; nullptr if the table is full.
+// Returns the kernel's entry, or an unused entry, or nullptr if the table is full.
 Entry *find_entry(const void *kernel) {
   const size_t start = (reinterpret_cast<uintptr_t>(kernel) >> 4) * 0x9E3779B97F4A7C15U >> 40;
   for (size_t i = 0; i < kEntries; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that time the plugin's own slots. A slot is a plain function without a context, so each
-// backend has its own set of functions, selected by its number.
+// Wrapper slots that measure the plugin's own slots. A slot is a plain function without a context
+// argument, so each backend number has its own set of wrapper functions.
 #include <gufunc/backend_gpu.h>
 #include <gufunc/backend_kernels.h>
 
@@ -26,9 +26,9 @@ struct Layer {
   std::atomic<const guf_trace_api *> trace{nullptr};
   guf_trace_sink sink;
   std::array<std::atomic<void *>, kMostDevices> devices{};
-  guf_gpu_api gpu;  // contains slots of this layer
+  guf_gpu_api gpu;  // a copy of own_gpu with slots of this layer
   std::atomic<const guf_gpu_api *> own_gpu{nullptr};
-  guf_kernels_api kernels;  // contains slots of this layer
+  guf_kernels_api kernels;  // a copy of own_kernels with slots of this layer
   std::atomic<const guf_kernels_api *> own_kernels{nullptr};
 };
 
@@ -42,7 +42,7 @@ int32_t index_of(const Layer &layer, const void *device) {
   return -1;
 }
 
-// Records one call of a slot, from its start to its end.
+// Records the start and end of one slot call.
 class TracedCall {
  public:
   TracedCall(int32_t backend, int32_t kind, const void *device, const void *stream)
@@ -291,8 +291,9 @@ struct Slots {
     return call.run(run);
   }
 
-  // Stores the plugin's table and replaces it by a copy with slots of this layer. A longer table of
-  // a newer plugin is truncated, because the core does not use the additional slots.
+  // Stores the plugin's table, and replaces it by a copy that contains slots
+  // of this layer. The longer table of a newer plugin is truncated, because
+  // the core does not use the additional slots.
   template <class Table, class Put>
   static void replace(std::atomic<const Table *> &own, Table &ours, const void **table, Put put) {
     const auto *const given = static_cast<const Table *>(*table);

@@ -6,7 +6,7 @@
 namespace gufunc::trace {
 namespace {
 
-// Returns 1 for a dimension along which an operand is broadcast.
+// Returns the number of distinct elements along a dimension: 1 if the operand is broadcast.
 uint64_t extent(int64_t size, int64_t step) {
   return step == 0 ? 1 : static_cast<uint64_t>(size);
 }
@@ -28,7 +28,7 @@ uint64_t mask_elements(const guf_launch_block &block) {
   return elements;
 }
 
-// Returns how many times an operand is accessed: read, written, or both.
+// Returns how often each element of an operand is accessed: 1 if it is read or written, 2 for both.
 uint64_t passes(const guf_launch_block &block, int32_t operand) {
   const uint32_t flags = block.operand_flags[operand];
   const bool reads = operand < block.nin || (flags & GUF_LAUNCH_OPERAND_READ) != 0;
@@ -52,7 +52,7 @@ uint64_t folded(const guf_method_block &block) {
 
 uint64_t bytes_of(const guf_launch_block &block) {
   uint64_t bytes = 0;
-  int32_t core = 0;  // index of the core stride; core strides are stored operand by operand
+  int32_t core = 0;  // index of the core stride; core strides are stored by operand
   for (int32_t i = 0; i < block.noperands; ++i) {
     uint64_t elements = loop_elements(block, i);
     for (int32_t k = 0; k < block.core_ndim[i]; ++k, ++core) {
@@ -72,7 +72,7 @@ uint64_t bytes_of(const guf_method_block &block) {
   const auto indices = static_cast<uint64_t>(block.nindices);
   const uint64_t in = dtype::itemsize(block.input_dtype), out = dtype::itemsize(block.output_dtype);
   const uint64_t kept_in = kept_elements(block, block.kept_input_step);
-  if (block.method == GUF_METHOD_AT) {  // read and written
+  if (block.method == GUF_METHOD_AT) {  // the output is read and written
     return indices *
            (block.input == 0 ? 2 * block.items * out : kept_in * in + 2 * block.items * out);
   }

@@ -9,12 +9,12 @@
 
 namespace gufunc::trace {
 
-// Returns the bytes of all elements that are read or written. An operand that is read and written
-// counts twice; a broadcast dimension counts as one element. The mask is included.
+// Returns the total size in bytes of the elements that are read or written. An operand that is both
+// read and written counts twice. A broadcast dimension counts as one element. The mask is included.
 uint64_t bytes_of(const guf_launch_block &block);
 uint64_t bytes_of(const guf_method_block &block);
 
-// Returns the number of reduced elements, over all results.
+// Returns the number of reduced elements of all results together.
 uint64_t items_of(const guf_method_block &block);
 
 }  // namespace gufunc::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each cell has a turn number. A producer can write the cell of position p if the number is p, and
-// the consumer can read it if the number is p + 1.
+// Each cell of the queue has a turn number. A producer may write the cell of position p if the turn
+// is p, and the consumer may read it if the turn is p + 1.
 #include "core/trace/queue.h"
 
 #include <new>

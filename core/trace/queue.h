@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue of records. Any thread adds records; the writer thread removes them.
+// A bounded queue of records. Any thread adds records, and the writer thread removes them.
 #ifndef GUFUNC_CORE_TRACE_QUEUE_H
 #define GUFUNC_CORE_TRACE_QUEUE_H
 
@@ -11,14 +11,14 @@
 
 namespace gufunc::trace {
 
-// One slice of the trace. On the track of a thread, `work.thread` is the thread and `work.call` the
-// number of the call.
+// One slice of the trace. In a slice of a thread, `work.thread` is the thread
+// and `work.call` is the number of the call.
 struct Record {
   guf_trace_work work;
-  int32_t backend;  // index for backend_name; -1: none
+  int32_t backend;  // index for backend_name; -1 for none
   guf_status status;
-  bool on_stream;   // the slice is on the track of a stream, not of a thread
-  uint64_t handle;  // the stream that the call received; 0: none
+  bool on_stream;   // whether the slice is on the track of a stream
+  uint64_t handle;  // the stream that the call received, or 0
 };
 
 class Queue {
@@ -27,10 +27,9 @@ class Queue {
 
   bool allocate();  // returns false if memory is exhausted
 
-  // Adds a record without a lock. If the queue is full, counts the record as lost and returns
-  // false.
+  // Adds a record without a lock. If the queue is full, counts a lost record and returns false.
   bool put(const Record &record);
-  // Removes a record. Only one thread at a time may call this.
+  // Removes a record. Must not be called by several threads at the same time.
   bool take(Record *out);
 
   uint64_t put_so_far() const { return tail_.load(std::memory_order_acquire); }

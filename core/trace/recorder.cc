@@ -28,13 +28,13 @@ namespace {
 constinit base::ForkLock decision_lock;
 constinit bool decided = false;  // guarded by decision_lock
 constinit std::atomic<Writer *> the_writer{nullptr};
-constinit uint32_t writer_epoch = 0;  // process that has the writer thread; set before the_writer
+constinit uint32_t writer_epoch = 0;  // process of the writer thread; set before the_writer
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
 constinit std::atomic<uint64_t> nleft_out[kMostBackends][kMostDevices] = {};
 constinit std::atomic<uint64_t> nleft_out_of_all{0};
 constinit thread_local uint32_t known_thread = 0;
-constinit thread_local uint32_t known_epoch = 0;  // threads of a child have other IDs
+constinit thread_local uint32_t known_epoch = 0;  // epoch of known_thread; a child has new IDs
 
 guf_status open_trace(const char *requested, guf_error *error) {
   char path[PATH_MAX];
@@ -110,9 +110,9 @@ void hurry() {
   if (on()) the_writer.load(std::memory_order_acquire)->hurry();
 }
 
-// The writer may have ended by itself, for example when the disk is full; its thread must still be
-// joined. If several threads call this, one of them stops the writer. Records that are added
-// meanwhile stay in the queue.
+// Stops the writer. The writer's thread may already have ended, for example because the disk is
+// full, but must still be joined. If several threads call this function, one of them stops the
+// writer. Records that are added in the meantime stay in the queue.
 void end() {
   Writer *const writer = the_writer.load(std::memory_order_acquire);
   if (writer == nullptr || writer_epoch != base::fork_epoch()) return;

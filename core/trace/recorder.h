@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of the process: functions that add records, and functions that the writer uses.
+// The trace of the process: functions that add records, and functions for the writer.
 #ifndef GUFUNC_CORE_TRACE_RECORDER_H
 #define GUFUNC_CORE_TRACE_RECORDER_H
 
@@ -9,24 +9,24 @@
 namespace gufunc::trace {
 
 constexpr int32_t kMostBackends = 8;  // further backends are not traced
-constexpr int32_t kMostDevices = 64;  // per backend
+constexpr int32_t kMostDevices = 64;  // limit per backend
 
-uint64_t now_ns();          // CLOCK_MONOTONIC
-uint32_t current_thread();  // thread ID of the kernel
+uint64_t now_ns();          // time of CLOCK_MONOTONIC
+uint32_t current_thread();  // the thread ID of the operating system
 
-// The first call opens the file that GUFUNC_TRACE names. Returns whether this process records.
+// Returns whether this process records. The first call opens the file that GUFUNC_TRACE names.
 bool begin();
 
 // Adds a record. Requires on().
 void put(const Record &record);
-// Counts work that a backend could not report, for lack of space.
+// Counts work that a backend could not report because its buffer was full.
 void leave_out(int32_t backend, int32_t device);
-uint64_t left_out(int32_t backend, int32_t device);  // count so far
-uint64_t left_out();                                 // sum over all devices
+uint64_t left_out(int32_t backend, int32_t device);  // the count of a device so far
+uint64_t left_out();                                 // the sum over all devices
 
-// The slot that the thread is running. Work that is queued meanwhile refers to it.
+// The slot call that the thread is executing. Work that is queued during the call refers to it.
 struct Current {
-  guf_trace_work call;  // uses kind, items, bytes, name and call
+  guf_trace_work call;  // uses the fields kind, items, bytes, name and call
   Current *outer;
 };
 extern constinit thread_local Current *current;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a trace of all work to the file that GUFUNC_TRACE names (docs/tracing.md). Without a
 // trace, the core calls the slots of the backends directly. With a trace, every slot that runs work
-// is wrapped, and each call becomes a slice on the track of its thread. Backends with the extension
+// is wrapped, and each call is a slice on the track of its thread. Backends with the extension
 // "gufunc.trace" also report the work of their streams.
 //
 // Tracing never makes the traced calls fail. Frequent calls add records to a bounded queue without
@@ -19,37 +19,34 @@
 namespace gufunc::trace {
 
 namespace internal {
-// Fork epoch of the process that records; 0: no process records.
+// Fork epoch of the process that records; 0 if no process records.
 extern std::atomic<uint32_t> recording_epoch;
 }  // namespace internal
 
-// Returns whether this process records. A forked child does not, because the file belongs to its
-// parent.
+// Returns whether this process records. A forked child never does: its parent owns the file.
 inline bool on() {
   const uint32_t epoch = internal::recording_epoch.load(std::memory_order_acquire);
   return __builtin_expect(epoch != 0, 0) && epoch == base::fork_epoch();
 }
 
-// Replaces slots of a newly opened backend by slots that record. The first call decides whether
-// there is a trace. The name must be immortal.
+// Replaces slots of a newly opened backend by slots that record their calls. The first call decides
+// whether a trace is written. `backend` must never be freed.
 void interpose(const char *backend, guf_backend_api *api);
 
-// Sets the name of the kernel in slices.
+// Sets the name under which a kernel appears in slices.
 void name_kernel(const void *kernel, const char *name);
 
-// Makes the writer thread write all records immediately. Does not wait for it.
+// Makes the writer thread write all records immediately. Does not wait for the writer.
 void hurry();
 
-// Waits for at most a few seconds until all records are written, then closes the file. Nothing is
-// recorded afterwards.
+// Closes the file when all records are written, after a few seconds at most. Ends the recording.
 void end();
 
-// Adds a line of text, at most 95 characters, at this moment on the track of the calling thread.
-// Requires on().
+// Adds a text of at most 95 characters at this time, on this thread's track. Requires on().
 void note(const char *text);
 
-// Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued meanwhile
-// carries the number of the chunk, which starts at 1.
+// Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued during the
+// chunk contains the number of the chunk. Numbers start at 1.
 class ChunkSlice {
  public:
   ChunkSlice(const char *what, int64_t number, int64_t first, int64_t count) {

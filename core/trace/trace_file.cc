@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each write overwrites the closing bracket of the previous write and adds a new one, so the file
-// is valid JSON whenever the process ends.
+// Each write replaces the closing bracket of the previous write and adds a new one, so the file is
+// valid JSON even if the process ends unexpectedly.
 #include "core/trace/trace_file.h"
 
 #include <fcntl.h>
@@ -44,8 +44,8 @@ TraceFile::~TraceFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// With O_NONBLOCK, a pipe without a reader is rejected and does not block. A child program inherits
-// GUFUNC_TRACE; the lock keeps it from truncating its parent's file.
+// O_NONBLOCK rejects a pipe without a reader instead of blocking. A child program inherits
+// GUFUNC_TRACE; the lock prevents it from truncating its parent's file.
 guf_status TraceFile::open(const char *path, guf_error *error) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   descriptor_ = ::open(path, kFlags, S_IRUSR | S_IWUSR);
@@ -98,8 +98,8 @@ guf_status TraceFile::write_out(guf_error *error) {
   std::memcpy(capacity_ + used_, kClosing, kClosingBytes);
   const guf_status status = write_at(capacity_, used_ + kClosingBytes, end_, error);
   if (status != GUF_OK) {
-    // Restore the closing bracket, so that the events written so far stay readable. It needs no
-    // disk space, because the file already contained it.
+    // Restore the closing bracket, so that the events written so far stay readable. This needs no
+    // disk space, because the file already contained the bracket.
     const guf_status closed = write_at(kClosing, kClosingBytes, end_, nullptr);
     if (closed == GUF_OK && ftruncate(descriptor_, static_cast<off_t>(end_ + kClosingBytes)) != 0) {
       return status;

@@ -21,11 +21,11 @@ class TraceFile {
   ~TraceFile();
 
   // Creates the file, or truncates an existing one.
-  // Errors  GUF_E_IO <= it cannot be opened, is a symbolic link or neither a regular file nor a
-  //         character device, or another process writes to it
+  // Errors  GUF_E_IO <= the file cannot be opened, is a symbolic link, is neither a regular file
+  //         nor a character device, or is in use by another process
   guf_status open(const char *path, guf_error *error);
 
-  // Adds one event: a JSON object without a comma. Events are buffered until the buffer is full.
+  // Adds one event, a JSON object without a trailing comma. Events are buffered.
   // Errors  GUF_E_IO <= the file cannot be written; it then ends with the last complete buffer
   guf_status add(const char *event, size_t length, guf_error *error);
   // Writes the buffered events.

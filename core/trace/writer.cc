@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread blocks all signals except those that its own instructions raise. SIGXFSZ at the file
-// size limit therefore does not end the process.
+// The thread blocks all signals except those that its own instructions raise. At the file size
+// limit, SIGXFSZ therefore does not end the process.
 #include "core/trace/writer.h"
 
 #include <cerrno>
@@ -13,10 +13,11 @@
 namespace gufunc::trace {
 namespace {
 
-constexpr long kPause = 50'000'000;  // ns
+constexpr long kPause = 50'000'000;  // in nanoseconds
 constexpr uint64_t kPatience = 3'000'000'000;
 
-// Starts a thread with blocked signals; a new thread inherits the signal mask of its creator.
+// Starts a thread with blocked signals. The mask is set before the thread is created, because a new
+// thread inherits the mask of its creator.
 bool start_quietly(pthread_t *thread, void *(*entry)(void *), void *argument) {
   sigset_t all, before;
   sigfillset(&all);
@@ -61,11 +62,11 @@ guf_status Writer::drain(guf_error *error) {
     reported_dropped_ = dropped;
     GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
   }
-  GUF_TRY(tell_left_out(error));
+  GUF_TRY(write_left_out(error));
   return file_.write_out(error);
 }
 
-guf_status Writer::tell_left_out(guf_error *error) {
+guf_status Writer::write_left_out(guf_error *error) {
   const uint64_t all = left_out();
   if (all == reported_left_out_of_all_) return GUF_OK;
   reported_left_out_of_all_ = all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that writes the records to the file, every 50 ms and on request.
+// The thread that writes records to the file, every 50 ms and on request.
 #ifndef GUFUNC_CORE_TRACE_WRITER_H
 #define GUFUNC_CORE_TRACE_WRITER_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::trace {
 
-// Created once and never destroyed, because any thread may still be adding a record.
+// Created once and never destroyed, because another thread may still be adding a record.
 class Writer {
  public:
   explicit Writer(uint32_t process) : events_(file_, process) {}
@@ -25,16 +25,16 @@ class Writer {
   guf_status start(const char *path, guf_error *error);
 
   void put(const Record &record);
-  // Makes the thread collect records from the plugins and write immediately. Does not wait.
+  // Makes the thread collect records from plugins and write them at once. Does not wait for it.
   void hurry();
-  // Waits for at most a few seconds until all records are in the file and the thread has ended.
+  // Waits for at most a few seconds until all records are written and the thread has ended.
   void stop();
 
  private:
   static void *thread_entry(void *self);
   void run();
   guf_status drain(guf_error *error);
-  guf_status tell_left_out(guf_error *error);
+  guf_status write_left_out(guf_error *error);
 
   Queue queue_;
   TraceFile file_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a call, cheapest first.
+// The checks of a call. The cheapest checks are first.
 #include "core/validate/validate_call.h"
 
 #include "core/array/overlap.h"
@@ -21,7 +21,7 @@ bool fits(int32_t value, int32_t last) {
                     ufunc.name.c_str(), expected, what, what, expected, found);
 }
 
-// Returns the number of operands that may have a separate output, in a signature without outputs.
+// Returns the number of operands that may have a separate output, for a signature without outputs.
 int32_t count_written_inputs(const op::Signature &signature) {
   int32_t count = 0;
   for (int32_t i = 0; i < signature.nin; ++i) count += signature.writes(i) ? 1 : 0;
@@ -46,7 +46,7 @@ guf_status check_counts(const op::Ufunc &ufunc, const guf_call_args &args, guf_e
   return GUF_OK;
 }
 
-// Whether the count is in range and a list with entries is not NULL.
+// Returns whether the count is in range, and the list is not NULL unless the count is 0.
 bool well_formed(int32_t count, const void *list, int32_t most) {
   return fits(count, most) && (count == 0 || list != nullptr);
 }
@@ -63,9 +63,9 @@ bool well_formed(int32_t count, const void *list, int32_t most) {
 
 // PERF. Checks the axes of a tensor in one pass: no extent is negative, the size does not overflow
 // (even if another extent is 0), and no element is outside the lower half of the address space. No
-// system maps more than that half, and differences of addresses then fit in int64. Writes
-// C-contiguous strides to `stride_buffer` if the tensor has none. Returns false on any violation,
-// and the caller determines which one.
+// system maps the upper half, and differences of addresses in the lower half fit in int64. Writes
+// C-contiguous strides to `stride_buffer` if the tensor has no strides. Returns false on any
+// violation; the caller then determines which check failed.
 bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) {
   int64_t nbytes = dtype::itemsize(tensor.dtype);
   int64_t low = 0;
@@ -97,8 +97,8 @@ bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) 
   return !wrong && address >= 0 && base::checked_add(address, high, &end) && address + low >= 0;
 }
 
-// Whether the layout is a common one whose elements evidently do not share memory. False means
-// unknown.
+// Returns whether the layout is of a common kind whose elements evidently do not share memory. If
+// it returns false, they may or may not share memory.
 bool is_plainly_apart(const array::Layout &layout) {
   int64_t reach = dtype::itemsize(layout.dtype);
   for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {
@@ -117,24 +117,28 @@ bool is_plainly_apart(const array::Layout &layout) {
                     static_cast<long long>(found));
 }
 
-guf_status check_fp_flags(const guf_call_args &args, guf_error *error) {
-  constexpr uint32_t kEvents =
+guf_status check_options(const guf_call_options &options, guf_error *error) {
+  constexpr uint32_t kFlags =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
-  if ((args.fp_report & ~kEvents) != 0) return fail_value("fp_report", args.fp_report, error);
-  if ((args.fp_fail & ~kEvents) != 0) return fail_value("fp_fail", args.fp_fail, error);
-  if (args.fp_report == 0 || args.fp_flags != nullptr) return GUF_OK;
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->fp_flags is NULL");
+  if ((options.fp_report & ~kFlags) != 0)
+    return fail_value("options.fp_report", options.fp_report, error);
+  if ((options.fp_fail & ~kFlags) != 0)
+    return fail_value("options.fp_fail", options.fp_fail, error);
+  if (options.reserved != 0) return fail_value("options.reserved", options.reserved, error);
+  if (options.fp_report == 0 || options.fp_flags != nullptr) return GUF_OK;
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->options.fp_flags is NULL");
 }
 
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
   GUF_TRY(check_counts(ufunc, args, error));
   if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
     return fail_value("flags", args.flags, error);
-  GUF_TRY(check_fp_flags(args, error));
+  GUF_TRY(check_options(args.options, error));
   if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
   if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
     return fail_value("host_policy", args.host_policy, error);
+  if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
   if (!well_formed(args.nsignature, args.signature, GUF_MAX_OPERANDS)) {
     return fail_list("signature", args.nsignature, GUF_MAX_OPERANDS, error);
   }

@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
   const guf_tensor tensor = {sizeof tensor, GUF_F64, 2, 0, (uint64_t)values, shape, NULL, NULL};
   const guf_operand input = {.kind = GUF_OPERAND_TENSOR, .tensor = &tensor};
   guf_operand output = {.kind = GUF_OPERAND_NONE};
-  guf_call_args args = {.struct_size = sizeof args, .ninputs = 1, .noutputs = 1, .device = device};
+  guf_call_args args = {
+      .struct_size = sizeof args, .ninputs = 1, .noutputs = 1, .options.device = device};
   args.inputs = &input, args.outputs = &output;
   if (status == GUF_OK) status = guf_call(ufunc, &args, &error);
   array = output.array;

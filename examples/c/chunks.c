@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
   options.progress = show, options.user = &quarters;
   guf_ufunc add = NULL;
   int64_t done = 0;
-  guf_status status = guf_device_get(NULL, argc > 1 ? argv[1] : "cpu", &args.device, &error);
+  guf_status status =
+      guf_device_get(NULL, argc > 1 ? argv[1] : "cpu", &args.options.device, &error);
   if (status == GUF_OK) status = guf_ufunc_find(NULL, "add", &add, &error);
   if (status == GUF_OK) status = guf_call_chunked(add, &args, &options, &done, &error);
   if (status != GUF_OK) fprintf(stderr, "%s: %s\n", guf_status_name(status), error.message);

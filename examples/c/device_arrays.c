@@ -20,7 +20,7 @@ static int apply(const char *name, int ninputs, const guf_array *inputs, guf_arr
     operands[i].array = i < ninputs ? inputs[i] : output;
   }
   guf_call_args args = {.struct_size = sizeof args, .ninputs = ninputs, .noutputs = 1};
-  args.inputs = operands, args.outputs = operands + ninputs, args.stream = stream;
+  args.inputs = operands, args.outputs = operands + ninputs, args.options.stream = stream;
   guf_ufunc ufunc = NULL;
   if (failed(guf_ufunc_find(NULL, name, &ufunc, &error))) return 1;
   const int bad = failed(guf_call(ufunc, &args, &error));

@@ -42,14 +42,14 @@ inline Array call(const char *name, std::initializer_list<Operand> inputs, guf_c
 inline guf_call_args on(guf_device device) {
   guf_call_args args = {};
   args.struct_size = sizeof args;
-  args.device = device;
+  args.options.device = device;
   return args;
 }
 
 inline guf_call_args on(guf_stream stream) {
   guf_call_args args = {};
   args.struct_size = sizeof args;
-  args.stream = stream;
+  args.options.stream = stream;
   return args;
 }
 

@@ -79,7 +79,7 @@ void launch(const gufunc::Ufunc &ufunc, const Array *arrays, const Stream &strea
   args.struct_size = sizeof args;
   args.ninputs = 3, args.noutputs = 1;
   args.inputs = operands, args.outputs = operands + 3;
-  args.stream = stream.get();
+  args.options.stream = stream.get();
   check(guf_call, ufunc.get(), &args);
 }
 

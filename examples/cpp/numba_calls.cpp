@@ -89,7 +89,7 @@ void reduce(guf_device device) {
   guf_operand sums = {};
   guf_reduce_args args = {};
   args.struct_size = sizeof args;
-  args.device = device;
+  args.options.device = device;
   args.input = &input, args.output = &sums;
   args.axis = &axis, args.naxis = 1;
   check(guf_reduce, Ufunc("add").get(), &args);

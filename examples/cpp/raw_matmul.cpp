@@ -69,7 +69,7 @@ static void compare(guf_module module, guf_device device, guf_stream stream, int
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = 2, args.noutputs = 1, args.inputs = inputs, args.outputs = &output;
-  args.stream = stream;
+  args.options.stream = stream;
   guf_ufunc matmul = nullptr;
   check(guf_ufunc_find(nullptr, "matmul", &matmul, &error));
   check(guf_call(matmul, &args, &error));

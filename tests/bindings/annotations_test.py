@@ -18,7 +18,7 @@ ABIGEN = runpy.run_path(str(ROOT / 'tools/abigen/__main__.py'), run_name='abigen
 import roles  # noqa: E402
 
 TEXT = ABIGEN['INTERFACE'].read_text()
-# The text to change, its replacement, and the expected message.
+# Each fault is the text to change, its replacement, and the expected message.
 FAULTS = [
     ('"abi:counted", "1") guf_array;', '"abi:couted", "1") guf_array;',
      'abi:couted of guf_array: there is no such annotation'),
@@ -56,7 +56,7 @@ FAULTS = [
 
 
 def read(text):
-    """Returns the errors in an interface file of this text, and its declarations."""
+    """Returns the errors in an interface file with this text, and its declarations."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, 'gufunc.i')
         path.write_text(text)
@@ -73,8 +73,8 @@ class Annotations(unittest.TestCase):
                 self.assertTrue([line for line in found if message in line], found)
 
     def test_each_is_written(self):
-        """Without all annotations of one kind the generators would write something else if abigen
-        did not reject it."""
+        """If all annotations of one kind are removed, the roles of at least 12 functions change, so
+        the generated code would change."""
         found, declared = read(TEXT)
         self.assertEqual(found, [])
         report = {one.name: roles.of(one, declared) for one in declared.functions}

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the call benchmark of each language with its limit: the permitted cost of a one-element call
-above the C call in the same run. Needs a quiet machine; ctest only checks that the benchmarks run.
+"""Runs the call benchmark of each language with its limit: the permitted cost of a one-element
+call, in addition to the C call in the same run. The result is meaningful only on a machine without
+other load; ctest only checks that the benchmarks run.
 
-Exits with 1 if a language exceeds its limit. A language without a toolchain is reported by name."""
+The exit status is 1 if a language exceeds its limit. A language without a toolchain is named in the
+output."""
 
 import argparse
 import os

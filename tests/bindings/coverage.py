@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table "C function x language": which function of the C API the safe layer of each language
-uses. Reads the handwritten sources of the bindings. A function that a language does not use must be
-listed in bindings/gufunc.i as abi:raw_only, or as abi:raw_only_<language> for that language only,
-with the reason.
+"""Writes the table "C function x language": the functions of the C API that the safe layer of each
+language uses. Reads the handwritten sources of the bindings. A function that no language uses must
+be listed in bindings/gufunc.i as abi:raw_only, with the reason; one that a single language does not
+use, as abi:raw_only_<language>.
 
     coverage.py [--write] [--allow-missing] [--root FOLDER]
 
-Without --write the table in docs/bindings.md is compared. With --allow-missing a language without
-sources is accepted, and its column says so."""
+Without --write the table is compared with docs/bindings.md. With --allow-missing a language may
+have no sources, and its column contains a note."""
 
 import argparse
 import pathlib
@@ -19,12 +19,12 @@ PAGE, INTERFACE = 'docs/bindings.md', 'bindings/gufunc.i'
 BEGIN, END = '<!-- coverage: begin -->', '<!-- coverage: end -->'
 FEATURE = re.compile(r'%feature\("abi:raw_only(?:_(\w+))?",\s*"([^"]+)"\)\s*(\w+);')
 DECLARED = re.compile(r'^GUF_API\s[^;(]*?\b(guf_\w+)\(', re.MULTILINE)
-# Function names in comments and strings do not count.
+# Function names in comments and strings are not counted.
 STRING = r'"(?:\\.|[^"\\])*"'
 LIKE_C = rf"//[^\n]*|/\*.*?\*/|r#+\".*?\"#+|{STRING}|'(?:\\.|[^'\\\n])'|`[^`]*`"
 LIKE_PYTHON = rf'""".*?"""|{STRING}|#[^\n]*'
 NO_CODE = {True: re.compile(LIKE_C, re.DOTALL), False: re.compile(LIKE_PYTHON, re.DOTALL)}
-# A function that is called, passed on, or made a pointer.
+# Matches a function that is called, passed as an argument, or converted to a pointer.
 USED = re.compile(r'\b\w+\b(?=\s*(?:[(,)>};]|\bas\b|$))', re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def code_of(path):
 
 
 def camel(name):
-    """Returns the name of guf_array_alloc in Go's generated layer: cArrayAlloc."""
+    """Returns the name of a C function in Go's generated layer: cArrayAlloc for guf_array_alloc."""
     return 'c' + ''.join(word.capitalize() for word in name.split('_')[1:])
 
 
@@ -41,10 +41,11 @@ class Language:
     def __init__(self, title, key, globs, generated=(), spelling=None, ignores=None):
         self.title, self.key, self.globs = title, key, globs
         self.generated, self.spelling = generated, spelling
-        self.ignores = ignores  # the file that lists what SWIG omits from the raw layer
+        self.ignores = ignores  # path of the file that lists what SWIG omits from the raw layer
 
     def words(self, root):
-        """Returns every word that the safe layer uses as a function, or None if there is no source.
+        """Returns every word that the safe layer uses as a function, or None if there are no
+        sources.
         """
         files = sorted({path for pattern in self.globs for path in root.glob(pattern)})
         files = [path for path in files if path.name not in self.generated]
@@ -53,7 +54,7 @@ class Language:
         return {word for path in files for word in USED.findall(code_of(path))}
 
     def left_out(self, root):
-        """Returns a pattern for the functions that the raw layer lacks."""
+        """Returns a pattern that matches the functions that are missing in the raw layer."""
         text = (root / self.ignores).read_text() if self.ignores else ''
         names = re.findall(r'%ignore (guf_\w+);', text)
         patterns = re.findall(r'%rename\("\$ignore", regexmatch\$name="([^"]+)"\)', text)
@@ -88,7 +89,7 @@ LANGUAGES = [
 
 
 def functions(root):
-    """Returns every function that gufunc/gufunc.h declares, in its order."""
+    """Returns every function that gufunc/gufunc.h declares, in the order of the headers."""
     include = root / 'abi/include/gufunc'
     headers = re.findall(r'#include "(\w+\.h)"', (include / 'gufunc.h').read_text())
     texts = [(include / header).read_text() for header in headers]
@@ -96,14 +97,14 @@ def functions(root):
 
 
 def exceptions(root):
-    """Returns a map from (language or '', function) to the reason."""
+    """Returns a dict from (language or '', function) to the reason why the function is not used."""
     text = (root / INTERFACE).read_text()
     return {(language or '', name): why for language, why, name in FEATURE.findall(text)}
 
 
 def table(root):
-    """Returns the lines of the table, the functions that are neither used nor excepted, and the
-    missing languages."""
+    """Returns the lines of the table, the functions that are neither used nor listed as exceptions,
+    and the missing languages."""
     names, excepted = functions(root), exceptions(root)
     words = {language: language.words(root) for language in LANGUAGES}
     left_out = {language: language.left_out(root) for language in LANGUAGES}

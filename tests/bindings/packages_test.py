@@ -27,8 +27,8 @@ class Packages(unittest.TestCase):
                 self.assertEqual((BINDINGS / package / 'LICENSE').read_bytes(), text)
 
     def test_the_go_module_has_a_path_that_can_be_fetched(self):
-        # Go resolves an import path only if its first element contains a dot; others belong to its
-        # standard library.
+        # Go downloads a package only if the first element of its import path contains a dot. All
+        # other paths belong to Go's standard library.
         self.assertRegex(go_module(), r'^[a-z0-9-]+(\.[a-z0-9-]+)+/')
         self.assertTrue(go_module().endswith('/gufunc'))
 

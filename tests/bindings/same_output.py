@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program and compares what it prints: same_output.py EXPECTED COMMAND..."""
+"""Runs a program and compares its output with a file: same_output.py EXPECTED COMMAND..."""
 
 import difflib
 import pathlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares abigen's Rust declarations with bindgen's for the same headers, and both with the list
-of exported symbols: two parsers and the linker must agree. Structures are compared by size,
-alignment and offsets of fields, constants by value.
+"""Compares abigen's Rust declarations with bindgen's declarations of the same headers, and both
+with the list of exported symbols. The two parsers and the linker must agree. Structures are
+compared by size, alignment and field offsets, constants by value.
 
     signatures_test.py [--bindgen bindgen]"""
 
@@ -13,13 +13,13 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Constants that bindgen cannot read: macros with casts, and limits of kernels.
+# bindgen cannot read these constants: macros with casts, and limits of kernels.
 NOT_READ = {'GUF_ALL_AXES', 'GUF_NAT', 'GUF_LEAF_SIZE', 'GUF_SCAN_TILE'}
 FUNCTION = re.compile(r'pub fn (guf_\w+)\s*\((.*?)\)\s*(?:->\s*([^;{]+?))?\s*;')
 
 
 def signatures(text):
-    """Returns {function: (types of parameters, result)}; names of parameters are not compared."""
+    """Returns {function: (types of parameters, result)}. Names of parameters are not compared."""
     found = {}
     linked = re.sub(r'\s+', ' ', re.sub(r'///.*', '', text)).replace('::std::os::raw::', '')
     linked = re.sub(r'\bsize_t\b', 'usize', linked)
@@ -31,14 +31,14 @@ def signatures(text):
 
 
 def layouts(text):
-    """Returns {property: number} of structures, from assertions such as `offset_of!(guf_x, y) == 4`
-    in abigen's output."""
+    """Returns {property: number} of structures from abigen's output, from assertions such as
+    `offset_of!(guf_x, y) == 4`."""
     found = re.findall(r'assert!\((\w+)!?(?:::<|\()([\w, #]+)>?\(?\)+ == (\d+)\)', text)
     return {(kind, re.sub(r'r#|\s', '', what)): int(number) for kind, what, number in found}
 
 
 def layouts_by_bindgen(text):
-    """Returns the same from bindgen's tests."""
+    """Returns {property: number} of structures from bindgen's tests."""
     found = re.findall(r'mem::(\w+)::<(guf_\w+)>\(\),\s*(\d+)usize', text)
     fields = re.findall(r'(\d+)usize,\s*concat!\(\s*"Offset of field: ",\s*stringify!\((\w+)\),'
                         r'\s*"::",\s*stringify!\((\w+)\)', text)

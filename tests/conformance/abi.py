@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of libgufunc's C ABI that the oracle needs, through ctypes, over NumPy's memory."""
+"""The part of libgufunc's C ABI that the oracle needs, through ctypes and with NumPy's memory."""
 
 import collections
 import ctypes as ct
@@ -14,7 +14,7 @@ UNITS = ['generic', 'Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', '
 
 
 class Codes(dict):
-    """Maps letters to dtypes. Datetime types ('M8[25s]') are computed."""
+    """Maps dtype letters to numbers. The numbers of datetime types ('M8[25s]') are computed."""
 
     def __missing__(self, letter):
         unit, multiple = np.datetime_data(np.dtype(letter))
@@ -51,7 +51,7 @@ LETTERS = Letters({code: letter for letter, code in DTYPES.items()})
 
 
 def letter_of(dtype):
-    """Returns the spelling of a NumPy dtype in cases and in the tables here."""
+    """Returns the name that cases and the tables in this file use for a NumPy dtype."""
     if dtype.kind in 'mM':
         return dtype.str[1:]
     return {'l': 'q', 'L': 'Q'}.get(dtype.char, dtype.char)
@@ -102,6 +102,18 @@ class Dim(ct.Structure):
     _fields_ = [('name', ct.c_char_p), ('size', ct.c_int64)]
 
 
+class CallOptions(ct.Structure):
+    _fields_ = [
+        ('stream', ct.c_void_p),
+        ('device', ct.c_void_p),
+        ('fp_flags', ct.POINTER(ct.c_uint32)),
+        ('fp_report', ct.c_uint32),
+        ('fp_fail', ct.c_uint32),
+        ('threads', ct.c_uint32),
+        ('reserved', ct.c_uint32),
+    ]
+
+
 class CallArgs(ct.Structure):
     _fields_ = [
         ('struct_size', ct.c_uint32),
@@ -111,8 +123,7 @@ class CallArgs(ct.Structure):
         ('inputs', ct.POINTER(Operand)),
         ('outputs', ct.POINTER(Operand)),
         ('where', ct.POINTER(Operand)),
-        ('stream', ct.c_void_p),
-        ('device', ct.c_void_p),
+        ('options', CallOptions),
         ('casting', ct.c_int32),
         ('order', ct.c_int32),
         ('dtype', ct.c_uint32),
@@ -124,10 +135,7 @@ class CallArgs(ct.Structure):
         ('naxes', ct.c_int32),
         ('ndims', ct.c_int32),
         ('host_policy', ct.c_int32),
-        ('threads', ct.c_uint32),
-        ('fp_flags', ct.POINTER(ct.c_uint32)),
-        ('fp_report', ct.c_uint32),
-        ('fp_fail', ct.c_uint32),
+        ('reserved', ct.c_uint32),
     ]
 
 
@@ -190,8 +198,8 @@ class Library:
         self.refused = 0
         self.explanation = ''
         self.device, self.spec = None, ''
-        self.caller, self.control = None, None  # control word of the caller: one of caller.CONTROLS
-        self.skipped = collections.Counter()  # counts of documented errors of the device
+        self.caller, self.control = None, None  # caller's control word, a key of caller.CONTROLS
+        self.skipped = collections.Counter()  # numbers of documented errors of the device
 
     def check(self, status):
         if status != 0:
@@ -199,7 +207,7 @@ class Library:
             raise GufuncError(status, self.error.message.decode())
 
     def use_caller(self, path):
-        """Enables control words for calls, and failing loops."""
+        """Loads the library that sets control words for calls and has failing loops."""
         self.caller = caller.Caller(path)
         self.caller.add_functions(self)
 
@@ -213,7 +221,7 @@ class Library:
         return self.caller.end_failure()
 
     def invoke(self, function, name, args):
-        """Returns the status of guf_call or of a method under the caller's control word."""
+        """Calls guf_call or a method under the caller's control word, and returns the status."""
         arguments = (self.find(name), ct.byref(args), ct.byref(self.error))
         if self.control is None:
             return function(*arguments)
@@ -222,25 +230,26 @@ class Library:
     def watch(self, args, report, fail=0):
         """Makes calls store the floating-point flags of `report` in `fp_flags`."""
         self.fp_flags = ct.c_uint32()
-        args.fp_report, args.fp_fail = report, fail
+        args.options.fp_report, args.options.fp_fail = report, fail
         if report:
-            args.fp_flags = ct.pointer(self.fp_flags)
+            args.options.fp_flags = ct.pointer(self.fp_flags)
 
     def use_device(self, spec):
-        """Runs everything on a device; NumPy's memory is copied there and back."""
+        """Runs all later calls on a device. NumPy's memory is copied to the device and back."""
         device = ct.c_void_p()
         error = ct.byref(self.error)
         self.check(self.lib.guf_device_get(None, spec.encode(), ct.byref(device), error))
         self.device, self.spec = device, spec
 
     def target(self):
-        """Returns the target by which the device selects images, such as 'gfx1100'."""
+        """Returns the device's target, such as 'gfx1100', which selects the images."""
         info = DeviceInfo(ct.sizeof(DeviceInfo))
         self.check(self.lib.guf_device_get_info(self.device, ct.byref(info), ct.byref(self.error)))
         return info.target.decode()
 
     def skips(self, error, name, texts):
-        """Returns whether a device rejects the call with a documented error, and counts it by name.
+        """Returns whether the device rejected the call with a documented error. Counts the error by
+        its name.
         """
         if not self.device or error.status not in texts:
             return False
@@ -254,7 +263,7 @@ class Library:
             print(f'refused by the device, as documented: {times} {name}')
 
     def load_module(self, path):
-        """Opens a module of kernels; its functions are found by name."""
+        """Loads a module of kernels. Its functions can then be found by name."""
         module = ct.c_void_p()
         self.check(
             self.lib.guf_module_load(None, path.encode(), 0, ct.byref(module), ct.byref(self.error))
@@ -272,8 +281,8 @@ class Library:
 
     @staticmethod
     def operand(value, keep):
-        """Makes an operand over NumPy's memory, or a scalar: int, float and complex are weak; NumPy
-        scalars are not."""
+        """Returns an operand in NumPy's memory, or a scalar. int, float and complex are weak;
+        NumPy's scalars are not."""
         operand = Operand()
         if value is None:
             return operand
@@ -348,7 +357,8 @@ class Library:
         if signature is not None:
             types = [DTYPES[letter] if letter else 0 for letter in signature]
             args.signature, args.nsignature = (ct.c_uint32 * len(types))(*types), len(types)
-        args.flags, args.threads, args.device = int(keepdims), threads, self.device
+        args.flags = int(keepdims)
+        args.options.threads, args.options.device = threads, self.device
         self.watch(args, report, fail)
         if where is not None:
             mask = self.operand(where, keep)
@@ -360,7 +370,7 @@ class Library:
             args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
         self.explanation = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
-        if self.device:  # calls on scalars only are not complete on return
+        if self.device:  # a call with scalars only may still be queued
             wait = self.lib.guf_device_synchronize
             self.check(wait(self.device, ct.c_uint64(2**64 - 1), ct.byref(self.error)))
         return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]
@@ -381,7 +391,7 @@ class Library:
         shape, strides = tuple(info.shape[: info.ndim]), tuple(info.strides[: info.ndim])
         dtype = np.dtype(np.uint16 if letter == 'E' else letter)
         if self.device and not shape:
-            # A call on scalars only allocated the array on the device.
+            # A call with scalars only allocated the array on the device.
             view = np.empty(shape, dtype)
             address = view.__array_interface__['data'][0]
             copy = self.lib.guf_array_copy_to_host

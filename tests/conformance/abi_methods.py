@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five methods of a ufunc through the C ABI and ctypes."""
+"""Calls the five methods of a ufunc through the C ABI with ctypes."""
 
 import ctypes as ct
 
@@ -8,7 +8,7 @@ import abi
 ALL_AXES = -1
 KIND_ARRAY, GUF_E_INDEX, GUF_E_VALUE, GUF_E_LOOP = 1, 400, 304, 1201
 GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE = 800, 801
-ABSENT = object()  # marks an omitted keyword where None is a value
+ABSENT = object()  # marks an omitted keyword, because None can be a value
 
 
 class ReduceArgs(ct.Structure):
@@ -20,18 +20,12 @@ class ReduceArgs(ct.Structure):
         ('axis', ct.POINTER(ct.c_int64)),
         ('initial', ct.POINTER(abi.Operand)),
         ('where', ct.POINTER(abi.Operand)),
-        ('stream', ct.c_void_p),
-        ('device', ct.c_void_p),
+        ('options', abi.CallOptions),
         ('naxis', ct.c_int32),
         ('order', ct.c_int32),
         ('dtype', ct.c_uint32),
-        ('threads', ct.c_uint32),
-        ('outputs', ct.POINTER(abi.Operand)),
         ('noutputs', ct.c_int32),
-        ('reserved', ct.c_uint32),
-        ('fp_flags', ct.POINTER(ct.c_uint32)),
-        ('fp_report', ct.c_uint32),
-        ('fp_fail', ct.c_uint32),
+        ('outputs', ct.POINTER(abi.Operand)),
     ]
 
 
@@ -42,16 +36,10 @@ class AccumulateArgs(ct.Structure):
         ('input', ct.POINTER(abi.Operand)),
         ('indices', ct.POINTER(abi.Operand)),
         ('output', ct.POINTER(abi.Operand)),
-        ('stream', ct.c_void_p),
-        ('device', ct.c_void_p),
+        ('options', abi.CallOptions),
         ('axis', ct.c_int64),
         ('dtype', ct.c_uint32),
         ('order', ct.c_int32),
-        ('threads', ct.c_uint32),
-        ('reserved', ct.c_uint32),
-        ('fp_flags', ct.POINTER(ct.c_uint32)),
-        ('fp_report', ct.c_uint32),
-        ('fp_fail', ct.c_uint32),
     ]
 
 
@@ -62,13 +50,9 @@ class AtArgs(ct.Structure):
         ('array', ct.POINTER(abi.Operand)),
         ('indices', ct.POINTER(abi.Operand)),
         ('operand', ct.POINTER(abi.Operand)),
-        ('stream', ct.c_void_p),
-        ('device', ct.c_void_p),
+        ('options', abi.CallOptions),
         ('nindices', ct.c_int32),
-        ('threads', ct.c_uint32),
-        ('fp_flags', ct.POINTER(ct.c_uint32)),
-        ('fp_report', ct.c_uint32),
-        ('fp_fail', ct.c_uint32),
+        ('reserved', ct.c_uint32),
     ]
 
 
@@ -86,8 +70,8 @@ class Resolution(ct.Structure):
 
 
 class Library(abi.Library):
-    """The library with its methods. Each method returns (letter, array, strides) of `out`, or of a
-    copy if the library allocated the result."""
+    """Adds the methods to abi.Library. Each method returns (letter, array, strides) of `out`, or of
+    a copy of the result if the library allocated it."""
 
     def __init__(self, path):
         super().__init__(path)
@@ -98,15 +82,15 @@ class Library(abi.Library):
             question.argtypes = [ct.c_void_p, ct.c_void_p, ct.POINTER(Resolution), error]
 
     def run(self, method, name, args, report=0):
-        args.struct_size, args.device = ct.sizeof(args), self.device
+        args.struct_size, args.options.device = ct.sizeof(args), self.device
         self.watch(args, report)
         function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
         answer = Resolution(struct_size=ct.sizeof(Resolution))
         question = getattr(self.lib, f'guf_resolve_{method}')
         requested = question(handle, ct.byref(args), ct.byref(answer), None)
         status = self.invoke(function, name, args)
-        # guf_resolve_* reads no index, element or device image and runs no loop, so it cannot
-        # return these.
+        # guf_resolve_* cannot return these statuses, because it reads no index, element or device
+        # image and runs no loop.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
@@ -117,7 +101,7 @@ class Library(abi.Library):
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
 
     def compare(self, method, answer, output):
-        """Compares the resolved description of an allocated result with the result."""
+        """Compares an allocated result with the description that guf_resolve_* returned."""
         if output[0].kind != KIND_ARRAY:
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))
@@ -157,7 +141,7 @@ class Library(abi.Library):
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         args.dtype = abi.DTYPES[dtype] if dtype else 0
-        args.flags, args.threads = int(bool(keepdims)), threads
+        args.flags, args.options.threads = int(bool(keepdims)), threads
         self.run('reduce', name, args, report)
         return self.answer(output, out)
 
@@ -169,7 +153,8 @@ class Library(abi.Library):
         args.input, args.output = ct.pointer(given), ct.pointer(output)
         if indices is not None:
             args.indices = ct.pointer(self.operand(indices, keep))
-        args.axis, args.dtype, args.threads = axis, abi.DTYPES[dtype] if dtype else 0, threads
+        args.axis, args.dtype = axis, abi.DTYPES[dtype] if dtype else 0
+        args.options.threads = threads
         self.run('accumulate' if indices is None else 'reduceat', name, args, report)
         return self.answer(output, out)
 
@@ -189,7 +174,7 @@ class Library(abi.Library):
         args.ninputs, args.inputs = len(inputs), ins
         args.noutputs, args.outputs = len(outputs), outs
         args.dtype, args.order = abi.DTYPES[dtype] if dtype else 0, abi.ORDER[order]
-        args.threads = threads
+        args.options.threads = threads
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
         self.run('outer', name, args, report)
@@ -200,7 +185,7 @@ class Library(abi.Library):
         args.array = ct.pointer(self.operand(array, keep))
         several = [self.operand(index, keep) for index in indices]
         args.indices = (abi.Operand * max(len(several), 1))(*several)
-        args.nindices, args.threads = len(several), threads
+        args.nindices, args.options.threads = len(several), threads
         if operand is not None:
             args.operand = ct.pointer(self.operand(operand, keep))
         self.run('at', name, args, report)

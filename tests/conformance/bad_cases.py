@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls and methods with one argument that NumPy should reject: axes, indices, a mask, an initial
-value, dtypes. Most of the generated arguments are invalid; NumPy decides which."""
+"""Draws calls and methods with one argument that NumPy should reject: an axis, indices, a mask, an
+initial value, or a dtype. Most of the arguments are invalid; NumPy decides which."""
 
 import cases
 import keyword_cases
@@ -43,9 +43,9 @@ def bad_axes(rng):
     one = rng.choice([ndim, ndim + 1, -ndim - 1, -ndim - 2, *FAR[: 1 if method == 'reduce' else 4]])
     if method != 'reduce' or rng.random() < 0.4:
         case['axis'] = one
-    elif not ndim:  # NumPy distinguishes an axis from a list of one axis
+    elif not ndim:  # NumPy treats an axis and a list of one axis differently
         case['axis'] = rng.choice([1, -2])
-    elif rng.random() < 0.6:  # the same axis twice, by one number or by two
+    elif rng.random() < 0.6:  # the same axis twice, written with the same or with two numbers
         axis = rng.randrange(ndim)
         case['axis'] = [axis, rng.choice([axis, axis - ndim])]
     else:
@@ -54,7 +54,7 @@ def bad_axes(rng):
 
 
 def bad_core_axes(rng):
-    """axes=, axis=, keepdims= of matmul and vecdot."""
+    """Draws invalid axes=, axis= and keepdims= of matmul and vecdot."""
     name = rng.choice(cases.GUFUNCS)
     buffers = cases.Buffers(rng)
     inputs, output = cases.random_gufunc(rng, name, buffers, 'fd')
@@ -87,19 +87,19 @@ def bad_indices(rng):
     if not case['indices']:
         return case
     if case['method'] == 'at' and len(case['indices']) > len(case['output']['shape']):
-        return case  # one index array too many is always invalid
+        return case  # there is already one index array too many
     spec, far = rng.choice(case['indices']), rng.choice([50, 1000, -50, *FAR])
     draw = rng.random()
     if spec['values'] and draw < 0.6:
         spec['values'][rng.randrange(len(spec['values']))] = far
         spec['dtype'] = 'q'
-    elif draw < 0.75:  # not integers
+    elif draw < 0.75:  # indices that are not integers
         spec['values'] = [abs(value) for value in spec['values']]
         spec['dtype'] = rng.choice('fdFe')
     elif case['method'] == 'at':
         if draw < 0.9:
             case['indices'] += [dict(spec) for _ in range(len(case['output']['shape']))]
-        else:  # index arrays that do not broadcast
+        else:  # index arrays that cannot be broadcast
             case['indices'] = [method_cases.indexed(rng, [0] * n, [n], 'q') for n in (2, 3)]
     else:
         spec['shape'] = [1, len(spec['values'])]
@@ -123,10 +123,10 @@ def bad_mask(rng):
     buffers = cases.Buffers(rng)
     buffers.list = case['buffers']
     if draw < 0.4:
-        case['where'] = buffers.view(rng.choice('bBhiqfd'), shape)  # not a bool mask
+        case['where'] = buffers.view(rng.choice('bBhiqfd'), shape)  # a mask whose dtype is not bool
     elif 'method' in case and draw < 0.6:
         case['op'] = rng.choice(['maximum', 'minimum', 'fmax', 'subtract', 'divide'])
-        case['where'] = buffers.view('?', shape)  # no initial value for masked elements
+        case['where'] = buffers.view('?', shape)  # masked elements would need an initial value
     else:
         case['where'] = buffers.view('?', method_cases.spoilt(rng, [n + 2 for n in shape] or [3]))
     if case['output']:
@@ -143,7 +143,7 @@ def bad_initial(rng):
         case['initial'] = {'weak_float': rng.choice([float('nan'), float('inf'), -float('inf')])}
     elif draw < 0.8:
         case['initial'] = {'weak_int': rng.choice([2**63, 2**64 - 1, -(2**63) - 1, -(2**63)])}
-    else:  # no initial value and no elements
+    else:  # there are no elements and no initial value
         case['initial'] = 'none'
         case['axis'] = 0
         if case['inputs'][0].get('shape'):

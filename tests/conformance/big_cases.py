@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls and methods that are large enough for several threads, and results that are large enough
-for non-temporal stores. They are rare, because each takes as long as dozens or thousands of other
-cases."""
+"""Draws calls and methods that are large enough for several threads, and results that are large
+enough for non-temporal stores. The cases are rare, because each runs as long as dozens or thousands
+of other cases."""
 
 import cases
 import method_cases
@@ -44,8 +44,8 @@ def random_big_shape(rng):
 
 
 def random_big_case(rng, number):
-    """One case in four checks floating-point flags, and one in four is a method. Few are invalid,
-    so that threads really share work."""
+    """Draws a large case. One in four checks floating-point flags, and one in four is a method. Few
+    are invalid, so that most calls do use several threads."""
     if number % 4 == 0:
         case = random_big_method_case(rng)
     else:
@@ -53,7 +53,7 @@ def random_big_case(rng, number):
         dtypes = rng.choice('fdfdiqBH' if watched else ['?bhiqBHIQ', 'efd', 'FD', *'bhiqefdFD'])
         shape, names = random_big_shape(rng), ELEMENTWISE
         if rng.random() < 0.05:
-            shape, names = [rng.randint(1000, 4000)], cases.GUFUNCS  # core dimensions count as well
+            shape, names = [rng.randint(1000, 4000)], cases.GUFUNCS  # core dimensions add work
         case = cases.random_case(rng, dtypes=dtypes, shape=shape, names=names)
         case['casting'] = None
         for key in ('dtype', 'signature'):
@@ -68,7 +68,8 @@ def random_big_case(rng, number):
 
 
 def lay_across(case, shape):
-    """The first input is in Fortran order, the others are in C order."""
+    """Changes the layouts so that the first input is in Fortran order and all others are in C
+    order."""
     order = 'F'
     for view in case['inputs']:
         if len(shape) < 2 or view.get('shape') != shape:
@@ -85,8 +86,8 @@ def lay_across(case, shape):
 def random_big_method_case(rng):
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     name = rng.choice(FOLDED)
-    # Left folds use only functions whose bits NumPy reproduces, because the judge's own reduction
-    # takes a second.
+    # Left folds are drawn only for functions whose bits NumPy reproduces, because the judge's own
+    # reduction needs a second.
     dtypes = rng.choice('bhiqBHIQfd' if name == 'subtract' else '?bhiqBHIQefdFD')
     case = method_cases.maker(method)(rng, name, dtypes, shape=random_big_shape(rng))
     if name == 'subtract':
@@ -98,8 +99,8 @@ def random_big_method_case(rng):
 
 
 def random_streamed_case(rng):
-    """A contiguous result of slightly more than 64 MiB from inputs of the same dtype: full arrays,
-    or a row and a column."""
+    """Draws a call with a contiguous result of slightly more than 64 MiB. The inputs have the same
+    dtype, and are full arrays, or a row and a column."""
     dtype = rng.choice('ddqqQDfi')
     size = AROUND // {'f': 4, 'i': 4, 'D': 16}.get(dtype, 8) + rng.randint(1, 5000)
     buffers = cases.Buffers(rng)

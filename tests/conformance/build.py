@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a case in memory: buffers with values, views of them, and scalars."""
+"""Builds a case in memory: buffers with values, views of the buffers, and scalars."""
 
 import ctypes
 import mmap
@@ -29,17 +29,17 @@ SPECIAL = [
 
 
 def random_values(rng, dtype, n, values):
-    """Returns n elements. `small`: results stay in range; `mixed`: any magnitude; `special`:
-    special values. Floats also have `whole`, small integers without 0, and `powers`, powers of two,
-    whose sums and products are exact."""
+    """Returns n elements. With `small` results stay in range; `mixed` has any magnitude; `special`
+    has special values. For floats, `whole` has small integers without 0, and `powers` has powers of
+    two, so that sums and products are exact."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
     if kind in 'mM':
         steps = random_times(rng, n, values)
         if kind == 'M' and np.datetime_data(np.dtype(dtype))[0] in 'YM':
-            # Beyond this limit days overflow on the way to a result, and NumPy's wrapped values
-            # depend on its own steps.
+            # For dates beyond this limit an intermediate result overflows, and NumPy's wrapped
+            # values depend on its implementation.
             steps = np.where(np.abs(steps) < 2**38, steps, -(2**63))
         return steps.view(np.dtype(dtype))
     if kind in 'iu':
@@ -72,7 +72,8 @@ def random_values(rng, dtype, n, values):
 
 
 def random_times(rng, n, values):
-    """Returns numbers of time steps with some not-a-times. mixed: any magnitude."""
+    """Returns numbers of time steps, some of which are not-a-time. With `mixed` they have any
+    magnitude."""
     few = rng.integers(-9, 12, n)
     wide = rng.integers(-(2**62), 2**62, n) >> rng.integers(0, 62, n)
     corners = np.array([-(2**63), -(2**63) + 1, 2**63 - 1, 0, -1, 365, 719468])
@@ -96,8 +97,8 @@ def address_of(array):
 
 
 def numpy_letter(letter):
-    """Returns the letter of int64 in NumPy's own arrays: 'q' is a second, distinct type of the same
-    size."""
+    """Returns NumPy's letter for a dtype. NumPy's own arrays of int64 have 'l', because 'q' is
+    another type of the same size."""
     return {'q': 'l', 'Q': 'L'}.get(letter, letter)
 
 
@@ -115,7 +116,8 @@ def buffer_values(case, number):
 
 
 class LastValues:
-    """Caches the buffers of the last case, which is built for NumPy, the library and the judge."""
+    """Caches the buffers of the last case, because a case is built for NumPy, the library and the
+    judge."""
 
     def __init__(self):
         self.key, self.values = None, None
@@ -143,8 +145,8 @@ def guarded_block(nbytes):
 
 
 class Memory:
-    """The buffers of a case. Two Memory objects of one case contain equal bytes. The library's
-    buffers are guarded: they begin or end at an inaccessible page."""
+    """The buffers of a case. All Memory objects of a case contain equal bytes. The library's
+    buffers are guarded: each begins or ends at an inaccessible page."""
 
     def __init__(self, case, guarded=False):
         self.raw = []
@@ -169,8 +171,8 @@ class Memory:
         )
 
     def bytes(self):
-        """Returns the bytes of the buffers and the bytes around them. The latter are zero unless
-        they were overwritten."""
+        """Returns the bytes of the buffers and the bytes around them, which are zero unless a call
+        overwrote them."""
         found = []
         for block, start, values in self.raw:
             end = start + values.nbytes
@@ -209,9 +211,9 @@ def library_value(memory, spec, case):
 
 
 def apart(case, x, out):
-    """Returns an input or a mask that shares no memory with the output. NumPy documents its result
-    for overlapping operands but sometimes violates it: in 2.4.6 negative of every fourth int32 into
-    a strided output is wrong for any overlap."""
+    """Returns an input or a mask that shares no memory with the output. NumPy documents the result
+    for overlapping operands, but its result is sometimes wrong: NumPy 2.4.6 computes `negative` of
+    every fourth int32 into a strided output incorrectly for any overlap."""
     if out is None or not isinstance(x, np.ndarray):
         return x
     return x.copy() if case['op'] == 'negative' or np.may_share_memory(x, out) else x

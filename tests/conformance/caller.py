@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that calls the library, through the test library conformance_caller: its
-floating-point control words, and its failing host loops."""
+"""Calls the library through the test library conformance_caller, which sets floating-point control
+words and has failing host loops."""
 
 import ctypes as ct
 
 import abi
 
-# Name: MXCSR and x87 control word, as in tests/process_state/float_words.h.
+# Each value is the pair (MXCSR, x87 control word), as in tests/process_state/float_words.h.
 DEFAULT = (0x1F80, 0x37F)
 CONTROLS = {
     'flush to zero': (0x9F80, 0x37F),
@@ -19,7 +19,7 @@ CONTROLS = {
     'x87 of 24 bits': (0x1F80, 0x07F),
     'upward, flushed, trapping': (0xC040, 0x840),
 }
-KINDS = {'numpy': 1, 'status': 2, 'error': 3}  # guf_loop_kind
+KINDS = {'numpy': 1, 'status': 2, 'error': 3}  # values of guf_loop_kind
 HOW = {'returns': 0, 'throws': 1, 'throws an int': 2}
 ANY_THREAD, ANY_ORDER = 1, 6  # GUF_LOOP_ANY_THREAD; commutative and associative
 IDENTITY_ZERO = 2
@@ -60,7 +60,7 @@ class LoopDesc(ct.Structure):
 
 
 def failing_name(kind):
-    """Returns the name of the function whose only loop has this kind."""
+    """Returns the name of the failing function whose only loop has the given kind."""
     return f'failing_add_{kind}'
 
 
@@ -75,7 +75,7 @@ class Caller:
         ]
 
     def call(self, control, function, *arguments):
-        """Returns the status of a C API function that is called under a control word."""
+        """Calls a C API function under a control word and returns the status."""
         kept, pointer = ct.c_int32(), ct.cast(function, ct.c_void_p)
         status = self.lib.call_under_control(pointer, *arguments, *CONTROLS[control], kept)
         if not kept.value:
@@ -86,11 +86,11 @@ class Caller:
         self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['lasting']))
 
     def end_failure(self):
-        """Ends the failure and returns whether the chosen element failed."""
+        """Ends the failure. Returns whether the chosen element failed."""
         return bool(self.lib.end_failure())
 
     def add_functions(self, library):
-        """Registers the functions with failing loops; the library finds them by failing_name."""
+        """Registers the functions with failing loops under the names that failing_name returns."""
         for name, kind in KINDS.items():
             desc = UfuncDesc(ct.sizeof(UfuncDesc), 2, 1, IDENTITY_ZERO, ANY_ORDER)
             desc.name = failing_name(name).encode()

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls C API functions for the oracle under other floating-point control words. Python and NumPy
-// run under the default control words.
+// use the default control words.
 #include "tests/process_state/float_words.h"
 
 #define GUFUNC_TEST_API extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-// The common type of guf_call, guf_reduce and similar functions.
+// The type of guf_call, guf_reduce and similar functions.
 using Function = int32_t (*)(void *ufunc, void *args, void *error);
 
 }  // namespace
 
-// Calls `function` under the control words and returns its result. Sets `*kept` to 1 if the
-// function preserved them, otherwise to 0.
+// Calls `function` under the given control words and returns its result. Sets `*kept` to 1 if the
+// function preserved the control words, otherwise to 0.
 GUFUNC_TEST_API int32_t call_under_control(Function function, void *ufunc, void *args, void *error,
                                            uint32_t mxcsr, uint16_t x87, int32_t *kept) {
   const FloatWord word = {"drawn", mxcsr, x87};

@@ -1,38 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls as plain data: a case is a JSON object that fully describes one call."""
+"""Draws random calls as plain data. A case is a JSON object that describes one call completely."""
 
 import math
+import pathlib
+import sys
 
 import keyword_cases
 
-ELEMENTWISE = {
-    2: (
-        'add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin '
-        'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
-        'bitwise_and bitwise_or bitwise_xor power left_shift right_shift'
-    ).split(),
-    1: 'negative absolute square sqrt reciprocal sign logical_not invert exp log sin cos'.split(),
-}
-TRUTHS = (
-    'equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor '
-    'logical_not'
-).split()
-BITS = 'bitwise_and bitwise_or bitwise_xor invert left_shift right_shift'.split()
-GUFUNCS = ['matmul', 'vecdot']
-NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / 'tools'))
+
+import ops_table  # noqa: E402
+
+# The functions of the library that the oracle calls. Append new names. A function with a tilde may
+# round its result more than once, and is judged within an error bound (judge.py); the results of
+# all others on real numbers must be exact.
+LISTED = '''
+add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin equal
+not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and
+bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square sqrt reciprocal sign
+logical_not invert exp~ log~ sin~ cos~ matmul vecdot
+'''.split()
+ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
+LISTED = [name.rstrip('~') for name in LISTED]
+TABLE = ops_table.read()
+
+
+def unlisted(table, listed):
+    """Returns the functions of ops.def that are not listed. time_cases.py has those that accept
+    datetime types only."""
+    times = {name for name, f in table.functions.items() if not f.has_inputs(DTYPES)}
+    return [name for name in table.functions if name not in times and name not in listed]
+
+
+def named(fits):
+    return [name for name in LISTED if fits(TABLE.function(name))]
+
+
 DTYPES = '?bhiqBHIQefdFD'
-# Integers are cast for these functions.
-FLOATING = 'divide true_divide sqrt exp log sin cos'.split()
+if unlisted(TABLE, LISTED):
+    sys.exit(
+        f'cases.py: expected every function of ops.def in LISTED, got none of '
+        f'{unlisted(TABLE, LISTED)}'
+    )
+ELEMENTWISE = {
+    nin: named(lambda f, nin=nin: f.elementwise and f.nin == nin) for nin in (2, 1)
+}
+TRUTHS = [name for name in ELEMENTWISE[2] + ELEMENTWISE[1]
+          if TABLE.function(name).returns_only(ops_table.BOOL)]
+GUFUNCS = named(lambda f: not f.elementwise)
+NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
+# These cannot be called with bfloat16.
+WITHOUT_BFLOAT16 = named(lambda f: not f.has_inputs('E'))
+# Functions that cast integers to floating-point numbers.
+FLOATING = named(lambda f: not f.has_inputs(ops_table.BOOL + ops_table.INTEGERS))
 CASTINGS = [None, None, None, 'no', 'equiv', 'safe', 'same_kind', 'unsafe']
 
 
-# Optional kinds of random choices. The corpus has numbered cases, so it is drawn without them.
+# Optional kinds of choices. They are off for the corpus, so that the numbered cases of the corpus
+# stay the same.
 DRAWN = {'many axes': True}
 
 
+def keep_first(count):
+    """Restricts all draws to the first functions of LISTED, and returns the others."""
+    kept = set(LISTED[:count])
+    for names in (*ELEMENTWISE.values(), TRUTHS, GUFUNCS, NAMES):
+        names[:] = [name for name in names if name in kept]
+    return LISTED[count:]
+
+
 def layout(rng, shape, allow_gaps=True):
-    """Returns the strides in elements of an array without internal overlap, its offset, and its
-    span."""
+    """Returns the strides in elements of an array without internal overlap, the offset of its first
+    element, and its span."""
     if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # no element uses these strides
         return [rng.choice([1, -1, 0, 3, 2**20]) for _ in shape], 0, 0
     order = list(range(len(shape)))
@@ -53,7 +92,7 @@ def layout(rng, shape, allow_gaps=True):
 
 
 def many_axes(rng):
-    """Returns up to 64 axes of extents 0, 1 and 2. If there are elements, few axes are longer than
+    """Returns up to 64 axes of extents 0, 1 and 2. If no extent is 0, few axes are longer than
     1."""
     ndim = rng.randint(5, 64)
     if rng.random() < 0.5:
@@ -70,7 +109,7 @@ def many_axes(rng):
 def random_shape(rng):
     if DRAWN['many axes'] and rng.random() < 0.02:
         return many_axes(rng)
-    if rng.random() < 0.01:  # transposed operands use tiles
+    if rng.random() < 0.01:  # transposed operands of this size are copied in tiles
         return [rng.randint(16, 70), rng.randint(16, 70)] + [3] * rng.randint(0, 1)
     ndim = rng.choice([0, 1, 1, 1, 2, 2, 3, 4])
     top = {0: 1, 1: 600 if rng.random() < 0.2 else 40, 2: 9, 3: 5, 4: 4}[ndim]
@@ -80,7 +119,7 @@ def random_shape(rng):
 class Buffers:
     def __init__(self, rng, overlaps=False):
         self.rng, self.list = rng, []
-        self.overlaps = overlaps  # put outputs into an input's buffer where possible
+        self.overlaps = overlaps  # if set, outputs are placed in an input's buffer where possible
 
     def add(self, dtype, span):
         self.list.append(
@@ -104,7 +143,7 @@ class Buffers:
         }
 
     def view_beside(self, source, shape):
-        """Returns a view of another view's buffer, which grows if necessary."""
+        """Returns a view of another view's buffer. The buffer grows if necessary."""
         strides, offset, span = layout(self.rng, shape)
         holder = self.list[source['buffer']]
         holder['n'] = max(holder['n'], span + 4)
@@ -117,7 +156,7 @@ class Buffers:
 
 
 def narrowed(rng, shape):
-    """Returns a shape that broadcasts to `shape`, or rarely one that does not."""
+    """Returns a shape that broadcasts to `shape`, or rarely a shape that does not."""
     kept = shape[rng.randint(0, len(shape)) if rng.random() < 0.3 else 0 :]
     kept = [1 if rng.random() < 0.2 else n for n in kept]
     if kept and rng.random() < 0.01:
@@ -176,7 +215,7 @@ def random_output(rng, buffers, shape, inputs, dtypes):
         shape[rng.randrange(len(shape))] += rng.choice([-1, 1])
         shape = [max(n, 0) for n in shape]
     views = [view for view in inputs if 'buffer' in view]
-    if views and draw > 0.7:  # shares memory with an input
+    if views and draw > 0.7:  # the output shares memory with an input
         source = rng.choice(views)
         if draw > 0.9 and source['shape'] == shape and 0 not in source['strides']:
             return dict(source)
@@ -204,8 +243,8 @@ def random_gufunc(rng, name, buffers, dtypes, loop=None):
 
 
 def known_order(case, buffers):
-    """Returns the case's order, or K instead of A if the effect of A is unknown: NumPy casts small
-    inputs before it examines their layout."""
+    """Returns the case's order. A is replaced with K if its effect is unknown, because NumPy casts
+    small inputs before it examines their layout."""
     name, dtypes = case['op'], {b['dtype'] for b in buffers.list}
     plain = len(dtypes) == 1 and not any(b['swapped'] or b['misaligned'] for b in buffers.list)
     plain = plain and not dtypes & set('?bhiqBHIQ' if name in FLOATING else '?')
@@ -215,20 +254,20 @@ def known_order(case, buffers):
 
 
 def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
-    """Draws a call. `shape` is the shape of the result, or of the loop if there are core
-    dimensions."""
+    """Draws a call. `shape` is the shape of the result or, if there are core dimensions, of the
+    loop."""
     name = rng.choice(names)
-    # Half of the calls use dtypes of one kind, so that loops run and not every call is an error.
+    # Half of the calls use dtypes of one kind, so that not every call is an error.
     dtypes = dtypes or rng.choice(
         [DTYPES, rng.choice(DTYPES), rng.choice(['?bhiqBHIQ', 'efd', 'FD', 'efdFD', 'iqfd'])]
     )
     over_mask = overlaps and rng.random() < 0.15  # the output overlaps the mask
     if over_mask:
         name = rng.choice(TRUTHS)
-    if overlaps:  # few errors, so that overlap is tested
+    if overlaps:  # errors are rare, so that overlap is tested
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
-    # Floats in an integer loop. Some of them do not fit.
+    # An integer loop gets floats, some of which do not fit.
     unfit = not overlaps and rng.random() < 0.04
     if unfit:
         dtypes = rng.choice(['efd', 'd', 'dq'])
@@ -244,10 +283,11 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
         nin = 1 if name in ELEMENTWISE[1] else 2
         shape = random_shape(rng) if shape is None else shape
         if over_mask and rng.random() < 0.5:
-            shape = [rng.randint(257, 900)]  # several blocks
+            shape = [rng.randint(257, 900)]  # more elements than one block
         case['inputs'] = [random_input(rng, buffers, shape, dtypes) for _ in range(nin)]
         output = random_output(rng, buffers, shape, case['inputs'], dtypes)
-        # NumPy 2 crashes on a mask with a weak integer out of range, so this pair is not drawn.
+        # NumPy 2 crashes on a mask together with a weak integer out of range, so this combination
+        # is not drawn.
         masked = over_mask or rng.random() < 0.12
         if masked and not any('weak_int' in view for view in case['inputs']):
             case['where'] = buffers.view('?', narrowed(rng, shape))
@@ -258,8 +298,8 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if unfit:
         case['dtype'], case['casting'] = rng.choice('bhiqBHIQ'), 'unsafe'
     case['order'] = known_order(case, buffers)
-    # NumPy 2 writes masked elements of an output that it copies because of overlap and cast, so
-    # this is not drawn either.
+    # If NumPy 2 copies an output because of overlap and a cast, it writes masked elements of the
+    # output, so this combination is not drawn either.
     if (
         case.get('where')
         and output
@@ -272,8 +312,8 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
 
 
 def random_bfloat16_case(rng):
-    """Draws calls on bfloat16 only. NumPy computes in float32, and the result is rounded once."""
-    names = [n for n in NAMES if n not in BITS]
+    """Draws calls with bfloat16 only. NumPy computes in float32, and the result is rounded once."""
+    names = [n for n in NAMES if n not in WITHOUT_BFLOAT16]
     name = rng.choice(names)
     buffers = Buffers(rng)
     if name in GUFUNCS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Casts of floats to integers that cannot hold them. C leaves the result undefined, NumPy's result
-depends on the layout, and the library has its own rule. This module finds the elements of a result
-that depend on such casts. All other elements are compared."""
+"""Casts of floats to integers that cannot represent them. C leaves the result undefined, NumPy's
+result depends on the layout, and the library has its own rule. This module finds the elements of a
+result that depend on such casts; all other elements are compared."""
 
 import functools
 import operator
@@ -14,7 +14,8 @@ from method_build import axis_of, index_array
 
 
 def in_range(dtype, values):
-    """Returns which values an integer dtype can hold; True for every other dtype."""
+    """Returns which values an integer dtype can represent. For all other dtypes every value is
+    True."""
     values = np.asarray(values)
     if dtype.kind not in 'iu' or values.dtype.kind not in 'fc':
         return np.ones(values.shape, bool)
@@ -37,7 +38,8 @@ def loop_dtypes(case, inputs):
 
 
 def outside_inputs(case):
-    """Returns for each input which elements do not fit the loop's integers, or None if all fit."""
+    """Returns for each input which elements the loop's integers cannot represent, or None if there
+    are none."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):
@@ -45,13 +47,13 @@ def outside_inputs(case):
     try:
         types = loop_dtypes(case, inputs)
     except (TypeError, OverflowError):
-        return None  # no loop, so nothing is cast
+        return None  # without a loop nothing is cast
     outside = [~in_range(t, np.asarray(x)) for t, x in zip(types, inputs)]
     return outside if any(mask.any() for mask in outside) else None
 
 
 def elements_of(case, outside):
-    """Returns which elements of a call's result depend on these inputs."""
+    """Returns which elements of a call's result depend on the elements in `outside`."""
     if case['op'] not in keyword_cases.CORE:
         return functools.reduce(operator.or_, outside)
     left, right = outside
@@ -61,7 +63,7 @@ def elements_of(case, outside):
 
 
 def elements_of_method(case, dtype, shape):
-    """Returns the same for a method's result of this shape."""
+    """Returns which elements of a method's result depend on such casts."""
     nothing = np.zeros(shape, bool)
     if dtype is None or dtype.kind not in 'iu' or build.is_bfloat16(case):
         return nothing
@@ -77,11 +79,11 @@ def elements_of_method(case, dtype, shape):
     touched = folded(case, memory, outside[0])
     if touched.size == nothing.size:
         return touched.reshape(shape)
-    return np.broadcast_to(touched, shape)  # an output can be larger than the result of the method
+    return np.broadcast_to(touched, shape)  # the output can be larger than the method's result
 
 
 def folded(case, memory, outside):
-    """Spreads the elements of a method's operand over the results that depend on them."""
+    """Returns which results depend on the elements of the operand in `outside`."""
     axis = axis_of(case)
     if case['method'] == 'accumulate':
         return np.logical_or.accumulate(outside, axis)
@@ -93,7 +95,7 @@ def folded(case, memory, outside):
 
 
 def hits_outside(case, dtype, memory, outside):
-    """Only elements that are selected by an index are cast."""
+    """Returns which elements of `at` depend on such casts. Only selected elements are cast."""
     array = memory.view(case['output'])
     indices = tuple(index_array(spec) for spec in case['indices'])
     hit = np.zeros(array.shape, bool)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corner cases of single elements: division, NaN, zeros, rounding, types."""
+"""Corner cases of single elements: division, NaN, zeros, rounding, and types."""
 
 import numpy as np
 
@@ -74,8 +74,8 @@ def wide_shifts(both):
 
 
 def casts_out_of_range(both):
-    """NumPy leaves these casts undefined. The library documents one rule: saturation, and 0 for
-    NaN."""
+    """NumPy leaves these casts undefined. The library documents one rule: values saturate, and NaN
+    becomes 0."""
     if both.has('add'):
         values = array([INF, -INF, NAN, 300.0, -300.0, 1.9, -1.9])
         for letter, wanted in (
@@ -126,7 +126,7 @@ def signed_zeros(both):
         many = array([-0.0] * 300, letter)
         both.method('reduce', 'add', many, expected=array(0.0, letter))
         both.method('reduce', 'add', many, initial=-0.0, expected=array(-0.0, letter))
-    # NumPy returns either zero, depending on the instruction set; the library returns its first
+    # NumPy returns either zero, depending on the instruction set. The library returns its first
     # operand.
     if both.has('maximum'):
         for name in ('maximum', 'minimum', 'fmax', 'fmin'):
@@ -214,9 +214,10 @@ def weak_scalars(both):
 
 
 def wide_integer(both, letter, number):
-    """An int with an array, with a dtype from signature=, and as initial value."""
+    """Checks an int as an operand with an array, with a dtype in signature=, and as initial
+    value."""
     one, run = array([1], letter), both.library
-    if letter in 'efdFD' and abs(number) >= 2**64:  # NumPy uses the float: numpy-deviations.md
+    if letter in 'efdFD' and abs(number) >= 2**64:  # NumPy converts to float: numpy-deviations.md
         both.own_rule(lambda: run.call('add', [one, number], [None]), OVERFLOW)
         both.own_rule(lambda: run.reduce('maximum', one, initial=number), OVERFLOW)
         return
@@ -247,7 +248,7 @@ def half_rounding(both):
         lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
         array([65504, INF], 'e'),
     )
-    # Each call rounds once; f16 * f16 + f16 in f32 would round once instead of three times.
+    # Each call rounds once. In f32, f16 * f16 + f16 would round once instead of three times.
     both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
     both.fp_flags('add', [array([65504], 'e'), array([16], 'e')], {'overflow'})
     both.fp_flags('add', [array([65504], 'e'), array([8], 'e')], set())
@@ -273,8 +274,8 @@ def branch_cuts(both):
 
 
 def accuracy(both):
-    """Tests the functions at difficult arguments. math_ulp_test and docs/accuracy.md cover the
-    rest."""
+    """Tests functions at difficult arguments. math_ulp_test and docs/accuracy.md cover all other
+    arguments."""
     rng = np.random.default_rng(17)
     for name, bar in (('exp', 1), ('log', 1), ('sin', 1), ('cos', 1), ('sqrt', 0.5)):
         for letter in 'fd':
@@ -294,7 +295,7 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """Uses numpy_functions.guf.cpp until these functions are in ops.def. spacing is missing,
+    """Tests functions of numpy_functions.guf.cpp until they are in ops.def. spacing is missing,
     because the dialect's ulp has no sign and is infinite for infinity."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))

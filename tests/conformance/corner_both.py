@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the same call in NumPy and the library; both must return the expected result."""
+"""Makes the same call in NumPy and in the library. Both must return the expected result."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def array(values, letter=None):
     return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
 
 
-# Functions that the standard library lacks. Any other missing function is an error.
+# Functions that the standard library does not have yet. Any other missing function is an error.
 NOT_YET = set(
     'arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cosh exp2 expm1 fmod heaviside '
     'hypot log10 log1p log2 logaddexp logaddexp2 matvec sinh spacing tan tanh'.split()
@@ -35,7 +35,7 @@ class Both:
         self.library, self.missing, self.notes, self.answers = library, [], [], 0
 
     def has(self, name):
-        """Returns whether the library has a function. Records a missing function for the report."""
+        """Returns whether the library has a function, and records it as missing if not."""
         try:
             self.library.find(name)
         except abi.GufuncError as error:
@@ -64,12 +64,12 @@ class Both:
         self.answers += 1
 
     def ours(self, name, inputs, outputs=None, **options):
-        """Returns the library's results, allocated or written into `outputs`."""
+        """Calls the library and returns its results, allocated or written into `outputs`."""
         results = self.library.call(name, inputs, outputs or [None], **options)
         return [r[1] if isinstance(r, tuple) else r for r in results]
 
     def gives(self, name, inputs, *expected, numpy=True, **options):
-        """Checks a call's results: values, dtypes, shapes, signs of zeros."""
+        """Checks the results of a call in both: values, dtypes, shapes, and signs of zeros."""
         if not self.has(name):
             return
         if numpy:
@@ -91,8 +91,8 @@ class Both:
         return result if isinstance(result, tuple) else (result,)
 
     def writes(self, name, make, expected, **options):
-        """`make()` returns a new (inputs, out) or a tuple of several. After the call, out must be
-        as expected."""
+        """Checks a call with given outputs. `make()` returns new inputs and one output or a tuple
+        of outputs, which must be equal to `expected` after the call."""
         if not self.has(name):
             return
         for side in ('NumPy', 'library'):
@@ -106,8 +106,8 @@ class Both:
                 self.same(side, found, wanted)
 
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
-        """Both must fail: NumPy with this class and message, the library with its status and the
-        same message."""
+        """Checks that both reject a call: NumPy with this class and message, the library with its
+        status and the same message."""
         if not self.has(name):
             return
         options = {'outputs': outputs or [None], **options}
@@ -137,18 +137,18 @@ class Both:
         self.answers += 1
 
     def like_numpy(self, numpy, ours):
-        """The library must do what NumPy does: return the same result, or fail with the same
-        message."""
+        """Checks that the library behaves as NumPy: it returns the same result, or fails with the
+        same message."""
         try:
             expected = numpy()
-        except Exception as error:  # noqa: BLE001 - any class
+        except Exception as error:  # noqa: BLE001 - any class is accepted
             self.fails(numpy, ours, type(error), '')
         else:
             self.same('library', ours(), expected)
 
     def fp_flags(self, name, inputs, expected):
-        """Checks the floating-point flags of a call by their names in NumPy's errstate. A call that
-        must fail on a flag must fail with NumPy's message."""
+        """Checks the floating-point flags of a call, by their names in NumPy's errstate. If a flag
+        makes the call fail, the message must be NumPy's."""
         if not self.has(name):
             return
         seen = set()
@@ -170,7 +170,7 @@ class Both:
             )
 
     def own_rule(self, call, status):
-        """The library must reject this call, where NumPy behaves incorrectly
+        """Checks that the library rejects a call for which NumPy behaves incorrectly
         (docs/numpy-compat.md)."""
         try:
             call()
@@ -185,7 +185,7 @@ class Both:
             getattr(np, name)(*inputs)
 
     def method(self, method, name, *inputs, expected, **options):
-        """Checks a method's result in both."""
+        """Checks a method's result in both libraries."""
         if self.has(name):
             theirs = self.numpy_method(method, name, inputs, options)
             self.same('NumPy', theirs, expected)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Special cases of methods: identities, axes, indices, duplicates, sizes."""
+"""Corner cases of methods: identities, axes, indices, duplicates, and sizes."""
 
 import mmap
 
@@ -119,7 +119,7 @@ def stretches(both):
 
 
 def own_outputs(both):
-    """Cases in which NumPy writes to read-only memory or reads out of bounds."""
+    """Checks cases in which NumPy writes to read-only memory or reads out of bounds."""
     fixed, x = np.zeros(3), np.ones(3)
     fixed.flags.writeable = False
     run = both.library
@@ -130,7 +130,7 @@ def own_outputs(both):
     both.own_rule(lambda: run.accumulate('add', square, further), SHAPE)
     both.own_rule(lambda: run.reduceat('add', square, array([0, 1, 2]), further), SHAPE)
     both.same('library', run.reduce('add', array(2.0), axis=(0,))[1], array(2.0))
-    # Outer has no weak scalars.
+    # `outer` does not have weak scalars.
     both.method('outer', 'add', array([1], 'B'), 2, expected=array([3]))
 
 
@@ -245,7 +245,8 @@ def hits(both):
 
 
 def huge(both):
-    """Counts and byte offsets above 2^31 and 2^32. Memory is reserved, but little is touched."""
+    """Checks counts and byte offsets above 2^31 and 2^32. Little of the reserved memory is
+    accessed."""
     n = 2**31 + 5
     ones = np.broadcast_to(np.uint8(1), n)
     found = both.library.reduce('bitwise_xor', ones)[1]

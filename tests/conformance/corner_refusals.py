@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NumPy accepts and rejects, with its messages: initial values, datetime types without a unit,
-sizes, outputs that do not fit, byte-swapped indices."""
+"""Checks what NumPy accepts and rejects, with its messages: initial values, datetime types without
+a unit, sizes, outputs that do not fit, and byte-swapped indices."""
 
 import itertools
 
@@ -10,8 +10,8 @@ from corner_both import array
 
 
 def times(values, letter):
-    """Returns datetime values. Also makes datetimes without a unit, which NumPy cannot make from
-    integers."""
+    """Returns datetime values. Datetimes without a unit are possible too; NumPy cannot make them
+    from integers."""
     return np.array(values, np.int64).view(letter)
 
 
@@ -33,7 +33,8 @@ STEPS += [days * 86400 * 10**6 - (days > 0) for days in STEPS[3:7]] + [-(2**63)]
 
 
 def initial_times(both):
-    """Initial values of integer sums: Python's int() accepts no date and no duration."""
+    """Checks dates and durations as initial values of integer sums, which Python's int()
+    rejects."""
     for kind, unit, steps in itertools.product('Mm', UNITS, STEPS):
         given = times([steps], f'{kind}8{unit}')[0]
         method_alike(both, 'reduce', 'add', np.ones(2, np.int32), initial=given)
@@ -47,7 +48,7 @@ def initial_of_times(both):
     classes = [f'{kind}8{unit}' for kind in 'Mm' for unit in ('', '[s]', '[D]', '[Y]')]
     for letter, other in itertools.product(classes, classes):
         if letter.startswith('M8[') and other == 'M8':
-            continue  # NumPy examines the value: docs/numpy-deviations.md
+            continue  # NumPy's result depends on the value: docs/numpy-deviations.md
         given = times([3], other)
         for value in (given[0], given.reshape(()), given):
             method_alike(both, 'reduce', 'maximum', times([1, 2], letter), initial=value)
@@ -68,7 +69,7 @@ def initial_values(both):
 
 
 def written(both, name, inputs, out, **options):
-    """Compares calls into `out` by the integer values of the output."""
+    """Compares calls that write to `out`, by the integer values of the output."""
 
     def numpy():
         result = out.copy()
@@ -96,7 +97,7 @@ def outputs_without_a_unit(both):
         method_alike(both, 'reduce', 'maximum', times([1, 2], one), out=times(7, f'{kind}8'))
         method_alike(both, 'accumulate', 'maximum', times([1, 2], one), out=out.copy())
         method_alike(both, 'at', 'add', out.copy(), array([0, 1, 0]), times([1, 2, 3], one))
-    # NumPy's iterator rejects it: docs/numpy-deviations.md
+    # NumPy's iterator rejects this call: docs/numpy-deviations.md
     masked = times([7, 7], 'm8')
     both.library.call(
         'negative', [times([5, 2], 'm8[s]')], [masked], where=array([True, False]), casting='unsafe'
@@ -107,8 +108,8 @@ def outputs_without_a_unit(both):
 def comparisons_as_bools(both):
     others = [3, 2.5, 1j, 2**63, array([3, 4]), array([1.5, 0]), array([True, False])]
     others += [np.float32(2), times([1, 2], 'M8[s]'), times([1, 2], 'm8')]
-    # Timedeltas without a unit get results that depend on earlier calls with a unit in the NumPy
-    # process. The golden rows of tests/data/time_resolution.txt use one process per row.
+    # For timedeltas without a unit, NumPy's results depend on earlier calls with a unit in the
+    # process. The rows of tests/data/time_resolution.txt were recorded with one process per row.
     for letter, other in itertools.product(('m8[s]', 'M8[D]'), others):
         for name, casting in itertools.product(('equal', 'less'), ('same_kind', 'unsafe', 'equiv')):
             one = times([1, 0], letter)
@@ -160,8 +161,8 @@ SHAPES = [(), (1,), (3,), (1, 1), (1, 3), (2, 1), (2, 3), (1, 2, 3), (1, 1, 1), 
 
 
 def wrong_outputs(both):
-    """Outputs of a reduction, with masks that may be invalid, of accumulate, and of a function with
-    two outputs."""
+    """Checks outputs of a reduction (with masks that may be invalid), of accumulate, and of a
+    function with two outputs."""
     x = np.ones((2, 3))
     masks = [None, np.ones(3, bool), np.ones(7, bool), np.ones((1, 2, 3), bool)]
     for shape, keepdims, mask in itertools.product(SHAPES, (False, True), masks):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares error messages: the library's message must begin with NumPy's, except for the listed
-deviations and their reasons."""
+"""Compares error messages. The library's message must begin with NumPy's, except for the deviations
+that are listed here with their reasons."""
 
 import os
 import re
 from collections import namedtuple
 
-# NumPy's complete message, and the beginning of the library's message. A named group (?P<x>...) of
-# the first pattern is (?P=x) in the second.
+# `theirs` matches NumPy's complete message, and `ours` the beginning of the library's message. A
+# named group (?P<x>...) of `theirs` is (?P=x) in `ours`.
 Deviation = namedtuple('Deviation', 'reason theirs ours')
 
 SHAPE = r'\([\d,]*\)'
@@ -59,7 +59,7 @@ DEVIATIONS = [
         r'(?P=start)$',
     ),
     Deviation(
-        'NumPy goes on with advice about objects of Python.',
+        'NumPy appends advice about Python objects.',
         r'(?P<start>The `dtype` and `signature` arguments to ufuncs only select the general DType '
         r'and not details such as the byte order or time unit\.) You can avoid this error by .*',
         r'(?P=start)',
@@ -78,8 +78,8 @@ DEVIATIONS = [
         r'Integer overflow while computing the conversion factor between NumPy datetime units '
         r'\w+ and \w+$',
     ),
-    # Messages of NumPy's iterator, which the library lacks: its axes are in another order, and
-    # whether a call uses it depends on casts and strides.
+    # Messages of NumPy's iterator, which the library does not have. The iterator's axes have
+    # another order, and whether a call uses the iterator depends on casts and strides.
     Deviation(
         'The shape as the iterator sees it is left out.',
         rf'(?P<start>non-broadcastable output operand with shape {SHAPE}) '
@@ -112,11 +112,11 @@ DEVIATIONS = [
     ),
 ]
 
-MOST = 399  # maximum bytes of a message with a list; a longer message is truncated
+MOST = 399  # maximum length of a message with a list, in bytes; NumPy truncates longer messages
 
 
 def text_difference(theirs, ours):
-    """Returns None, or a sentence if the library's message is neither NumPy's nor a listed
+    """Returns None, or a sentence if the library's message neither is NumPy's nor matches a listed
     deviation."""
     cut = len(theirs) > MOST and len(os.path.commonprefix([theirs, ours])) >= MOST
     if ours.startswith(theirs.strip()) or cut:

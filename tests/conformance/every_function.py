@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares every function in every supported dtype, and every method, with NumPy 2 on a few
-elements each. This is the part of the oracle that is feasible on a slow device.
+"""Compares every function in every supported dtype, and every method, with NumPy 2, on a few
+elements each. This part of the oracle is fast enough for slow devices.
 
     every_function.py --library build/release/lib/libgufunc.so.0.1 [--module numpy_functions.so]
     [--device cuda:0] [--rounds 1] [--every 1] [--seconds 60] [--only NAME ...]
 
-Exits with 1 if a result differs. When the time is over, it stops and prints how many cases it has
-run."""
+The exit status is 1 if a result differs. After the time limit, the program stops and prints how
+many cases it has run."""
 
 import argparse
 import os
@@ -35,7 +35,7 @@ def small_method(rng, method, name, letter):
 
 
 def work(rng, module):
-    """Yields every case as a name and a function that draws it later."""
+    """Yields every case as a pair of its name and a function that draws it."""
     folded = list(dict.fromkeys(method_cases.FOLDED))
     for name in cases.NAMES:
         for letter in cases.DTYPES:
@@ -69,7 +69,7 @@ def main():
                         help='run only these functions and methods, such as sin and add.reduce')
     options = parser.parse_args()
     np.seterr(all='ignore')
-    os.environ['GUFUNC_NUM_THREADS'] = '2'  # read when the library is first used
+    os.environ['GUFUNC_NUM_THREADS'] = '2'  # the library reads this when it is first used
     library = abi_methods.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
@@ -94,6 +94,6 @@ def main():
 
 
 if __name__ == '__main__':
-    # NumPy's warnings about casts and operations that the cases contain on purpose.
+    # The cases intentionally contain casts and operations about which NumPy warns.
     warnings.simplefilter('ignore')
     sys.exit(main())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls and methods whose loop, a program's own int64 addition, fails at some element."""
+"""Draws random calls and methods whose loop, a program's own int64 addition, fails at some
+element."""
 
 import caller
 import cases
@@ -13,7 +14,7 @@ HOW = {
 
 
 def random_failure(rng, size):
-    """Chooses a failure at one of the first elements, anywhere, or beyond the end."""
+    """Chooses where the loop fails: at one of the first elements, at any element, or never."""
     kind = rng.choice([*caller.KINDS])
     after = rng.choice([0, 0, rng.randint(0, 3), rng.randint(0, max(size, 1)), max(size - 1, 0)])
     return {
@@ -25,7 +26,7 @@ def random_failure(rng, size):
 
 
 def elements(case):
-    """Returns roughly the number of elements for which the loop is called."""
+    """Returns the approximate number of elements for which the loop is called."""
     shapes = [view['shape'] for view in case['inputs'] if 'shape' in view]
     size = 1
     for extent in max(shapes, key=len, default=[]):
@@ -38,9 +39,9 @@ def random_call(rng):
     shape = [rng.randint(2000, 20_000)] if rng.random() < 0.2 else None
     dtypes = rng.choice(['q', 'q', 'bhiq'])
     overlaps, case = rng.random() < 0.2, {}
-    while case.get('op') != 'add':  # only logical results can be written over a mask
+    while case.get('op') != 'add':  # only logical results can be written to a mask
         case = cases.random_case(rng, overlaps, dtypes, shape, ['add'])
-    # The function has only an int64 loop, so values that do not fit int64 are not drawn.
+    # The function has only an int64 loop, so values that int64 cannot represent are not drawn.
     for number, view in enumerate(case['inputs']):
         if any(key.startswith('weak') or key == 'scalar' for key in view):
             case['inputs'][number] = {'weak_int': rng.randint(-9, 12)}
@@ -51,7 +52,7 @@ def random_call(rng):
 def random_method(rng):
     method = rng.choice(method_cases.METHODS)
     case = {}
-    while len(case.get('inputs', [])) != 1 + (method == 'outer'):  # at may draw a unary function
+    while len(case.get('inputs', [])) != 1 + (method == 'outer'):  # `at` may draw a unary function
         case = method_cases.maker(method)(rng, 'add', 'q')
     if case.get('initial', 'none') != 'none':
         case['initial'] = {'weak_int': rng.randint(-9, 12)}

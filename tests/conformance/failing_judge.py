@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a failing loop ends its call with GUF_E_LOOP and its own message, that everything
+"""Checks that a failing loop ends its call with GUF_E_LOOP and the loop's message, that everything
 except the output is unchanged, and that the same call succeeds immediately afterwards."""
 
 import build
@@ -58,7 +58,8 @@ def failure_difference(case, ours):
 
 
 def success_difference(case, theirs, ours, judges, library):
-    """Replaces the name of the failing function by NumPy's, as the case's judge expects it."""
+    """Replaces the name of the failing function with NumPy's name, which the judge of the case
+    expects."""
     ours.text = ours.text.replace(caller.failing_name(case['fails']['kind']), 'add')
     if theirs.error or ours.error:
         return judges.error_difference(case, theirs, ours)

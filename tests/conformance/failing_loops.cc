@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host loops for the oracle that add int64 and fail at a chosen element. All loops share one
-// failure, because one call runs at a time.
+// Host loops for the oracle that add int64 elements and fail at a chosen element. All loops share
+// one failure, because only one call runs at a time.
 #include <gufunc/gufunc.h>
 
 #include <atomic>
@@ -17,10 +17,10 @@ constexpr int64_t kNever = INT64_MAX / 2;
 enum How : int32_t { kReturns = 0, kThrows = 1, kThrowsInt = 2 };
 
 struct Failure {
-  std::atomic<int64_t> left = kNever;  // number of elements before the failing one
+  std::atomic<int64_t> left = kNever;  // number of elements before the failing element
   std::atomic<bool> happened = false;
   How how = kReturns;
-  bool lasting = false;  // whether runs after the failing one also fail
+  bool lasting = false;  // whether loops that run after the failing element also fail
 } failure;
 
 template <class T>
@@ -30,7 +30,7 @@ T load(const char *address) {
   return value;
 }
 
-// Adds elements. Returns false if the failing element is among them.
+// Adds elements. Returns false if one of them is the failing element.
 bool add(char **args, const int64_t *dims, const int64_t *steps) {
   const int64_t left = failure.left.fetch_sub(dims[0]);
   const bool fails = left < dims[0] && (left >= 0 || failure.lasting);
@@ -67,7 +67,7 @@ guf_status add_error(char **args, const int64_t *dims, const int64_t *steps, voi
 
 }  // namespace
 
-// Returns the loop of a guf_loop_kind, or NULL if there is none.
+// Returns the loop of a guf_loop_kind, or NULL for an unknown kind.
 GUFUNC_TEST_API void *failing_loop(int32_t kind) {
   if (kind == GUF_LOOP_NUMPY) return reinterpret_cast<void *>(add_numpy);
   if (kind == GUF_LOOP_STATUS) return reinterpret_cast<void *>(add_status);
@@ -75,7 +75,7 @@ GUFUNC_TEST_API void *failing_loop(int32_t kind) {
   return nullptr;
 }
 
-// Chooses the failing element: the one after `left` others.
+// Chooses the failing element, which follows `left` other elements.
 GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) {
   failure.how = static_cast<How>(how);
   failure.lasting = lasting != 0;

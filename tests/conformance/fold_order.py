@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the shape alone fixes the order of floating-point reductions: the library's bits must
-equal an independent implementation of the tree and the scan in docs/reductions.md, over axes,
-strides, masks, initial values and 1, 2, 3 and 7 threads, or on a device. Then checks the accuracy
-that the page states.
+"""Checks that only the shape determines the order of floating-point reductions. The library's bits
+must be equal to the bits of an independent implementation of the tree and the scan in
+docs/reductions.md, for axes, strides, masks, initial values and 1, 2, 3 and 7 threads, or on a
+device. Then checks the accuracy that the page states.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
     [--device cuda:0]"""
@@ -23,7 +23,7 @@ from cases import layout
 LEAF, LANES, TILE = 128, 8, 256
 FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
 THREADS = (1, 2, 3, 7)
-NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # value in place of a masked element
+NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # values that replace masked elements
 
 
 def leaf(op, x):
@@ -67,7 +67,8 @@ def scan(op, x):
 
 
 def reduced(name, x, axes, mask, start):
-    """Reduces every axis as a tree, the last axis first; half precision uses single precision."""
+    """Reduces all axes as a tree, the last axis first. Half precision is computed in single
+    precision."""
     op, wide = FUNCTIONS[name], np.dtype('f') if x.dtype.char == 'e' else x.dtype
     values = x.astype(wide)
     if mask is not None:

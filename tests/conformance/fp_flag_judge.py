@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares floating-point flags with numpy.errstate wherever docs/fp-flags.md lists no difference:
-real and integer calls without casts. Every underflow of NumPy must be reported; the library also
-reports underflow for exact results."""
+for real and integer calls without casts. Every underflow that NumPy reports must be reported. The
+library also reports underflow for exact results."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ NUMPY = {
     'underflow': UNDERFLOW,
     'invalid value': INVALID,
 }
-TALLY = Counter()  # compared flags, and calls that raised some
+TALLY = Counter()  # number of compared calls, and of calls that raised flags
 TEXTS = {flag: text for text, flag in NUMPY.items()}
 
 
@@ -41,19 +41,19 @@ class Noted:
             self.state.__exit__(*failure)
 
 
-# Functions that round below the normal range. NumPy's exp and power also underflow in intermediate
-# steps.
+# Functions that round below the normal range. exp and power are not included, because NumPy's also
+# underflow in intermediate steps.
 UNDERFLOWS = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square'}
 CHOICES = {'maximum', 'minimum', 'fmax', 'fmin'}
-RANGE = {'e': 14, 'f': 120, 'd': 1000}  # binary magnitudes that products may have, with a margin
+RANGE = {'e': 14, 'f': 120, 'd': 1000}  # permitted binary magnitudes of products, with a margin
 
 
 def difference(case, theirs, ours, loop_dtypes):
-    """Compares the flags of a call, or of the call that an outer performs."""
+    """Compares the flags of a call, or of the call that an `outer` makes."""
     if not case.get('fp_flags') or build.is_bfloat16(case):
         return None
     if any(key.startswith('weak') for view in case['inputs'] for key in view):
-        return None  # an int can overflow on conversion to float, which is a cast
+        return None  # an int can overflow when it is converted to float
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     types = loop_dtypes(case, inputs)
@@ -64,8 +64,8 @@ def difference(case, theirs, ours, loop_dtypes):
 
 
 def method_difference(case, theirs, ours, loop_dtype):
-    """Compares the flags of reduce, accumulate, reduceat and at if they do not depend on the order
-    of the steps."""
+    """Compares the flags of reduce, accumulate, reduceat and at, if the flags do not depend on the
+    order of the steps."""
     if not case.get('fp_flags') or build.is_bfloat16(case) or case.get('initial', 'none') != 'none':
         return None
     memory, loop = build.Memory(case), loop_dtype(case)
@@ -79,7 +79,7 @@ def method_difference(case, theirs, ours, loop_dtype):
 
 def any_order(name, values, loop):
     """Returns whether every order of the reduction raises the same flags, in this loop's precision
-    or a wider one."""
+    or in a higher precision."""
     if name in CHOICES or name.startswith('logical'):
         return True
     if np.isnan(values).any():
@@ -89,7 +89,7 @@ def any_order(name, values, loop):
         return sizes.sum() < np.finfo(loop).max / 2
     if name == 'multiply':
         return np.abs(np.log2(sizes)).sum() < RANGE[loop.char]
-    return loop.char != 'e'  # left fold; NumPy keeps an f32 accumulator
+    return loop.char != 'e'  # for a left fold of f16 NumPy has an f32 accumulator
 
 
 def compared(name, types, theirs, ours):
@@ -97,9 +97,9 @@ def compared(name, types, theirs, ours):
     judged = DIVIDE | OVERFLOW | INVALID | (UNDERFLOW if name in UNDERFLOWS else 0)
     if 'c' in kinds or name in ('matmul', 'vecdot'):
         return None  # the library checks the result, NumPy checks parts and products
-    if kinds & set('mM'):  # NumPy converts between float and int64 to compute a time
+    if kinds & set('mM'):  # NumPy computes times through float and int64
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
-        # Not-a-time divided by 0 raises divide-by-zero here, but not in NumPy.
+        # Not-a-time divided by 0 raises divide-by-zero in the library, but not in NumPy.
         judged = DIVIDE & theirs.fp_flags if of_times else 0
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
         judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows

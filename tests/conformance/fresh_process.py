@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges cases in processes in which NumPy has made no other call, because its results can depend
-on earlier calls (keyword_cases.remembers). One process imports everything and forks a child for
-each case.
+"""Judges cases in processes in which NumPy has made no other call, because NumPy's results can
+depend on earlier calls (keyword_cases.remembers). One process imports everything and forks a child
+for each case.
 
     fresh_process.py LIBRARY DEVICE CALLER [MODULE]
 
@@ -17,8 +17,8 @@ STARTED = {}
 
 
 def difference(case, library):
-    """Returns the sentence of the case's judge, or None. The process has the library's device and
-    modules.
+    """Returns the sentence of the judge of the case, or None. The process uses the device and the
+    modules of `library`.
     """
     caller_path = library.caller.path if library.caller else ''
     paths = (library.lib._name, library.spec, caller_path, *library.modules)
@@ -38,7 +38,7 @@ def start(paths):
 
 def judged(line, oracle, library, device):
     try:
-        if device:  # the child's own device, because devices do not survive a fork
+        if device:  # the child opens the device again, because devices do not survive a fork
             library.use_device(device)
         case = json.loads(line)
         return oracle.judged(case, library)

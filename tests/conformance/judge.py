@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decides whether libgufunc and NumPy agree. The dtype, the shape, the class of an error and the
+"""Decides whether the library and NumPy agree. The dtype, the shape, the class of an error and the
 bytes outside outputs must be equal. Integers, bools, comparisons and real + - * / sqrt must be
-bit-equal, with all NaNs equal. Transcendental functions must be within their error bound of the
-exact value (long double), complex results within 4 ULP of |z|, and matrix products within the error
-bound of their sums."""
+equal bit by bit, except that all NaNs are equal. Transcendental functions must be within their
+error bound of the exact value (long double), complex results within 4 ULP of |z|, and matrix
+products within the error bound of their sums."""
 
 import numpy as np
 
 import abi
 import build
+import cases
 import casts
 import fp_flag_judge
 import keyword_cases
@@ -17,7 +18,6 @@ import time_cases
 from casts import in_range, loop_dtypes
 from error_texts import text_difference
 
-TRANSCENDENTAL = {'exp', 'log', 'sin', 'cos', 'power'}
 ROUNDED_COMPLEX = {
     'multiply',
     'divide',
@@ -52,7 +52,7 @@ def bits(array):
 
 
 class Outcome:
-    """The result of one side: an error, or an output with the memory after the call."""
+    """The outcome of one side: an error, or an output with the memory after the call."""
 
     def __init__(
         self, memory, output=None, letter=None, strides=None, error=None, text='', fp_flags=0
@@ -62,7 +62,8 @@ class Outcome:
 
 
 def numpy_outcome(case, call_with):
-    """Runs NumPy. call_with(memory) returns the function of inputs and out that makes the call."""
+    """Runs NumPy. call_with(memory) returns a function of the inputs and the output that makes the
+    call."""
     memory = build.Memory(case)
     call = call_with(memory)
     narrow = build.is_bfloat16(case)
@@ -77,7 +78,7 @@ def numpy_outcome(case, call_with):
             result = call(inputs, out)
     except Exception as error:  # noqa: BLE001 - its class is compared
         if isinstance(error, SystemError) and error.__cause__:
-            error = error.__cause__  # a loop failed after NumPy had reported flags
+            error = error.__cause__  # the loop failed after NumPy had reported flags
         return Outcome(memory, error=error, text=str(error))
     result = np.asarray(result) if out is None else out
     letter = letter_of(result.dtype)
@@ -136,28 +137,29 @@ def same_class(numpy_error, status):
     if isinstance(numpy_error, TypeError):
         return status // 100 == 2 or keyword_cases.is_refusal(numpy_error, status)
     if 'fit into a C int' in str(numpy_error):
-        return status in (100, 500)  # NumPy cannot parse this axis, or there is one axis too many
+        return status in (100, 500)  # NumPy cannot parse this axis, or there is an axis too many
     if isinstance(numpy_error, np.exceptions.AxisError):
-        # The library has one list of axes. One axis too many for an operand is therefore an error
-        # in the length of the list.
+        # The library has one list of axes, so it reports an axis too many for an operand as a wrong
+        # length of the list.
         return status // 100 == 5 or status == 100 and 'specified by axes' in str(numpy_error)
     if status == 600 and 'broadcast' in str(numpy_error):
-        # Units without a common factor are rejected with the dtypes, before shapes are examined.
+        # Units without a common factor are rejected together with the dtypes, before shapes are
+        # examined.
         return True
     if status == 500 and 'repeated' in str(numpy_error):
-        return True  # the library reports an AxisError, which is also a ValueError
+        return True  # AxisError, which the library reports, is also a ValueError
     return isinstance(numpy_error, ValueError) and status // 100 in (1, 3)
 
 
 def open_power(case):
-    """Returns whether power has an input that does not fit; its result or failure is then
+    """Returns whether the loop cannot represent an input of power. Its result or failure is then
     undefined."""
     unsafe = case['op'] == 'power' and case['casting'] == 'unsafe'
     return unsafe and casts.outside_inputs(case) is not None
 
 
 def error_difference(case, theirs, ours, same_class=same_class):
-    """Compares two outcomes. At least one of them is an error."""
+    """Compares two outcomes of which at least one is an error."""
     name = f'{type(theirs.error).__name__} "{theirs.text}"'
     if not ours.error:
         return f'NumPy fails: {name}, ours succeeds'
@@ -221,8 +223,8 @@ def untouched_difference(case, theirs, ours):
 
 
 def compared(case, array):
-    """Returns the defined elements: all of a given output, the unmasked ones of an allocated
-    output."""
+    """Returns the elements that are defined: all elements of a given output, and the unmasked
+    elements of an allocated output."""
     if not case.get('where') or case['output']:
         return array
     mask = build.Memory(case).view(case['where'])
@@ -230,7 +232,7 @@ def compared(case, array):
 
 
 def steps_difference(case, ours):
-    """Compares with NumPy's result for an allocated output."""
+    """Compares the result with NumPy's result for an allocated output."""
     theirs = run_numpy({**case, 'output': None, 'where': None})
     expected = np.broadcast_to(bits(theirs.output), ours.output.shape)
     same = expected == bits(ours.output)
@@ -240,8 +242,8 @@ def steps_difference(case, ours):
 
 
 def same_bits(a, b, either_zero=False):
-    """Returns which elements are equal bit by bit. All NaNs are equal (per component of a complex
-    number)."""
+    """Returns which elements are equal bit by bit. All NaNs are equal, also in one part of a
+    complex number."""
     if a.dtype.kind == 'c':
         return same_bits(a.real, b.real, either_zero) & same_bits(a.imag, b.imag, either_zero)
     if a.dtype.kind != 'f':
@@ -274,14 +276,14 @@ def value_difference(case, theirs, ours):
 
 
 def unbounded_inputs(case, theirs):
-    """Returns where some input is infinite or NaN."""
+    """Returns for which elements an input is infinite or NaN."""
     memory = build.Memory(case)
     finite = [np.isfinite(build.value(memory, spec)) for spec in case['inputs']]
     return compared(case, np.broadcast_to(~np.logical_and(*finite), theirs.output.shape))
 
 
 def outside_integers(case, theirs):
-    """Returns which elements depend on a float cast to an integer that cannot hold it."""
+    """Returns which elements depend on a cast of a float to an integer that cannot represent it."""
     if build.is_bfloat16(case) or not case['casting'] == 'unsafe':
         return np.bool_(False)
     memory = build.Memory(case)
@@ -300,7 +302,7 @@ def outside_integers(case, theirs):
 
 def compared_to_truth(case, theirs, found, good):
     """Returns which elements are within their error bound of the result in long double, or None if
-    results must be exact."""
+    the results must be exact."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):
@@ -309,7 +311,7 @@ def compared_to_truth(case, theirs, found, good):
     letter = 'E' if build.is_bfloat16(case) else letter_of(types[-1])
     product = case['op'] in ('matmul', 'vecdot')
     rounded = (
-        case['op'] in TRANSCENDENTAL
+        case['op'] in cases.ROUNDED
         or product
         or (types[0].kind == 'c' and case['op'] in ROUNDED_COMPLEX)
     )
@@ -334,7 +336,7 @@ def compared_to_truth(case, theirs, found, good):
 
 
 def evaluated(case, operands, theirs):
-    """NumPy's function on wider operands. axes= may contain axes of a given output."""
+    """Calls NumPy's function with wider operands. axes= may contain the axes of a given output."""
     axes = keyword_cases.axes_options(case)
     if axes.get('axes') and case['output']:
         axes['out'] = np.empty(theirs.output.shape, np.result_type(*operands))
@@ -342,15 +344,16 @@ def evaluated(case, operands, theirs):
 
 
 def lost_in_exponent(case, theirs, wide):
-    """exp(v): an error of v appears in the result, |v| times as large. Returns 1 while 64 bits of v
-    suffice for c128; beyond 2^45 the library keeps 53 bits, as C does."""
+    """Returns the factor by which exp(v) magnifies an error of v, which is |v|. It is 1 while 64
+    bits of v suffice for c128; above 2^45 the library has only 53 bits of v, as C does."""
     size = compared(case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs))
     lost = np.where(size < 2.0**45, size / 512, size)
     return np.maximum(1, np.where(np.isfinite(size), lost, 1))
 
 
 def in_output_shape(values, theirs):
-    """Broadcasts the loop's values to the output's shape, which may lack leading axes of extent 1.
+    """Broadcasts the loop's values to the shape of the output, which may lack leading axes of
+    extent 1.
     """
     values = np.asarray(values)
     if values.size == theirs.output.size:
@@ -361,7 +364,7 @@ def in_output_shape(values, theirs):
 
 def within(found, truth, scale, letter, product):
     out = found.dtype.char
-    if found.dtype.kind not in 'fc':  # the cast from float to integer may round up or down
+    if found.dtype.kind not in 'fc':  # the cast from float to integer may truncate either way
         slack = BAR[letter] * EPS[letter] * np.longdouble(1) * scale
         return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1 + slack
     eps = max(EPS[letter], EPS.get(out, 0))
@@ -370,7 +373,7 @@ def within(found, truth, scale, letter, product):
     limit = (
         scale * work + np.abs(truth) * eps if product else binade(scale) * bar
     ) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
-    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # a complex result in a real output
+    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # the output is real, the result not
         truth = truth.real
     error = np.abs(found.astype(truth.dtype) - truth)
     top = min(np.finfo('f' if char == 'E' else char).max for char in (letter, out))
@@ -379,7 +382,7 @@ def within(found, truth, scale, letter, product):
 
 
 def binade(scale):
-    """Returns the largest power of two that is not above |x|. One ULP of a float is eps times this
+    """Returns the largest power of two that is at most |x|. One ULP of a float is eps times this
     power."""
     with np.errstate(all='ignore'):
         return np.where(np.isfinite(scale) & (scale > 0), np.exp2(np.floor(np.log2(scale))), scale)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds keywords to a valid case that cases.py does not draw: signature=, axes=, axis=, keepdims=
-and many dimensions. Also passes them to NumPy and the library."""
+"""Adds keywords that cases.py does not draw to a valid case: signature=, axes=, axis=, keepdims=
+and many dimensions. Also passes these keywords to NumPy and the library."""
 
 import numpy as np
 
 CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # number of core dimensions of each operand
 KEYS = ('signature', 'axes', 'axis', 'keepdims')
 LETTERS = '?bhiqBHIQefdFD'
-# For int64 with uint64, NumPy registers the loops of these functions under long long, its second
+# NumPy registers the loops of these functions for int64 with uint64 under long long, its second
 # 64-bit type.
 COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 NO_LOOP = ('did not contain a loop with signature', 'No loop matching the specified signature')
@@ -37,18 +37,18 @@ def with_keywords(rng, case):
 
 def add_signature(rng, case):
     if case['op'] in COMPARISONS and not any('buffer' in view for view in case['inputs']):
-        # NumPy 2.4.6 then ignores the value: less_equal(3, 2**31, (None, 'i', None)) is False.
+        # NumPy 2.4.6 would then ignore the value: less_equal(3, 2**31, (None, 'i', None)) is False.
         return
     letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
     count = len(case['inputs']) + 1
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
     if any(signature):
         case['signature'] = signature
-        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as with dtype=
+        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as for dtype=
 
 
 def dtypes_of(case):
-    """Returns NumPy's signature=."""
+    """Returns the case's signature= for NumPy."""
     names = {} if case['op'] in COMPARISONS else {'q': 'l', 'Q': 'L'}
     letters = [names.get(letter, letter) for letter in case['signature']]
     return tuple(np.dtype(letter) if letter else None for letter in letters)
@@ -60,11 +60,11 @@ def type_options(case):
 
 def remembers(case, text):
     """Returns whether NumPy's result may depend on its earlier calls. NumPy caches loops by the
-    dtypes of the operands, with a fixed dtype in place of the array's. The cache does not store
-    whether a Python scalar was weak relative to the array, so a call can get the result of an
+    dtypes of the operands, in which a fixed dtype replaces that of the array. The cache does not
+    store whether a Python scalar was weak relative to the array, so a call can get the result of an
     earlier call with other arrays. Logical functions and comparisons without signature= then also
-    use entries of calls with it. If no loop fits, the message differs if a loop was found before
-    for these dtypes without signature=."""
+    use entries of calls that have signature=. If no loop fits, the message depends on whether a
+    loop was found earlier for the same dtypes without signature=."""
     weak = any(key.startswith('weak') for view in case['inputs'] for key in view or ())
     if case['op'].startswith('logical') or case['op'] in COMPARISONS:
         return True
@@ -80,7 +80,7 @@ def remembers(case, text):
 
 
 def axes_options(case):
-    """Returns NumPy's axes=, axis=, keepdims=."""
+    """Returns the case's axes=, axis= and keepdims= for NumPy."""
     options = {key: case[key] for key in ('axis', 'keepdims') if case.get(key) is not None}
     if case.get('axes'):
         options['axes'] = [tuple(axes) for axes in case['axes']]
@@ -89,24 +89,24 @@ def axes_options(case):
 
 def is_refusal(numpy_error, status):
     """Returns whether the error is about axis= or keepdims= for a signature that does not support
-    it, and not about dtypes."""
+    the keyword, and not about dtypes."""
     text = str(numpy_error)
     return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
 
 
 def keyword_options(case):
-    """Returns all keywords for the library's call()."""
+    """Returns all keywords for call() of the library."""
     return {key: case[key] for key in KEYS if case.get(key) is not None}
 
 
 def summed(case, left):
-    """Returns the number of products in each sum, from the first input's core dimension."""
+    """Returns the number of products in each sum, which is the first input's core dimension."""
     axis = case['axes'][0][-1] if case.get('axes') else case.get('axis')
     return left.shape[-1 if axis is None else axis]
 
 
 def move_axes(view, places):
-    """Moves the last axes of a view to `places`, in this order."""
+    """Moves the last axes of a view to `places`, in the given order."""
     ndim, ncore = len(view['shape']), len(places)
     order = [None] * ndim
     for j, place in enumerate(places):
@@ -123,7 +123,7 @@ def insert_axis(view, place, extent=1):
 
 
 def either_sign(rng, axes, ndim):
-    """Sometimes counts axes from the end, or puts one out of range."""
+    """Sometimes counts axes from the end, or replaces one with an axis out of range."""
     axes = [axis - ndim if rng.random() < 0.4 else axis for axis in axes]
     if axes and rng.random() < 0.02:
         axes[0] = rng.choice([ndim, -ndim - 1])
@@ -134,7 +134,7 @@ def core_counts(case):
     """Returns the numbers of core dimensions of the case's operands."""
     if case['op'] != 'matmul':
         return list(CORE[case['op']])
-    # A vector has one core dimension, and the product lacks the dimensions that its operands lack.
+    # A vector has one core dimension, and the product has no dimensions for vectors.
     lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
     return [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
 
@@ -153,7 +153,7 @@ def add_axes(rng, case):
         ndim = len(view['shape']) if view else loop + count
         if count > ndim:
             places = list(range(count))
-        # Broadcast: the same axes are missing only if counted from the end.
+        # The same axes of the broadcast operand are missing only if they are counted from the end.
         elif ndim > loop + count:
             places = list(range(-count, 0))
             case['axes'].append(places)
@@ -166,7 +166,7 @@ def add_axes(rng, case):
     if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
-        case['axes'].pop()  # in a list of axes, a missing empty entry cannot be detected
+        case['axes'].pop()  # only a missing entry that contains axes is detected
 
 
 def add_axis(rng, case):
@@ -188,9 +188,9 @@ def add_axis(rng, case):
 
 
 def add_dimensions(rng, case):
-    """Adds axes to every view in the same order; if there are many, most have extent 1. The case is
-    unchanged if it would exceed NumPy's 64 axes or if its buffers are large, because each axis of
-    each view multiplies its buffer."""
+    """Adds axes to every view in the same order. If there are many axes, most have extent 1. The
+    case is unchanged if it would exceed NumPy's 64 axes or if its buffers are large, because each
+    axis of each view multiplies the size of its buffer."""
     outputs = [case['output'], *case.get('outputs', [])]
     views = [*case['inputs'], *outputs, case.get('where')]
     views = [view for view in views if view and 'shape' in view]

@@ -8,7 +8,8 @@ import build
 
 
 def index_array(spec):
-    """Returns the indices of a case with their own stride, so that strides are tested."""
+    """Returns the indices of a case, with the stride of the case, so that strides of indices are
+    tested."""
     dtype = np.dtype(build.numpy_letter(spec['dtype']))
     values = np.array(spec['values'], dtype.newbyteorder() if spec.get('swapped') else dtype)
     values = values.reshape(spec['shape'])
@@ -26,7 +27,7 @@ def initial_of(case, absent):
     if case['initial'] == 'none':
         return None
     value = build.value(None, case['initial'])
-    # Cast in the same way as a 0-d array.
+    # The scalar is cast in the same way as a 0-d array.
     return np.array(value) if isinstance(value, np.generic) else value
 
 
@@ -40,8 +41,8 @@ def numpy_dtype(case):
 
 
 def spread(operand, indices, out):
-    """Broadcasts the operand of `at` to the indexed elements: NumPy 2.4 reads beyond a smaller
-    operand if indices have several dimensions."""
+    """Broadcasts the operand of `at` to the indexed elements, because NumPy 2.4 reads beyond a
+    smaller operand if indices have several dimensions."""
     if not any(index.ndim > 1 for index in indices):
         return operand
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random method calls (reduce, accumulate, reduceat, outer, at) as plain data."""
+"""Draws random method calls (reduce, accumulate, reduceat, outer, at) as plain data."""
 
 from cases import (
     DRAWN,
@@ -44,7 +44,7 @@ def random_shape(rng):
         return [rng.choice([1, 1, 2]) for _ in range(rng.randint(8, 14))]
     if draw < 0.06:
         return [rng.choice([1, 1, 1, 1, 1, 2]) for _ in range(rng.randint(30, 64))]
-    if draw < 0.14:  # many base blocks of the tree
+    if draw < 0.14:  # the tree has many base blocks
         return [rng.choice([127, 128, 129, 256, 257, 300, 512, 1000, rng.randint(129, 3000)])]
     if draw < 0.20:
         return rng.choice([[rng.randint(100, 300), rng.randint(1, 4)], [2, rng.randint(100, 300)]])
@@ -64,8 +64,8 @@ def random_source(rng, buffers, shape, dtypes):
 
 
 def random_axis(rng, ndim):
-    """Returns an int, several axes, or "all"; sometimes an invalid axis. -1 and 0 are valid for a
-    0-d operand."""
+    """Returns an int, several axes, or "all"; rarely an invalid axis. For a 0-d operand -1 and 0
+    are valid."""
     if rng.random() < 0.02:
         return rng.choice([ndim, -ndim - 1, 2**40, -(2**63)])
     if not ndim:
@@ -84,7 +84,7 @@ def random_axis(rng, ndim):
 
 
 def reduced_shape(shape, axis, keepdims):
-    """Returns the result's shape, or any shape if the axes are invalid."""
+    """Returns the shape of the result, or any shape if the axes are invalid."""
     ndim = len(shape)
     axes = range(ndim) if axis == 'all' else [axis] if isinstance(axis, int) else axis
     gone = {a % ndim for a in axes if ndim}
@@ -94,7 +94,7 @@ def reduced_shape(shape, axis, keepdims):
 
 
 def spoilt(rng, shape):
-    """Returns another shape: with one more axis, one less, or longer."""
+    """Returns another shape: with one axis more, with one axis less, or with longer axes."""
     draw = rng.random()
     if draw < 0.3 or not shape:
         return ([1] * rng.randint(1, 2) + shape)[-64:]
@@ -105,7 +105,7 @@ def spoilt(rng, shape):
 
 
 def random_output(rng, buffers, shape, sources, dtypes):
-    """Returns None, a new view, or a view that shares memory with an operand."""
+    """Draws an output: None, a new view, or a view that shares memory with an operand."""
     if not buffers.overlaps and rng.random() < 0.5:
         return None
     if not buffers.overlaps and rng.random() < 0.05:
@@ -165,8 +165,8 @@ def random_reduce(rng, name, dtypes, overlaps=False, shape=None):
 
 
 def random_reduce_over_mask(rng):
-    """Reduces logical results under a mask from the same call, with more rows than one block
-    reduces."""
+    """Draws a reduction to logical results under a mask that is in the same memory, with more rows
+    than one block reduces."""
     name = rng.choice(['logical_and', 'logical_or', 'logical_xor'])
     case, buffers = base(rng, 'reduce', name), Buffers(rng, True)
     rows = rng.choice([rng.randint(1, 40), rng.randint(300, 9000)])
@@ -194,7 +194,7 @@ def random_accumulate(rng, name, dtypes, overlaps=False, shape=None):
         case['dtype'] = rng.choice(DTYPES)
     output = random_output(rng, buffers, shape, [source], dtypes)
     if output and len(output['shape']) != len(shape):
-        output = None  # NumPy 2 reads the missing extents of this output, and crashes
+        output = None  # NumPy 2 would read the missing extents of this output, and crash
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
@@ -212,7 +212,7 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         indices.insert(rng.randint(0, len(indices)), rng.choice([extent, -1, extent + 7, 2**40]))
     letter = rng.choice(INDEX_DTYPES)
     case['indices'] = [indexed(rng, indices, [len(indices)], letter)]
-    if rng.random() < 0.02:  # integers that do not fit, or a number of axes other than one
+    if rng.random() < 0.02:  # integers out of range, or a number of axes other than one
         wrong = rng.choice([{'dtype': 'Q'}, {'dtype': 'd'}, {'shape': [1, len(indices)]}])
         if 'Q' not in wrong.values() or all(i >= 0 for i in indices):
             case['indices'][0].update(wrong)
@@ -223,12 +223,12 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         result[axis % len(shape)] = len(indices)
     output = random_output(rng, buffers, result, [source], dtypes)
     if output and output['shape'] != result:
-        output = None  # NumPy accepts outputs that are longer along the axis, and crashes on others
+        output = None  # NumPy accepts outputs that are longer on the axis, and crashes for others
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
 def indexed(rng, values, shape, letter):
-    """Returns an array of indices in a dtype that can hold them."""
+    """Returns an array of indices, in another dtype if the dtype `letter` cannot represent them."""
     bits = {'b': 7, 'B': 8, 'h': 15, 'H': 16, 'i': 31, 'I': 32, 'q': 63, 'Q': 64}[letter]
     low = 0 if letter in 'BHIQ' else -(1 << bits)
     if any(not low <= v < 1 << bits for v in values):
@@ -245,7 +245,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
         if shape and rng.random() < 0.05:
             shape[0] = 0
         view = random_input(rng, buffers, shape, dtypes)
-        while any(key.startswith('weak') for key in view):  # NumPy's outer has no weak scalars
+        while any(key.startswith('weak') for key in view):  # `outer` of NumPy has no weak scalars
             view = random_input(rng, buffers, shape, dtypes)
         inputs.append(view)
     shape = [n for view in inputs for n in view.get('shape', [])]
@@ -262,7 +262,7 @@ def random_outer(rng, name, dtypes, overlaps=False):
 
 
 def random_indices(rng, shape):
-    """Returns index arrays that broadcast together, for the first axes of `shape`."""
+    """Returns index arrays for the first axes of `shape`, which broadcast together."""
     count = rng.randint(0 if rng.random() < 0.05 else 1, len(shape)) if shape else 0
     if rng.random() < 0.01:
         count = len(shape) + 1
@@ -300,7 +300,7 @@ def random_at(rng, name, dtypes):
     inputs = []
     if name not in ELEMENTWISE[1]:
         view = random_input(rng, buffers, picked, dtypes)
-        while any(key.startswith('weak') for key in view):  # NumPy's at has no weak scalars
+        while any(key.startswith('weak') for key in view):  # `at` of NumPy has no weak scalars
             view = random_input(rng, buffers, picked, dtypes)
         if 'buffer' in view and rng.random() < 0.15 and view['shape'] == shape:
             view = {**array, 'shape': list(shape), 'strides': list(array['strides'])}
@@ -309,7 +309,8 @@ def random_at(rng, name, dtypes):
 
 
 def random_bfloat16_method_case(rng):
-    """Draws methods on bfloat16 only. NumPy reduces in float32, and the result is rounded once."""
+    """Draws methods with bfloat16 only. NumPy reduces in float32, and the result is rounded
+    once."""
     name = rng.choice('add add multiply maximum minimum fmax fmin logical_and'.split())
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, name, 'f')
@@ -323,7 +324,7 @@ def random_bfloat16_method_case(rng):
 
 
 def random_truth_case(rng):
-    """Draws logical results: whether a sum or product of floats is nonzero."""
+    """Draws logical results, which state whether a sum or product of floats is nonzero."""
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, rng.choice(['add', 'multiply', 'multiply']), rng.choice('efd'))
     buffers, output = Buffers(rng), case['output']
@@ -338,7 +339,7 @@ def random_truth_case(rng):
 
 
 def random_unfit_case(rng):
-    """Draws floats in an integer loop. Some of them do not fit."""
+    """Draws floats in an integer loop, which cannot represent some of them."""
     make = rng.choice([random_reduce, random_accumulate, random_reduceat])
     case = make(rng, random_name(rng), rng.choice('efd'))
     return {**case, 'dtype': rng.choice('bhiqBHIQ')}
@@ -361,7 +362,7 @@ def random_overlapping_method_case(rng):
 
 
 def random_fp_flag_method_case(rng, dtypes):
-    """Draws a function that can raise floating-point flags, without casts."""
+    """Draws a method of a function that can raise floating-point flags, without casts."""
     case = maker(rng.choice(METHODS))(rng, rng.choice(RAISES_FLAGS), dtypes)
     case.pop('dtype', None)
     if 'initial' in case and 'where' not in case:

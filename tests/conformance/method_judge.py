@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a method of libgufunc with NumPy's. Integers, bools, extremes, left folds and
-accumulations must be bit-equal. Sums must be within 2(log2 n + 1) u sum|x| and products within n u
-of the exact value, which NumPy computes in long double. A left fold of rounded functions must equal
-a sequence of the library's own calls."""
+"""Compares a method of the library with NumPy's. Integers, bools, extremes, left folds and
+accumulations must be equal bit by bit. The error of sums must be at most 2(log2 n + 1) u sum|x|,
+and that of products at most n u times the exact value, which NumPy computes in long double. A left
+fold of functions that round must be equal to a sequence of the library's own calls."""
 
 import numpy as np
 
@@ -73,11 +73,11 @@ def run_library(case, library):
 def same_class(numpy_error, status):
     kind, text = status // 100, str(numpy_error)
     if isinstance(numpy_error, RuntimeError) and 'signature' in text:
-        return kind == 3  # a method of a ufunc with core dimensions
+        return kind == 3  # a method of a ufunc that has core dimensions
     if "duplicate value in 'axis'" in text:
         return kind == 5
     if 'too large to convert' in text and kind == 5:
-        return True  # an axis that NumPy fails to parse
+        return True  # NumPy fails to parse this axis
     if isinstance(numpy_error, IndexError) and not isinstance(numpy_error, ValueError):
         return kind == 4 or ('shape mismatch' in text and kind == 3)
     return judge.same_class(numpy_error, status)
@@ -90,8 +90,7 @@ def error_difference(case, theirs, ours):
 
 
 def longer_output(case):
-    """Returns whether accumulate or reduceat received an output of another shape than the result.
-    """
+    """Returns whether the output of accumulate or reduceat has another shape than the result."""
     if case['method'] not in ('accumulate', 'reduceat') or not case['output']:
         return False
     shape, axis = list(case['inputs'][0].get('shape', [])), case['axis']
@@ -128,8 +127,8 @@ def difference(case, library):
 
 
 def flat(case):
-    """Returns the elementwise call that is equivalent to an outer: the first input gets the second
-    input's axes with extent 1."""
+    """Returns the elementwise call that is equivalent to an `outer`. The axes of the second input
+    are appended to the first input, with extent 1."""
     more = len(case['inputs'][1].get('shape', []))
     first = dict(case['inputs'][0])
     if 'shape' in first:
@@ -138,7 +137,8 @@ def flat(case):
 
 
 def open_power(case):
-    """Returns whether floats do not fit an integer loop of power, whose result is then undefined.
+    """Returns whether an integer loop of power cannot represent its float inputs. The result is
+    then undefined.
     """
     return case['op'] == 'power' and not inputs_fit(case, loop_dtype(case))
 
@@ -170,7 +170,8 @@ def loop_dtype(case):
 
 
 def inputs_fit(case, dtype):
-    """Returns whether every operand fits the loop's integers; otherwise NumPy's cast is undefined.
+    """Returns whether the loop's integers can represent every operand. Otherwise NumPy's cast is
+    undefined.
     """
     if dtype is None or build.is_bfloat16(case):
         return True
@@ -193,7 +194,7 @@ def value_difference(case, theirs, ours, library):
         found = found.astype(found.dtype.newbyteorder('='))
     good = judge.same_bits(exact, found, case['op'] in judge.EITHER_ZERO)
     if case['op'] in judge.EITHER_ZERO and found.dtype.kind == 'c':
-        good = good | (np.isnan(exact) & np.isnan(found))  # the order decides which NaN is first
+        good = good | (np.isnan(exact) & np.isnan(found))  # the order determines which NaN is first
     if good.all():
         return None
     loop = loop_dtype(case)
@@ -211,8 +212,8 @@ def value_difference(case, theirs, ours, library):
     return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
-# ---- Cases in which the library may return another element than NumPy, each for one reason. Each
-# function receives the known facts about the case, and returns the elements that are also valid.
+# Cases in which the library may return another element than NumPy, each for one reason. Each
+# function returns which elements are valid for this reason.
 
 
 def allowances(case, found, loop):
@@ -223,13 +224,14 @@ def allowances(case, found, loop):
 
 
 def hits_out_of_range(case, theirs, found, loop, library):
-    """`at` on integers with floats: the result of an out-of-range float is undefined."""
+    """`at` on integers with floats: the result for a float out of range is undefined."""
     held, result = hits_held(case, loop)
     return (found == result) if held else True
 
 
 def partial_results_of_another_type(case, theirs, found, loop, library):
-    """NumPy keeps partial results in the output's dtype; the library reduces first and then casts.
+    """NumPy stores partial results in the output's dtype. The library reduces completely and then
+    casts.
     """
     if case['method'] != 'reduce' or found.dtype == loop:
         return False
@@ -239,8 +241,8 @@ def partial_results_of_another_type(case, theirs, found, loop, library):
 
 
 def rounded_in_another_order(case, theirs, found, loop, library):
-    """Sums and products must be within their bounds of the exact values; other reductions are left
-    folds."""
+    """Sums and products must be within their error bounds. All other reductions must be equal to
+    left folds."""
     if is_sum_or_product(case):
         return sums_and_products(case, theirs, found, loop)
     with np.errstate(all='ignore'):
@@ -249,19 +251,21 @@ def rounded_in_another_order(case, theirs, found, loop, library):
 
 
 def parts_of_nan_lost(case, theirs, found, loop, library):
-    """The order decides which complex NaN survives, and a real output drops a part."""
+    """The order determines which complex NaN is the result, and a real output drops one part of
+    it."""
     if loop.kind != 'c' or found.dtype.kind == 'c':
         return False
     return np.isnan(whole_result(case, found, loop, library))
 
 
 def whole_out_of_range(case, theirs, found, loop, library):
-    """The cast of a float out of an integer's range is undefined."""
+    """The cast of a float to an integer dtype is undefined if the dtype cannot represent it."""
     return ~casts.in_range(found.dtype, whole_result(case, found, loop, library))
 
 
 def whole_result(case, found, loop, library):
-    """Returns the result in the loop's dtype: NumPy's, or the left fold of the library's calls."""
+    """Returns the result in the loop's dtype: NumPy's result, or the left fold of the library's
+    calls."""
     if is_sum_or_product(case):
         return before_cast(case, loop)
     return left_fold(case, loop, library, found.shape)
@@ -276,7 +280,7 @@ def before_cast(case, loop):
     """Returns NumPy's result in the loop's dtype, before the cast to the output's dtype."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
-    plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # without a unit
+    plain = {**case, 'dtype': letter_of(loop).split('[')[0]}  # the dtype without its unit
     if case['method'] == 'at':
         out = memory.view(case['output']).astype(loop)
         return numpy_method(plain, getattr(np, case['op']), inputs, out, memory)

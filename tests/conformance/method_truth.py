@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The permitted results of methods whose rounding is not fixed. Sums and products have bounds
-around the long double result. Left folds are compared with a sequence of the library's own calls.
+"""Computes the permitted results of methods whose rounding is not fixed. Sums and products have
+error bounds around the long double result. Left folds are compared with a sequence of the library's
+own calls.
 """
 
 import numpy as np
@@ -33,7 +34,7 @@ def wide_initial(case, loop):
 
 
 def fold(case, function, values, memory, initial):
-    """Runs the method in long double, with `initial` in place of the case's own."""
+    """Runs the method in long double, with `initial` instead of the case's initial value."""
     plain = {k: v for k, v in case.items() if k not in ('initial', 'dtype')}
     if case['method'] == 'reduce':
         options = {'axis': axis_of(case), 'keepdims': bool(case.get('keepdims'))}
@@ -44,7 +45,7 @@ def fold(case, function, values, memory, initial):
 
 
 def longest_fold(case):
-    """Returns the largest number of elements in one result."""
+    """Returns the largest number of elements that are combined in one result."""
     shape = case['inputs'][0].get('shape', [])
     if not shape:
         return 2
@@ -79,8 +80,8 @@ def largest(letter):
 
 
 def roundings(case, n):
-    """Returns the permitted error of a sum in units of sum|x|: the depth of the tree; for
-    accumulate also its tiles of 256, folded from the left."""
+    """Returns the permitted error of a sum in units of sum|x|. For reduce it is the depth of the
+    tree. accumulate also combines tiles of 256 elements from left to right."""
     if case['method'] == 'accumulate':
         return 256 * np.ceil(np.log(n) / np.log(256))
     return 2 * (np.log2(n) + 1)
@@ -102,7 +103,8 @@ def within_sum(case, memory, values, loop, found, letter, n):
 
 
 def size_of(values):
-    """Returns |x|, with 0 for non-finite values, which determine the sum in every order."""
+    """Returns |x|, or 0 for non-finite values, because such values determine the sum in every
+    order."""
     return np.abs(np.where(np.isfinite(values), values, 0))
 
 
@@ -120,7 +122,7 @@ def near(answer, truth, limit, scale, letter):
         tolerance = limit + np.abs(truth) * eps + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        tolerance = tolerance + (answer.dtype.kind in 'iu')  # truncation may go either way
+        tolerance = tolerance + (answer.dtype.kind in 'iu')  # casts may truncate either way
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= tolerance) | overflow) & ~zeros
 
@@ -163,14 +165,14 @@ def within_product(case, memory, values, loop, found, letter, n):
 
 
 def left_fold(case, loop, library, shape):
-    """Runs the method as a chain of the library's elementwise calls in the loop's dtype."""
+    """Runs the method as a sequence of the library's elementwise calls in the loop's dtype."""
     chain = {'reduce': fold_left, 'accumulate': scan_left, 'reduceat': stretches, 'at': one_by_one}
     result = chain[case['method']](case, loop, library)
     if build.is_bfloat16(case):
         result = build.from_bfloat16_bits(result)
     if result.size == np.prod(shape):
         return result.reshape(shape)
-    return np.broadcast_to(result, shape)  # an output can be larger than the result of the method
+    return np.broadcast_to(result, shape)  # the output can be larger than the method's result
 
 
 class Chain:
@@ -244,7 +246,8 @@ def stretches(case, loop, library):
 
 
 def one_by_one(case, loop, library, chain_of=Chain):
-    """at: applies every index in turn and writes each result in the array's dtype."""
+    """Runs `at`: applies the function for each index in order, and writes each result in the
+    array's dtype."""
     chain = chain_of(case, loop, library)
     array = np.array(chain.memory.view(case['output']))
     indices = tuple(index_array(spec).astype(np.int64) for spec in case['indices'])
@@ -263,8 +266,8 @@ def one_by_one(case, loop, library, chain_of=Chain):
 
 
 def hits_held(case, loop):
-    """Simulates `at` on an integer array with a float loop, index by index in NumPy. Returns
-    whether each result fits the array's dtype, and the final array."""
+    """Simulates `at` on an integer array with a float loop in NumPy, index by index. Returns
+    whether the array's dtype can represent each result, and the final array."""
     held = True
 
     class NumpyChain(Chain):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses NumPy in place of the library, with the caller's floating-point control words and with
-failing loops."""
+"""Replaces the library with NumPy, with the caller's floating-point control words and failing
+loops."""
 
 import abi
 import caller
@@ -30,7 +30,7 @@ class CalledByProgram:
         return self.failed
 
     def fail_loop(self, size):
-        """Fails like the chosen element if the result has enough elements."""
+        """Raises the error of the chosen element if the result has enough elements."""
         fails = self.failure
         if fails is None or size <= fails['after']:
             return
@@ -40,11 +40,12 @@ class CalledByProgram:
             raise abi.GufuncError(failing_judge.GUF_E_LOOP, text)
 
     def run(self, work, out):
-        """Runs `work(out)`, under the caller's control words if the fault leaks them."""
+        """Runs `work(out)`. With the fault control_leaks it runs under the caller's control
+        words."""
         if self.fault != 'control_leaks' or self.control is None:
             return work(out)
         mxcsr, x87 = caller.CONTROLS[self.control]
-        self.caller.lib.set_control(mxcsr | 0x1F80, x87 | 0x3F)  # with all traps masked
+        self.caller.lib.set_control(mxcsr | 0x1F80, x87 | 0x3F)  # all traps are masked
         try:
             return work(out)
         finally:

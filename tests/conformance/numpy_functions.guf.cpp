@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of NumPy that the standard library lacks, in the dialect and under NumPy's names:
-// functions with two outputs or three inputs for the oracle, the corner cases and the command line;
-// functions on parts of floats for corner case 18.
+// Functions of NumPy that the standard library does not have, written in the dialect and with
+// NumPy's names. Functions with two outputs or three inputs are for the oracle, the corner cases
+// and the command line; functions on parts of floats are for corner case 18.
 #include <gufunc/kernel.hpp>
 
 template <class T>
@@ -56,7 +56,7 @@ GUF_DEVICE T rint(T x) {
 }
 GUF_UFUNC(rint, "f->f d->d");
 
-// If an argument is NaN it is the result, because every comparison with NaN is false.
+// The comparisons are false for NaN, so if an argument is NaN, it is the result.
 template <class T>
 GUF_DEVICE T clip(T x, T low, T high) {
   const T raised = x != x || x > low ? x : low;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in place of the library, unmodified or with one seeded fault: the oracle must accept the
-former and detect the latter."""
+"""Replaces the library with NumPy, unmodified or with one seeded fault. The oracle must accept
+unmodified NumPy and detect the fault."""
 
 import ctypes as ct
 import re
@@ -73,7 +73,7 @@ def kind_of(options):
 
 
 def without_nan(result, out):
-    """Returns NumPy's result with 1.5 in place of each NaN, also in a given output."""
+    """Replaces each NaN in NumPy's result, also in a given output, with 1.5."""
     for array in [np.asarray(result)] if out is None else [out]:
         if array.dtype.kind in 'fc' and array.flags.writeable:
             array[np.isnan(array)] = 1.5
@@ -82,7 +82,7 @@ def without_nan(result, out):
 
 
 class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
-    """The interface of abi_methods.Library. The number of threads has no effect."""
+    """Has the interface of abi_methods.Library. The number of threads has no effect."""
 
     explanation = ''
 
@@ -102,7 +102,8 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         return result
 
     def answered(self, out, work, weak=False, report=0):
-        """Runs `work(out)` with NumPy's errors as statuses; returns a new result with its letter.
+        """Runs `work(out)` and converts NumPy's errors to statuses. Returns a new result with its
+        letter.
         """
         result = self.guarded(work, out, weak, report)
         self.fail_loop(np.size(result))
@@ -211,7 +212,8 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
 
     @staticmethod
     def disturb(result, source):
-        """Adds one to an integer that was computed from an ordinary float among others."""
+        """Adds one to an integer that was computed from an ordinary float, if the source also has
+        special floats."""
         kind = getattr(source, 'dtype', result.dtype).kind
         if result.dtype.kind in 'iu' and kind == 'f' and np.shape(source) == result.shape:
             ordinary = np.argwhere(np.abs(source) < 10)
@@ -240,7 +242,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
 
     @staticmethod
     def unstretched(x, inputs):
-        """Broadcasts extent 1 incorrectly: the later elements are zeros."""
+        """Broadcasts extent 1 incorrectly: all elements except the first are zero."""
         other = max((np.shape(y) for y in inputs), key=len)
         if np.ndim(x) != 1 or np.shape(x) != (1,) or not other or other[-1] < 2:
             return x

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy in place of the library (numpy_library.py) for calls with two outputs or three inputs, with
-seeded faults."""
+"""Replaces the library with NumPy (numpy_library.py) for calls with two outputs or three inputs,
+with seeded faults."""
 
 import numpy as np
 
@@ -25,10 +25,10 @@ FAULTS = {
 
 
 class SeveralOperands:
-    """`fault` and `guarded` are those of NumpyLibrary."""
+    """`fault` and `guarded` have the same meaning as in NumpyLibrary."""
 
     def call_several(self, name, inputs, outputs, *, where=None, casting=None, order='K', **types):
-        """In `types` only dtype and signature are used."""
+        """Makes a call. Of `types`, only dtype and signature are used."""
         case = {'casting': casting, 'order': order, **types}
         if self.fault == 'second_type' and case.get('signature') and len(outputs) == 2:
             case['signature'] = [*case['signature'][:-1], None]
@@ -58,7 +58,7 @@ class SeveralOperands:
         fresh = all(out is None for out in outputs)
         given = [None if out is None else out.copy(order='K') for out in outputs]
         copies = [x.copy(order='K') if isinstance(x, np.ndarray) else x for x in inputs]
-        if where is not None:  # NumPy writes masked elements of an output that it copies
+        if where is not None:  # NumPy would write masked elements of an output that it copies
             near = [any(np.may_share_memory(x, out) for out in outputs) for x in inputs]
             inputs = [pair[over] for *pair, over in zip(inputs, copies, near)]
 

@@ -5,13 +5,14 @@
     [--module numpy_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
     [--only calls|methods|times|overlaps|fp_flags|bad|several|big|streamed|failing]
 
-Stops at the number of cases or seconds, whichever comes first. Saved rows (rows/*.json) run first.
-The module provides functions with several outputs or three inputs; without it none are called. With
---caller some calls run under other floating-point control words, and some loops fail. Without
---seed each commit has its own seed, which is printed; --seed N repeats its calls. The library's
-operands are next to inaccessible pages; a case that ends the process is printed. Other failing
-cases are reduced to a small case; --keep saves it to rows/. GUFUNC_CPU_ISA selects the ISA level.
-Exits with 1 if a result differs, or if there were too few cases of a kind."""
+Stops after the number of cases or of seconds, whichever comes first. Saved rows (rows/*.json) run
+first. The module contains functions with several outputs or three inputs; without the module such
+functions are not called. With --caller some calls run under other floating-point control words, and
+some loops fail. Without --seed each commit has its own seed, which is printed; --seed N repeats the
+cases of that seed. The library's operands are next to inaccessible pages, and a case that ends the
+process is printed. Other failing cases are reduced to a small case, which --keep saves to rows/.
+GUFUNC_CPU_ISA selects the ISA level. The exit status is 1 if a result differs, or if there were too
+few cases of a kind."""
 
 import argparse
 import copy
@@ -53,7 +54,7 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 
 
 def simpler(case):
-    """Yields cases that are one step simpler than this one, simplest first."""
+    """Yields cases that are one step simpler than the given case, simplest first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
     for key in ('control', 'threads', 'where', 'dtype', 'fp_flags', *keywords):
         if case.get(key):
@@ -92,7 +93,8 @@ def views_of(case):
 
 
 def fewer_indices(case):
-    """Yields cases with simpler indices of reduceat and at, and with half of the 1-d indices."""
+    """Yields cases with simpler indices of reduceat and at, and with half of the one-dimensional
+    indices."""
     for key, plain in (('swapped', False), ('step', 1)):
         if any(spec.get(key, plain) != plain for spec in case.get('indices', [])):
             yield {**case, 'indices': [{**spec, key: plain} for spec in case['indices']]}
@@ -109,7 +111,7 @@ def fewer_indices(case):
 
 
 def shrink(case, library):
-    """Returns the simplest reachable case that still differs."""
+    """Returns the simplest case that can be reached by single steps and still differs."""
     progress = True
     while progress:
         progress = False
@@ -129,7 +131,7 @@ def judge_of(case):
 
 
 def judged(case, library):
-    """Returns the sentence of the case's judge, or None."""
+    """Returns the sentence of the judge of the case, or None."""
     library.control = case.get('control')
     try:
         return judge_of(case).difference(case, library)
@@ -172,7 +174,8 @@ def random_case(rng, count, only):
 
 
 def random_fp_flag_case(rng, number):
-    """Draws a case with checked floating-point flags: no casts, many special values."""
+    """Draws a case with checked floating-point flags, without casts and with many special
+    values."""
     letter = rng.choice('fdfdfdeiqBH')
     if number % 2:
         case = method_cases.random_fp_flag_method_case(rng, letter)
@@ -186,7 +189,7 @@ def random_fp_flag_case(rng, number):
 class Drawing:
     """Draws the cases of a seed. Each kind has its own random generator."""
 
-    THREADS = (1, 2, 3, 7)  # the last number is what the process grants
+    THREADS = (1, 2, 3, 7)  # the last number is the maximum of the process
     BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (
@@ -253,13 +256,13 @@ class Drawing:
 
 
 def kind_of(case):
-    """Returns the key for counting: the ufunc of a call, the ufunc and method of a method case."""
+    """Returns the key under which a case is counted: the ufunc, and for a method also the
+    method."""
     return f'{case["op"]}.{case["method"]}' if 'method' in case else case['op']
 
 
 def commit_seed():
-    """Returns a seed derived from the current commit, so that it is the same on every machine; 1
-    outside of git."""
+    """Returns a seed that depends only on the current commit, or 1 outside git."""
     command = ['git', '-C', str(ROWS.parent), 'rev-parse', '--short=8', 'HEAD']
     try:
         return int(subprocess.run(command, capture_output=True, text=True).stdout[:8] or '1', 16)
@@ -268,13 +271,13 @@ def commit_seed():
 
 
 class Watched:
-    """A process that runs the cases, and a parent that waits for it. If the library accesses
+    """Runs the cases in a child process, for which the parent waits. If the library accesses
     invalid memory, a signal or a sanitizer ends the child, and the parent reports the case."""
 
     RETURNED = -1
 
     def __init__(self):
-        self.count = mmap.mmap(-1, 8)  # number of the running case, or RETURNED; shared by both
+        self.count = mmap.mmap(-1, 8)  # number of the running case, or RETURNED; shared
 
     def begin(self, count):
         struct.pack_into('q', self.count, 0, count)
@@ -286,7 +289,7 @@ class Watched:
             try:
                 code = body()
                 self.begin(self.RETURNED)
-            except BaseException:  # noqa: BLE001 - the parent sees only the exit status
+            except BaseException:  # noqa: BLE001 - the parent receives only the exit status
                 traceback.print_exc()
             finally:
                 sys.stdout.flush()
@@ -307,7 +310,7 @@ def drawing_of(options):
 
 
 def describe_case(options, count):
-    """Draws the case with this number again."""
+    """Draws the case with the given number again."""
     if count == 0:
         return 'a kept row'
     drawing = drawing_of(options)
@@ -397,5 +400,5 @@ def compare(parser, options, watched):
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore')  # the cases cause NumPy's warnings on purpose
+    warnings.simplefilter('ignore')  # the cases cause warnings of NumPy on purpose
     sys.exit(main())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the oracle. NumPy in place of the library must show no difference, and every seeded fault
-in NumPy must be detected.
+"""Tests the oracle with NumPy in place of the library. Unmodified NumPy must show no difference,
+and every seeded fault must be detected.
 
     seeded_faults.py --caller libconformance_caller.so [--cases 3000] [--seed 1]
     [--fault several]
@@ -27,8 +27,8 @@ def random_cases(seed):
 
 
 def first_difference(library, count, seed):
-    """Returns how many cases were needed to find a difference, and the difference. Returns
-    (None, None) if there is no difference."""
+    """Returns the number of cases that were needed to find a difference, and the difference.
+    Returns (None, None) if there is no difference."""
     for number, case in enumerate(itertools.islice(random_cases(seed), count)):
         text = oracle.difference(case, library)
         if text:

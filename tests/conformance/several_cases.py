@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of the functions with two outputs and with three inputs in numpy_functions.guf.cpp,
-and divmod.outer. `outputs` replaces `output` with one entry per output."""
+"""Draws random calls of the functions with two outputs and with three inputs in
+numpy_functions.guf.cpp, and of divmod.outer. `outputs` replaces `output` and has one entry per
+output."""
 
 import numpy as np
 
@@ -11,17 +12,19 @@ import time_cases
 
 OPERANDS = {'divmod': (2, 2), 'modf': (1, 2), 'frexp': (1, 2), 'clip': (3, 1)}
 NAMES = 'divmod divmod divmod modf frexp clip clip clip'.split()
-DTYPES = '?bhiqBHIQefd'  # NumPy's clip has complex loops, which the library lacks
+DTYPES = '?bhiqBHIQefd'  # NumPy's clip also has complex loops
 RESULTS = {'divmod': 'bhiqBHIQefd', 'modf': 'efd', 'frexp': 'efdi', 'clip': '?bhiqBHIQefd'}
 
 
 def numpy_function(name):
-    """Returns NumPy's ufunc of a name; np.clip itself is not a ufunc."""
+    """Returns NumPy's ufunc of the given name. np.clip is not a ufunc, but a function that calls
+    one."""
     return np._core.umath.clip if name == 'clip' else getattr(np, name)
 
 
 def one_class_of_times(rng, name):
-    """NumPy has special rules for the mixed calls of these two names, which a module cannot define.
+    """Draws datetime dtypes of one class. NumPy has special rules for mixed calls of divmod and
+    clip, which a module cannot define.
     """
     kind = 'm' if name == 'divmod' else rng.choice('mM')
     found = []
@@ -38,8 +41,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Draws outputs. Each may be absent or in an input's buffer. Two outputs are disjoint, or both
-    are given and overlap."""
+    """Draws outputs. Each may be absent or be in an input's buffer. Two outputs are disjoint,
+    unless both are present and overlap."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
@@ -48,7 +51,7 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         if output:
             taken.add(output['buffer'])
         outputs.append(output)
-    # Elements that an unsafe cast leaves undefined are determined for each output separately.
+    # An unsafe cast leaves elements undefined, which are determined for each output separately.
     if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
         first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
         outputs = [first, buffers.view_beside(first, first['shape'])]
@@ -72,7 +75,8 @@ def random_types(rng, case):
 
 
 def add_mask(rng, case, buffers, shape):
-    """Returns whether NumPy fails on a weak integer out of range with a mask."""
+    """Sometimes adds a mask. Calls with weak integers get no mask, because NumPy fails on a weak
+    integer out of range with a mask."""
     weak = any('weak_int' in view for view in case['inputs'])
     if not weak and rng.random() < 0.2:
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
@@ -102,7 +106,7 @@ def random_several_case(rng):
     add_mask(rng, case, buffers, shape)
     case['buffers'] = buffers.list
     if times:
-        time_cases.without_accidents(case)
+        time_cases.without_implementation_defined(case)
     else:
         random_types(rng, case)
     if rng.random() < 0.05:
@@ -111,7 +115,7 @@ def random_several_case(rng):
 
 
 def outer_of(rng, case, buffers, dtypes, times):
-    """Draws divmod.outer with outputs apart from the inputs."""
+    """Draws a call of divmod.outer whose outputs share no memory with the inputs."""
     shapes = [[rng.randint(1, 5) for _ in range(rng.choice([0, 1, 2]))] for _ in range(2)]
     case['inputs'] = [buffers.view(rng.choice(dtypes), shape) for shape in shapes]
     whole = shapes[0] + shapes[1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares a call with several outputs or three inputs with NumPy's: each output bit by bit, as
-judge.py compares one output."""
+judge.py does for one output."""
 
 import functools
 import operator
@@ -19,7 +19,7 @@ EITHER_ZERO = {'clip'}  # NumPy's result for -0 between 0 and 0 depends on the l
 
 
 def options_of(case):
-    """Returns NumPy's keywords except out= and where=."""
+    """Returns all keywords for NumPy except out= and where=."""
     options = {'order': case['order'], 'casting': case['casting'] or 'same_kind'}
     if case.get('dtype'):
         options['dtype'] = np.dtype(build.numpy_letter(case['dtype']))
@@ -34,8 +34,8 @@ def called(case, function):
 
 
 def written_in_order(function, inputs, outs, options, mask):
-    """Returns NumPy's result with overlapping outputs written in order, each where the mask is
-    true. NumPy leaves the order undefined, and writes masked elements of an output that it copies.
+    """Returns NumPy's result, with overlapping outputs written in order where the mask is true.
+    NumPy leaves the order undefined, and writes masked elements of an output that it copies.
     """
     options = options if mask is True else {**options, 'where': mask}
     if len(outs) < 2 or not np.may_share_memory(*outs):
@@ -48,7 +48,8 @@ def written_in_order(function, inputs, outs, options, mask):
 
 
 def run_numpy(case):
-    memory, apart = build.Memory(case), build.Memory(case)  # see build.apart; keeps all strides
+    # The inputs share no memory with the outputs (see build.apart), but have the same strides.
+    memory, apart = build.Memory(case), build.Memory(case)
     outs = [spec and memory.view(spec) for spec in case['outputs']]
     inputs = [build.value(apart, spec) for spec in case['inputs']]
     mask = apart.view(case['where']) if case.get('where') else True
@@ -122,8 +123,8 @@ def output_difference(case, number, theirs, ours, outside):
 
 
 def outside_of(case, theirs):
-    """Returns for each output which elements depend on a float cast to an integer that cannot hold
-    it."""
+    """Returns for each output which elements depend on a cast of a float to an integer that cannot
+    represent it."""
     nothing = [np.zeros(x.output.shape, bool) for x in theirs]
     if case['casting'] != 'unsafe':
         return nothing

@@ -92,8 +92,8 @@ class Library(abi_methods.Library):
         keep, args = [], abi_methods.ReduceArgs(struct_size=ct.sizeof(abi_methods.ReduceArgs))
         outs = (abi.Operand * 2)()
         args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
-        args.noutputs, args.flags, args.threads = 2, int(keepdims), threads
-        args.device = device
+        args.noutputs, args.flags, args.options.threads = 2, int(keepdims), threads
+        args.options.device = device
         args.naxis = -1 if axis is None else len(axis)
         args.axis = None if axis is None else (ct.c_int64 * max(len(axis), 1))(*axis)
         if where is not None:
@@ -103,7 +103,8 @@ class Library(abi_methods.Library):
 
 
 def random_array(rng, nprng):
-    """Draws any shape, layout and order of axes, with frequent equal elements and NaNs."""
+    """Draws an array of any shape, layout and order of axes, with frequent equal elements and
+    NaNs."""
     ndim = rng.choice([0, 1, 1, 2, 2, 3, 4])
     shape = [rng.choice([0, 1, 2, 3, 5, 8] if ndim > 1 else [1, 2, 127, 128, 129, 700, 3000])
              for _ in range(ndim)]
@@ -114,7 +115,7 @@ def random_array(rng, nprng):
         array = nprng.integers(-9, 9, shape).astype(letter) / 4
         if rng.random() < 0.2 and array.size:
             array = np.where(nprng.random(shape) < 0.02, np.nan, array).astype(letter)
-    elif letter == 'Q':  # neighbouring values that are equal as doubles
+    elif letter == 'Q':  # neighbouring values that become equal as doubles
         array = np.uint64(2**64 - 1) - nprng.integers(0, 50, shape).astype(letter)
     else:
         array = nprng.integers(-100, 100, shape).astype(letter)
@@ -128,7 +129,7 @@ def random_array(rng, nprng):
 
 
 def moved(array, axes):
-    """Merges the reduced axes into one last axis in C order."""
+    """Merges the reduced axes into one axis, which is last and in C order."""
     kept = [k for k in range(array.ndim) if k not in axes]
     size = int(np.prod([array.shape[k] for k in axes], dtype=np.int64))
     return array.transpose(kept + axes).reshape([array.shape[k] for k in kept] + [size])
@@ -151,7 +152,7 @@ def expected(name, array, axes, where):
 
 
 def refusal(name):
-    """Returns NumPy's message for empty input."""
+    """Returns NumPy's message for an empty input."""
     try:
         getattr(np, name if name in ('argmax', 'argmin') else 'max')(np.array([]))
     except ValueError as error:
@@ -201,8 +202,8 @@ def difference(library, rng, nprng):
 
 
 def layout_difference(array, axis, keepdims, where, own, strides):
-    """Allocated results have the layout of NumPy's reductions. The reference is a reduction to
-    bool, which NumPy has for every dtype."""
+    """Checks that an allocated result has the layout of NumPy's reductions. The reference is a
+    reduction to bool, which NumPy has for every dtype."""
     axis = axis if axis is None else tuple(axis)
     mask = {} if where is None else {'where': where}
     right = np.logical_or.reduce(array, axis=axis, keepdims=keepdims, **mask)
@@ -214,7 +215,8 @@ def layout_difference(array, axis, keepdims, where, own, strides):
 
 
 def ldexp_difference(library, rng, nprng):
-    """Compares ldexp only with int64: NumPy's int32 loops skip elements on some machines."""
+    """Compares ldexp, but only with int64, because NumPy's int32 loops skip elements on some
+    machines."""
     shape = [rng.randint(1, 9) for _ in range(rng.randint(1, 3))]
     letter = rng.choice('qqI')
     source = nprng.integers(0 if letter == 'I' else -3, 4, shape).astype(letter)
@@ -262,5 +264,5 @@ def main():
 
 
 if __name__ == '__main__':
-    warnings.simplefilter('ignore')  # NumPy's warnings about means of empty input
+    warnings.simplefilter('ignore')  # NumPy warns about means of empty inputs
     sys.exit(main())

@@ -24,7 +24,7 @@ from state_reductions import LOOP, LoopDesc, UfuncDesc
 
 TRIPLET = add_triplet.resolve_dtypes((np.dtype('u8,u8,u8'),) * 2 + (None,))[0]
 SIZES = {1: 1, 5: 1, 12: 4, 16: 16, 24: 8, 192: 64, 260: 4, 600: 8, 4095: 1}
-TREE, NONE, REORDERABLE = 6, 0, 1  # associative and commutative; identities
+TREE, NONE, REORDERABLE = 6, 0, 1  # flags of an associative and commutative function; identities
 REFUSALS = {
     'methods of structured dtypes': {
         abi_methods.GUF_E_UNSUPPORTED: ['do not accept elements of structured dtype']
@@ -39,7 +39,7 @@ class Skipped(Exception):
 
 
 def mixed(a, b):
-    """Neither associative nor commutative: every order produces other bytes."""
+    """The function is neither associative nor commutative, so every order produces other bytes."""
     return a * np.uint8(31) + b
 
 
@@ -48,8 +48,8 @@ def added(a, b):
 
 
 def loop_of(function, size, alignment):
-    """A host loop over elements in the layout [byte][element]. Detects elements that a loop must
-    never receive."""
+    """Returns a host loop on elements in the layout [byte][element]. The loop detects elements that
+    it must never receive."""
 
     @LOOP
     def loop(args, dims, steps, _):
@@ -110,7 +110,7 @@ class Library(abi_methods.Library):
 
 
 def records(rng, shape, dtype):
-    """Draws any strides, sometimes with an odd address."""
+    """Returns an array of random bytes with random strides, sometimes at an odd address."""
     strides, offset, span = layout(rng, shape)
     odd = rng.choice([0, 0, 1])
     size = dtype.itemsize
@@ -129,7 +129,8 @@ def random_shape(rng, size):
     return [rng.randint(1, 5) for _ in range(3)]
 
 
-# ---- The order of reductions. An element is a column of bytes and a byte for its presence.
+# An independent implementation of the order of reductions. An element is a column of bytes,
+# followed by a byte that is 1 if the element is present.
 
 
 def joined(a, b):
@@ -154,8 +155,8 @@ def left_scan(x):
 
 
 def columns(array, mask=None):
-    """Returns an array whose first axis contains the bytes and the presence; the array's own axes
-    follow."""
+    """Returns an array whose first axis contains the bytes and the presence byte. The axes of the
+    original array follow."""
     size = array.dtype.itemsize
     flat = np.frombuffer(array.tobytes(), np.uint8).reshape(array.shape + (size,))
     there = np.broadcast_to(True if mask is None else mask, array.shape).astype(np.uint8)

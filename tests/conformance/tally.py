@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the cases that a run of the oracle has compared, so that a test can require a minimum
-number of cases of each kind."""
+"""Counts the cases that a run of the oracle has compared, because a test requires a minimum number
+of cases of each kind."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ import build
 import fp_flag_judge
 
 TALLY = Counter()
-# The run must contain at least one case of each kind per this number of cases.
+# There must be at least one case of each kind per this number of cases.
 FEWEST = {
     'overlapping': 5,  # the output of a successful call shares memory with an input
     'over their mask': 100,  # the output of a successful call shares memory with the mask
@@ -23,9 +23,9 @@ FEWEST = {
     # guf_explain reports that the result is written with non-temporal stores.
     'around the caches': 50_000,
     'several operands': 40,  # a call with two outputs or three inputs
-    'one of two outputs': 200,  # a call with two outputs, one of which is given
+    'one of two outputs': 200,  # a call with two outputs, of which one is given
     'overlap of two outputs': 600,  # a call whose two outputs share memory
-    # Both sides reject an invalid argument, and no byte has changed.
+    # NumPy and the library reject an invalid argument, and no byte has changed.
     'refused for an argument': 20,
     'under a control word': 12,  # the calling thread has another floating-point control word
     'with a loop that failed': 300,  # a loop fails, and then the same call succeeds
@@ -33,8 +33,8 @@ FEWEST = {
 
 
 def changed_memory(case, ours):
-    """Called when both sides failed. Checks that nothing was written, except by a loop that failed
-    while it ran."""
+    """Counts a case in which both sides failed. Checks that nothing was written, except by a loop
+    that failed while it ran."""
     underway = 'negative integer powers' in ours.text
     if not underway and build.Memory(case).bytes() != ours.memory.bytes():
         return f'an error that changed memory: {ours.error.status} "{ours.text}"'
@@ -56,7 +56,7 @@ def count_overlap(case, ours):
 
 
 def count_several(case, ours):
-    """Counts a successful call with several operands. `ours` contains its outputs."""
+    """Counts a successful call with several operands. `ours` contains the outputs of the call."""
     TALLY['several operands'] += 1
     TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
     if len(ours) == 2 and all(case['outputs']):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls and methods on datetime64 and timedelta64, beside integers and floats."""
+"""Draws random calls and methods with datetime64 and timedelta64, together with integers and
+floats."""
 
 import re
 
@@ -15,7 +16,7 @@ NAMES = {
         'fmin equal not_equal less less_equal greater greater_equal logical_and'
     ).split(),
 }
-CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # the classes that signature= can contain
+CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # classes that signature= can contain
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
 
 
@@ -28,7 +29,8 @@ def random_dtype(rng, units):
 
 
 def random_dtypes(rng):
-    """Mostly draws a few units that combine well, sometimes with a number."""
+    """Returns dtypes, mostly with a few units that combine well, and sometimes with a number's
+    dtype."""
     units = rng.choice(
         [['s'], ['D', 'h', 's'], ['s', 'ms', 'us', 'ns'], ['Y', 'M'], ['D', 'M'], UNITS]
     )
@@ -39,7 +41,7 @@ def random_dtypes(rng):
 
 
 def random_name(rng, own):
-    """Draws a call, mostly of a function that supports datetime types."""
+    """Draws a function, mostly one that supports datetime types."""
     nin = rng.choice([1, 2, 2, 2, 2])
     return nin, rng.choice((own if rng.random() < 0.97 else cases.ELEMENTWISE)[nin])
 
@@ -51,10 +53,10 @@ def random_input(rng, buffers, shape, dtypes):
     return view
 
 
-def asked_dtype(rng, name, used):
-    """Draws dtype=, which is a class of datetime types. A class with a unit is rejected. Some NumPy
-    functions examine only the class and some also the unit, so dtype= mostly repeats the operands'
-    classes, where both readings agree."""
+def dtype_keyword(rng, name, used):
+    """Draws dtype=, which is a class of datetime types. A class with a unit is rejected. Some
+    functions of NumPy examine only the class and some also the unit, so dtype= mostly repeats the
+    classes of the operands, for which both behave the same."""
     if rng.random() < 0.2:
         return random_unit(rng)
     classes = {dtype.split('[')[0] for dtype in used}
@@ -68,7 +70,8 @@ def random_unit(rng):
 
 
 def add_signature(rng, case):
-    """Sometimes adds signature= with the operands' classes, or with another class or a unit."""
+    """Sometimes adds signature= with the classes of the operands, or with another class or a
+    unit."""
     used = used_dtypes(case)
     if len(used) != len(case['inputs']):
         return
@@ -91,7 +94,8 @@ def used_dtypes(case):
 
 
 def holders(case):
-    """Returns where dtypes appear: in buffers and in scalars."""
+    """Yields each place of the case that contains a dtype, in buffers and in scalars, as (dict,
+    key)."""
     initial = case.get('initial')
     scalars = [*case['inputs'], initial if isinstance(initial, dict) else {}]
     yield from ((buffer, 'dtype') for buffer in case['buffers'])
@@ -102,10 +106,11 @@ def all_dtypes(case):
     return [holder[key] for holder, key in holders(case)]
 
 
-def without_accidents(case):
-    """Returns whether NumPy 2.4's result depends on its implementation: swapped bytes with a
-    timedelta without a unit stay swapped; datetimes without a unit become years and months or not,
-    depending on their values, and crash at; days of distant datetimes in years or months overflow.
+def without_implementation_defined(case):
+    """Changes cases for which NumPy 2.4's result depends on its implementation, and returns the
+    case. Swapped bytes stay swapped if a timedelta has no unit. Datetimes without a unit become
+    years and months or not, depending on their values, and make `at` crash. Days of distant
+    datetimes in years or months overflow.
     """
     buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
@@ -123,8 +128,8 @@ def without_accidents(case):
 
 
 def only_iterator_refuses(case, theirs):
-    """Returns whether an output has no unit: NumPy keeps the unit's steps, but not with its
-    iterator."""
+    """Returns whether only NumPy's iterator rejects the call, because the output has no unit.
+    Without the iterator NumPy copies the number of steps."""
     output = case['output']
     without = output and case['buffers'][output['buffer']]['dtype'] in ('m8', 'M8')
     return without and case['casting'] == 'unsafe' and 'to generic units' in theirs.text
@@ -150,10 +155,10 @@ def random_time_case(rng):
     if rng.random() < 0.12 and not weak and not overlaps:
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
     case['buffers'] = buffers.list
-    without_accidents(case)
+    without_implementation_defined(case)
     draw = rng.random()
     if draw < 0.08 and not weak:
-        case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
+        case['dtype'] = dtype_keyword(rng, name, used_dtypes(case))
     elif draw < 0.16 and not weak:
         add_signature(rng, case)
     if rng.random() < 0.05:
@@ -170,15 +175,15 @@ def random_time_method_case(rng):
     if isinstance(case.get('initial'), dict) and rng.random() < 0.4:
         case['initial'] = {'scalar': random_dtype(rng, UNITS), 'seed': rng.randrange(1 << 30)}
     if case.get('dtype'):
-        case['dtype'] = asked_dtype(rng, name, used_dtypes(case))
-    without_accidents(case)
-    # A sum that becomes not-a-time in an intermediate step stays not-a-time, so it depends on the
-    # order of the reduction.
+        case['dtype'] = dtype_keyword(rng, name, used_dtypes(case))
+    without_implementation_defined(case)
+    # The values are small, because a sum that becomes not-a-time in an intermediate step stays
+    # not-a-time and would depend on the order of the reduction.
     if name == 'add' and method in ('reduce', 'reduceat'):
         initial = case.get('initial')
         for holder in case['buffers'] + [initial if 'scalar' in (initial or ()) else {}]:
             holder['values'] = 'small'
-    # NumPy keeps partial results in an output of another unit, and rounds each of them.
+    # NumPy stores partial results in an output of another unit, and rounds each of them.
     output = case['output']
     if name == 'add' and method == 'reduce' and output and rng.random() < 0.5:
         sum_into_datetimes(case)
@@ -189,8 +194,8 @@ def random_time_method_case(rng):
 
 
 def sum_into_datetimes(case):
-    """Sums timedeltas into a datetime of their unit: the epoch plus the first value, then the
-    others."""
+    """Changes a sum of timedeltas so that the output is a datetime of the same unit. The sum is
+    then the epoch plus all values."""
     source, output = case['inputs'][0], case['buffers'][case['output']['buffer']]
     own = used_dtypes(case)[0]
     if own.startswith('m8[') and source.get('buffer') != case['output']['buffer']:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. The bytes of results
-and the errors must be equal.
+"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. The bytes of the
+results and the errors must be equal.
 
     wave_bits.py --library LIBGUFUNC [--module numpy_functions.so] [--cases 3000] [--seed 1]
 
@@ -17,7 +17,7 @@ ARCHES = {'gfx942': 64, 'gfx1100': 32}
 
 
 def digesting(base):
-    """A library that records the bytes of all results since the last query."""
+    """Returns a library class that records the bytes of all results since the last query."""
 
     class Digesting(base):
         def __init__(self, path):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example as its reader would: `gufunc run` over the modules, and the programs' output.
+"""Runs every example as a reader would: `gufunc run` with the modules, and the example programs.
 
     examples_test.py GUFUNC EXAMPLES_BUILD_FOLDER EXAMPLES_SOURCE_FOLDER [ELEMENTS]
 
-Expected numbers come from the formula, rounded after each operation in the stated type, as NumPy
-does. For the published rows they come from the table itself."""
+Expected numbers are computed with the formula, rounded after each operation in the stated type, as
+NumPy does. The expected numbers of published rows are copied from the published table."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def cumulative_power(rows):
 
 
 def hermite(rows):
-    """Computes the recurrence in the rows' dtype; factorial, root and quotient in f64, rounded
-    once."""
+    """Computes the recurrence in the dtype of `rows`. The factorial, root and quotient are computed
+    in f64 and rounded once."""
     h, kind = rows.copy(), rows.dtype.type
     for k in range(1, rows.shape[-1] - 1):
         h[..., k + 1] = h[..., 1] * h[..., k] - kind(k) * h[..., k - 1]
@@ -83,7 +83,7 @@ class Examples(unittest.TestCase):
         self.assertIn(text, done.stderr)
 
     def same(self, found, expected):
-        """Compares bit for bit, including the sign of zeros."""
+        """Compares dtype, shape and values, bit for bit, including the sign of zeros."""
         expected = np.asarray(expected)
         self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
         np.testing.assert_array_equal(found, expected)
@@ -133,7 +133,7 @@ class Examples(unittest.TestCase):
 
     def test_device_function(self):
         x, y, z = ([2, 1.5, 0.5, 3, 10], [3, 2.5, -2, 0.5, 0], [4, 0.3, 7, 0.1, 3])
-        # The error bound of power, and one rounding for the division.
+        # The limit is the error bound of power plus one rounding for the division.
         for dtype, bar in (('f4', 3), ('f8', 2)):
             inputs = [np.array(v, dtype) for v in (x, y, z)]
             found = self.run_ufunc('device_function', 'power_over', inputs)
@@ -311,8 +311,8 @@ class Examples(unittest.TestCase):
         self.assertEqual([int(line) for line in counted[1:]], bins.tolist())
 
     def points_in_circle(self):
-        """Returns the first numbers that raw_counting counts, from an independent Philox
-        implementation."""
+        """Returns the first numbers that the example raw_counting uses, from an independent
+        implementation of Philox."""
         sequence, position = np.meshgrid(np.arange(4096, dtype='u8'), np.arange(100, dtype='u8'))
         low = np.uint64(0xFFFFFFFF)
         c = [position, np.zeros_like(position), sequence, np.zeros_like(position)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complete runs of the gufunc command while calls of the C library fail.
+"""Runs the gufunc command completely while calls of the C library fail.
 
 command_faults_test.py GUFUNC FAULT_SHIM MODULE PLACES SECONDS: tests PLACES positions of each kind
 of call; stops after SECONDS."""
@@ -73,7 +73,7 @@ class CommandFaults(unittest.TestCase):
         status, _, err, files, _ = sweep.scenario.run('malloc:20+')
         self.assertNotEqual(status, 0, err)
         self.assertEqual(sorted(files), ['a.npy'])
-        # Seeded fault: a different result must be reported.
+        # Seeded fault: the check must report a different result.
         sweep.files = {}
         sweep.check('')
         self.assertEqual(sweep.findings, ['run: : wrong result with status 0'])

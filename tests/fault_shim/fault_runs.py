@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a program whose C library calls fail (fault_shim.cc)."""
+"""Runs a program in which calls of the C library fail (fault_shim.cc)."""
 
 import os
 import pathlib
@@ -9,19 +9,19 @@ import time
 
 KINDS = ('malloc', 'mmap', 'open', 'tmpfile', 'read', 'write', 'link', 'rename', 'pthread_create',
          'dlopen', 'spawn')
-HANG = 60  # seconds
+HANG = 60  # seconds until a run counts as hung
 
 
 def contents(folder):
-    """Returns the content of every file below the folder, by path."""
+    """Returns the content of every file below the folder, indexed by path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
             if path.is_file()}
 
 
 class Scenario:
-    """One command line. `make(folder)` writes its inputs and returns its arguments. The expected
-    exit status is `status`. Files below `cache` may be missing, because the program works without
-    them."""
+    """A scenario: one command line. `make(folder)` writes the input files and returns the
+    arguments. `status` is the expected exit status. Files below `cache` may be missing, because the
+    program works without them."""
 
     def __init__(self, name, program, make, shim, status=0, cache=None):
         self.name, self.program, self.make, self.shim = name, program, make, shim
@@ -50,7 +50,7 @@ class Scenario:
             self.before = contents(folder)
             done = subprocess.run([self.program, *arguments], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG)
-            # The result of a run includes leftover temporary files and folders.
+            # The result includes temporary files and folders that the program did not delete.
             files = contents(folder) | {f'temporary/{path.name}': b'' for path in
                                         temporary.iterdir()}
             numbers = {}
@@ -61,9 +61,9 @@ class Scenario:
 
 
 class Sweep:
-    """Makes every kind of call in a scenario fail at each position or at a sample of positions,
-    once and permanently. A run must produce the correct result, or a message, an error status and
-    no file."""
+    """Makes every kind of call in a scenario fail, once and permanently, at each position or at a
+    sample of positions. A run must either produce the correct result, or print a message, return an
+    error status and write no file."""
 
     def __init__(self, scenario):
         self.scenario = scenario
@@ -98,8 +98,8 @@ class Sweep:
             self.findings.append(f'{self.scenario.name}: {faults}: {wrong}')
 
     def sample(self, places):
-        """Selects about `places` positions of each kind, including the first and the last; 0: one
-        position that is neither."""
+        """Selects about `places` positions of each kind, including the first and the last. For 0 it
+        selects one position that is neither the first nor the last."""
         for kind in KINDS:
             count = self.counts[kind]
             if places == 0:

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library for LD_PRELOAD that makes calls of the C library fail, to test whole programs.
 //
-// GUFUNC_FAULTS lists them, separated by commas: "malloc:17" fails the 17th call of that kind,
-// "malloc:17+" the 17th and all later ones. Kinds: malloc (with calloc, realloc, aligned_alloc,
-// posix_memalign, memalign), mmap, open (with openat, fopen, opendir, mkostemp, pipe2), tmpfile
-// (open with O_TMPFILE), read (with pread), write (with pwrite), link, rename (with renameat),
-// pthread_create, dlopen, spawn (posix_spawn, posix_spawnp).
-// GUFUNC_FAULT_COUNTS names a file that gets a line "kind calls" for each kind at the end.
-// GUFUNC_FAULT_PROGRAM restricts both to a program of that name: its children run undisturbed.
+// GUFUNC_FAULTS is a list of faults, separated by commas: "malloc:17" makes the 17th call of that
+// kind fail, and "malloc:17+" the 17th and all later calls. The kinds are malloc (with calloc,
+// realloc, aligned_alloc, posix_memalign, memalign), mmap, open (with openat, fopen, opendir,
+// mkostemp, pipe2), tmpfile (open with O_TMPFILE), read (with pread), write (with pwrite), link,
+// rename (with renameat), pthread_create, dlopen and spawn (posix_spawn, posix_spawnp).
+// GUFUNC_FAULT_COUNTS is the path of a file. When the program ends, a line "kind calls" is written
+// to the file for each kind.
+// GUFUNC_FAULT_PROGRAM limits both variables to a program of that name, so that its children are
+// not affected.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,8 +41,8 @@ struct Kind {
   const char *name;
   int error;
   std::atomic<uint64_t> calls = 0;
-  uint64_t first = 0;  // number of the failing call, from 1; 0: none
-  bool later = false;  // all later calls fail as well
+  uint64_t first = 0;  // number of the failing call, counted from 1; 0: no call fails
+  bool later = false;  // all later calls fail too
 };
 
 enum KindIndex {
@@ -62,9 +64,10 @@ constinit Kind kinds[] = {{"malloc", ENOMEM},      {"mmap", ENOMEM}, {"open", EM
                           {"link", EIO},           {"rename", EIO},  {"pthread_create", EAGAIN},
                           {"dlopen", ENOENT},      {"spawn", EAGAIN}};
 
-constinit std::atomic<int> state = 0;  // 0: not read, 1: being read, 2: active, 3: another program
+// 0: not read, 1: being read, 2: active, 3: in a program with another name.
+constinit std::atomic<int> state = 0;
 
-// "malloc:17+,open:3": no allocation, as it runs inside malloc.
+// Parses "malloc:17+,open:3". The function must not allocate, because it runs inside malloc.
 void read_faults(const char *text) {
   while (text != nullptr && *text != '\0') {
     for (Kind &kind : kinds) {
@@ -220,7 +223,7 @@ ssize_t pread64(int fd, void *to, size_t size, off_t offset) {
   return pread(fd, to, size, offset);
 }
 ssize_t write(int fd, const void *from, size_t size) {
-  // Writes to standard error never fail, because tests read it.
+  // Writes to standard error never fail, because the tests read standard error.
   return fd != STDERR_FILENO && fails(kWrite) ? -1 : syscall(SYS_write, fd, from, size);
 }
 ssize_t pwrite(int fd, const void *from, size_t size, off_t offset) {
@@ -266,7 +269,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   return next<Create>("pthread_create")(thread, attributes, entry, argument);
 }
 
-// A failing call sets a message for dlerror(), as the real function does.
+// A failing call opens a missing file, so that dlerror() returns a message as for the real
+// function.
 void *dlopen(const char *path, int flags) {
   const auto real = next<void *(*)(const char *, int)>("dlopen");
   return real(fails(kDlopen) ? "/no/such/library" : path, flags);

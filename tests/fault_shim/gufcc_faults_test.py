@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complete runs of gufcc while calls of the C library fail. The compilers that it runs are not
-affected.
+"""Runs gufcc completely while calls of the C library fail. The faults do not affect the compilers
+that gufcc runs.
 
-gufcc_faults_test.py GUFCC FAULT_SHIM PLACES SECONDS: tests PLACES positions of each kind of call, 0
-for one of each; stops after SECONDS."""
+gufcc_faults_test.py GUFCC FAULT_SHIM PLACES SECONDS: tests PLACES positions of each kind of call,
+or one position if PLACES is 0; stops after SECONDS."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ WRONG = '''#include <gufunc/kernel.hpp>
 GUF_DEVICE double twice(double x) { return x + y; }
 GUF_UFUNC(twice, "d->d");
 '''
-WARM = ''  # a cache that contains the objects of SOURCE
+WARM = ''  # folder of a cache that contains the objects of SOURCE
 
 
 def module(*options):
@@ -88,7 +88,7 @@ class GufccFaults(unittest.TestCase):
         self.assertEqual((status, err), (1, b"gufcc: error: cannot run clang++-19: Resource "
                                             b"temporarily unavailable\n"))
         self.assertNotIn('k.so', files)
-        # Seeded faults: a leftover file and a different object must be reported.
+        # Seeded faults: the check must report a leftover file and a different object.
         for name in ('temporary/gufcc-x', 'cache/x.o'):
             self.assertFalse(sweep.scenario.same_files(sweep.files | {name: b''}, sweep.files))
         self.assertTrue(sweep.scenario.same_files(

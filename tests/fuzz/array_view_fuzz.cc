@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of views, copies, casts and texts of an array in guarded memory. Every returned view is
-// read completely, so that an access outside of the base array faults.
+// Makes chains of views, copies, casts and texts of an array in guarded memory. Every returned view
+// is read completely, so that an access outside the base array faults.
 #include <gufunc/dlpack.h>
 
 #include <utility>
@@ -57,7 +57,7 @@ void Chain::start() {
                 error);
 }
 
-// Draws mostly small numbers, and numbers for which arithmetic overflows.
+// Draws mostly small numbers, and sometimes numbers for which arithmetic overflows.
 int32_t Chain::draw_numbers(int64_t *numbers) {
   constexpr int64_t kLarge[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, int64_t{1} << 32};
   const auto count = static_cast<int32_t>(bytes_->below(kMostArguments + 1));
@@ -131,7 +131,7 @@ guf_status Chain::change(guf_error *error) {
 void Chain::read_all() {
   guf_array_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
+  check(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
   uint64_t length = 0;
   guf_error error = empty_error();
   demand_report(guf_array_print(array_, nullptr, &length, &error), error);
@@ -149,7 +149,7 @@ void Chain::step() {
   const uint32_t how = bytes_->below(8);
   guf_array_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
+  check(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
   const bool large = info.nbytes > GuardedMemory::kBytes;
   if (large || how < 5) {
     demand_report(make_view(&next, &error), error);

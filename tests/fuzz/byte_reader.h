@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes the decisions of a fuzz target from the fuzzer's bytes. Reads past the end return 0, so
+// Decodes the choices of a fuzz target from the fuzzer's bytes. Reads past the end return 0, so
 // that short inputs are valid.
 #ifndef GUFUNC_TESTS_FUZZ_BYTE_READER_H
 #define GUFUNC_TESTS_FUZZ_BYTE_READER_H
@@ -23,10 +23,10 @@ class ByteReader {
     return *data_++;
   }
 
-  // A number in [0, count); `count` is at least 1.
+  // Returns a number in [0, count). `count` must be at least 1.
   uint32_t below(uint32_t count) { return byte() % count; }
 
-  // Returns true for one in `odds` byte values.
+  // Returns true for one of `odds` byte values.
   bool one_in(uint32_t odds) { return below(odds) == odds - 1; }
 
   template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call, guf_resolve, guf_explain, guf_call_chunked and plans on arbitrary operands. No byte
-// outside of the operands may be accessed, and invalid calls must be rejected with a message.
+// Calls guf_call, guf_resolve, guf_explain, guf_call_chunked and plans with arbitrary operands. No
+// byte outside the operands may be accessed, and invalid calls must be rejected with a message.
 #include <gufunc/chunks.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMostOperands = 4;
 
-// Static, because mapping the memory again for each input would take most of the time.
+// The operands are static, because mapping their memory for each input would take most of the time.
 DrawnOperand operands[kMostOperands];
 DrawnOperand mask;
 
@@ -30,14 +30,14 @@ struct DrawnCall {
   guf_call_args args = {};
 
   void draw(ByteReader *bytes, guf_ufunc ufunc);
-  // Releases arrays that a call allocated.
+  // Releases output arrays that a call allocated.
   void release_outputs();
 };
 
 void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
+  check(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
   args.struct_size = sizeof args;
   args.ninputs = info.nin;
   args.noutputs = bytes->one_in(4) ? 0 : info.nout;
@@ -52,7 +52,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     }
     (i < nin ? inputs[i] : outputs[i - nin]) = operand.operand();
   }
-  if (bytes->one_in(8)) outputs[0] = {};  // an output to allocate
+  if (bytes->one_in(8)) outputs[0] = {};  // an output that the call allocates
   args.inputs = inputs;
   args.outputs = outputs;
   mask.clear();
@@ -63,7 +63,7 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
   }
   args.casting = static_cast<int32_t>(bytes->below(7));
   args.order = static_cast<int32_t>(bytes->below(5));
-  args.threads = bytes->below(4);
+  args.options.threads = bytes->below(4);
   args.flags = bytes->one_in(8) ? bytes->below(4) : 0;
   if (bytes->one_in(8)) args.dtype = draw_dtype(bytes);
   if (bytes->one_in(8)) {
@@ -85,9 +85,9 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     args.ndims = 1;
   }
   if (bytes->one_in(8)) {
-    args.fp_flags = &fp_flags;
-    args.fp_report = bytes->below(16);
-    args.fp_fail = bytes->below(16);
+    args.options.fp_flags = &fp_flags;
+    args.options.fp_report = bytes->below(16);
+    args.options.fp_fail = bytes->below(16);
   }
 }
 
@@ -108,7 +108,7 @@ void DrawnCall::release_outputs() {
   }
 }
 
-// Returns whether everything that a resolution allocates or iterates over is small.
+// Returns whether all arrays and loops of a resolved call are small.
 bool is_small(const guf_resolution &resolution, int32_t noutputs) {
   for (int32_t i = 0; i < noutputs; ++i) {
     DrawnShape shape;
@@ -126,7 +126,7 @@ void run_plan(guf_ufunc ufunc, DrawnCall *call) {
   demand_report(created, error);
   if (created != GUF_OK) return;
   uint64_t nbytes = 0, alignment = 1;
-  demand(guf_plan_workspace(plan, &nbytes, &alignment, nullptr) == GUF_OK, "guf_plan_workspace");
+  check(guf_plan_workspace(plan, &nbytes, &alignment, nullptr) == GUF_OK, "guf_plan_workspace");
   std::vector<unsigned char> workspace(nbytes + alignment);
   uint64_t addresses[kMostOperands + 1];
   int32_t count = 0;
@@ -180,7 +180,7 @@ void run(ByteReader *bytes) {
   } else {
     run_chunked(ufunc, bytes, &call);
   }
-  demand(is_intact(), "bytes outside of the operands are unchanged");
+  check(is_intact(), "bytes outside of the operands are unchanged");
   call.release_outputs();
 }
 

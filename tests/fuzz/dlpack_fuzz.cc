@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack tensors with arbitrary fields: rejected with a message, or an array whose deleter runs
-// once.
+// Imports DLPack tensors with arbitrary fields. Each tensor is rejected with a message, or becomes
+// an array whose deleter runs once.
 #include <gufunc/dlpack.h>
 
 #include "guarded_memory.h"
@@ -41,16 +41,17 @@ void draw_tensor(ByteReader *bytes, Drawn *drawn, guf_dlpack_tensor *tensor) {
   tensor->shape = bytes->one_in(16) ? nullptr : drawn->shape;
   tensor->strides = has_strides ? drawn->strides : nullptr;
   tensor->byte_offset = bytes->one_in(8) ? bytes->value<uint64_t>() : bytes->below(4) * 8;
-  // Starts in the middle, so that small strides of either sign stay inside.
+  // The tensor starts in the middle of the memory, so that small strides of either sign stay
+  // inside.
   tensor->data = bytes->one_in(16) ? nullptr : memory.place(GuardedMemory::kBytes / 2, true);
 }
 
-// The library owns the tensor for every status.
+// Whatever the status is, the library owns the tensor and deletes it.
 void demand_deleted_once(guf_status status, guf_array array, int before, const guf_error &error) {
   demand_report(status, error);
   guf_array_release(array, nullptr);
-  guf_poll(0, nullptr, nullptr);  // runs the callbacks of released objects
-  demand(deleted == before + 1, "a tensor's deleter runs once");
+  guf_poll(0, nullptr, nullptr);  // runs the deleters of released arrays
+  check(deleted == before + 1, "a tensor's deleter runs once");
 }
 
 void import(ByteReader *bytes) {

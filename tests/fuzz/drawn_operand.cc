@@ -7,9 +7,9 @@
 namespace gufunc::fuzz {
 namespace {
 
-__extension__ using Wide = __int128;  // so that no product of an extent and a stride overflows
+__extension__ using Wide = __int128;  // in this type no product of an extent and a stride overflows
 
-// Limits each product, so that the sum over all dimensions does not overflow.
+// Limit of each product, so that the sum over all dimensions does not overflow.
 constexpr Wide kFurthest = Wide{1} << 100;
 
 constexpr guf_dtype kDtypes[] = {GUF_F64,         GUF_F32,    GUF_I64,  GUF_I32, GUF_I8,
@@ -32,7 +32,7 @@ uint32_t itemsize_of(guf_dtype dtype) {
 int32_t draw_ndim(ByteReader *bytes) {
   const uint32_t choice = bytes->byte();
   if (choice < 200) return static_cast<int32_t>(choice % 5);
-  return static_cast<int32_t>(choice * 7 % (GUF_MAX_NDIM + 2));  // 65 is rejected
+  return static_cast<int32_t>(choice * 7 % (GUF_MAX_NDIM + 2));  // the result 65 must be rejected
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ DrawnShape DrawnShape::draw(ByteReader *bytes) {
   shape.ndim = std::min<int32_t>(draw_ndim(bytes), GUF_MAX_NDIM);
   for (int32_t axis = 0; axis < shape.ndim; ++axis) {
     const uint32_t choice = bytes->byte();
-    // If there are many axes they must be short, or the call is too large to run.
+    // Extents are small if there are many axes, because otherwise the call would be too large to
+    // run.
     const uint32_t most = shape.ndim > 6 ? 3 : 9;
     shape.extent[static_cast<size_t>(axis)] =
         choice == 255 ? bytes->pick(kLargeExtents) : static_cast<int64_t>(choice % most);
@@ -59,7 +60,7 @@ int64_t DrawnShape::items(int64_t limit) const {
   for (int32_t axis = 0; axis < ndim; ++axis) {
     const int64_t size = extent[static_cast<size_t>(axis)];
     if (size < 0) return limit + 1;
-    // A later extent of 0 does not prevent an overflow of the product.
+    // The check ignores later extents of 0, because the product may overflow before them.
     if (size > 1 && count > limit / size) return limit + 1;
     count *= size == 0 ? 1 : size;
   }
@@ -79,7 +80,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   clear();
   const uint32_t kind = bytes->byte();
   if (kind >= 224) {
-    operand_.kind = static_cast<int32_t>(kind % 9);  // kind 8 does not exist; kind 1 has no array
+    operand_.kind = static_cast<int32_t>(kind % 9);  // 8 is not a kind; kind 1 has no array
     operand_.dtype = draw_dtype(bytes);
     operand_.value[0] = bytes->value<uint64_t>();
     operand_.value[1] = bytes->value<uint64_t>();
@@ -87,7 +88,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   }
   DrawnShape own = shape;
   if (kind % 4 == 1) own = DrawnShape::draw(bytes);
-  if (kind % 4 == 2) {  // broadcasts: some leading axes are missing, some extents are 1
+  if (kind % 4 == 2) {  // fewer leading axes and extents of 1, which broadcast
     const auto dropped =
         static_cast<int32_t>(is_output ? 0 : bytes->below(static_cast<uint32_t>(shape.ndim) + 1));
     own.ndim = shape.ndim - dropped;
@@ -117,7 +118,7 @@ void DrawnOperand::draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dt
 
 void DrawnOperand::draw_strides(ByteReader *bytes) {
   const auto itemsize = static_cast<int64_t>(itemsize_of(tensor_.dtype));
-  // 0, 1: C order; 2: F order; otherwise a separate choice for each axis.
+  // 0, 1: C order; 2: F order; 3 to 5: a separate choice for each axis.
   const uint32_t how = bytes->below(6);
   Wide step = itemsize;
   for (int32_t k = 0; k < shape_.ndim; ++k) {
@@ -144,7 +145,7 @@ void DrawnOperand::place(ByteReader *bytes) {
         std::clamp((static_cast<Wide>(shape_.extent[k]) - 1) * strides_[k], -kFurthest, kFurthest);
     if (shape_.extent[k] > 0) (reach < 0 ? lowest : highest) += reach;
   }
-  if (items == 0) lowest = highest = 0;  // no byte may be accessed
+  if (items == 0) lowest = highest = 0;  // without elements no byte may be accessed
   const uint32_t where = bytes->byte();
   can_run_ = items <= kMaxItems && highest - lowest <= GuardedMemory::kBytes;
   if (!can_run_) lowest = highest = 0;
@@ -176,7 +177,7 @@ void DrawnOperand::fill_indices(ByteReader *bytes, int64_t extent) {
   for (size_t i = 0; i + itemsize <= nbytes; i += itemsize) {
     start[i] = static_cast<unsigned char>(bytes->below(limit));
     if (bytes->one_in(64)) start[i] = static_cast<unsigned char>(limit);
-    if (bytes->one_in(64)) std::memset(start + i, 0xFF, itemsize);  // -1
+    if (bytes->one_in(64)) std::memset(start + i, 0xFF, itemsize);  // an index of -1
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of calls and methods, decoded from a fuzzer's bytes: any dtype, layout and kind, in
-// memory between guard pages.
+// Decodes operands of calls and methods from a fuzzer's bytes. Operands have any dtype, layout and
+// kind, and their memory is between guard pages.
 #ifndef GUFUNC_TESTS_FUZZ_DRAWN_OPERAND_H
 #define GUFUNC_TESTS_FUZZ_DRAWN_OPERAND_H
 
@@ -14,23 +14,23 @@
 
 namespace gufunc::fuzz {
 
-// Largest number of elements in a call that runs. Larger calls are only resolved.
+// Largest number of elements in a call that runs. Larger calls are resolved but not run.
 constexpr int64_t kMaxItems = 4096;
 
 guf_dtype draw_dtype(ByteReader *bytes);
 
-// Up to GUF_MAX_NDIM extents that the operands of one call share.
+// A shape with up to GUF_MAX_NDIM axes that the operands of one call share.
 struct DrawnShape {
   int32_t ndim = 0;
   std::array<int64_t, GUF_MAX_NDIM> extent = {};
 
   static DrawnShape draw(ByteReader *bytes);
 
-  // The number of elements, or any number above `limit` if it is larger.
+  // Returns the number of elements, or a number above `limit` if there are more than `limit`.
   int64_t items(int64_t limit) const;
 };
 
-// One operand and all data that it references. It must not be moved or copied.
+// Owns one operand and all data that the operand references. It must not be moved or copied.
 class DrawnOperand {
  public:
   DrawnOperand() = default;
@@ -39,19 +39,20 @@ class DrawnOperand {
 
   // Makes the operand absent.
   void clear();
-  // Draws a tensor of `shape`, or of a shape that may or may not broadcast with it; rarely a
-  // scalar.
+  // Draws a tensor with the given shape or with a shape that may or may not broadcast to it; rarely
+  // draws a scalar.
   void draw(ByteReader *bytes, const DrawnShape &shape, bool is_output);
-  // Draws a tensor of `dtype` with exactly this shape.
+  // Draws a tensor of the given dtype with exactly the given shape.
   void draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dtype dtype);
 
-  // Moves a tensor to the memory of `other` with a small offset, if both have memory.
+  // If both operands have memory, makes the tensor overlap `other` with a small offset.
   void overlap(const DrawnOperand &other, ByteReader *bytes);
 
   // Fills an integer tensor with values in [-1, extent], so that most values are valid indices.
   void fill_indices(ByteReader *bytes, int64_t extent);
 
-  // Returns whether a kernel may run on it: it has few elements, all of them in valid memory.
+  // Returns whether a kernel may run on the operand: it has few elements, and all are in valid
+  // memory.
   bool can_run() const { return can_run_; }
   bool is_intact() const { return memory_.is_intact(); }
   const guf_operand &operand() const { return operand_; }
@@ -65,7 +66,7 @@ class DrawnOperand {
   guf_tensor tensor_ = {};
   DrawnShape shape_;
   std::array<int64_t, GUF_MAX_NDIM> strides_ = {};
-  int64_t lowest_ = 0;  // byte offsets of the elements from the first one
+  int64_t lowest_ = 0;  // lowest and highest byte offset of an element from the first element
   int64_t highest_ = 0;
   bool can_run_ = true;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory between two inaccessible pages. Code that was compiled without a sanitizer, such as
-// kernels, faults at the first byte outside of its operands.
+// Allocates memory between two inaccessible pages. Code that was compiled without a sanitizer, such
+// as kernels, faults at the first byte outside its operands.
 #ifndef GUFUNC_TESTS_FUZZ_GUARDED_MEMORY_H
 #define GUFUNC_TESTS_FUZZ_GUARDED_MEMORY_H
 
@@ -18,11 +18,11 @@ class GuardedMemory {
   GuardedMemory &operator=(const GuardedMemory &) = delete;
   ~GuardedMemory();
 
-  // Returns `nbytes` bytes that end at the upper guard page or begin at the lower one. The
-  // accessible bytes next to them hold a pattern, which is_intact checks.
+  // Returns `nbytes` bytes that end at the upper guard page or begin at the lower one. All other
+  // accessible bytes are filled with a pattern, which is_intact checks.
   unsigned char *place(size_t nbytes, bool at_upper_end);
 
-  // Returns whether the accessible bytes around the last placement still hold the pattern.
+  // Returns whether the accessible bytes outside the last placement still contain the pattern.
   bool is_intact() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce, accumulate, reduceat, at and outer on arbitrary operands, axes and indices. No byte
-// outside of the operands may be accessed, and invalid calls must be rejected with a message.
+// Calls reduce, accumulate, reduceat, at and outer with arbitrary operands, axes and indices. No
+// byte outside the operands may be accessed, and invalid calls must be rejected with a message.
 #include <algorithm>
 
 #include "drawn_operand.h"
@@ -9,7 +9,7 @@
 namespace gufunc::fuzz {
 namespace {
 
-// Static, because mapping the memory again for each input would take most of the time.
+// The operands are static, because mapping their memory for each input would take most of the time.
 DrawnOperand input, output, mask, initial, indices[2];
 
 struct Keywords {
@@ -38,10 +38,10 @@ struct Keywords {
   template <class Args>
   void write_rest(Args *args) {
     args->struct_size = sizeof *args;
-    args->threads = threads;
-    args->fp_flags = &fp_flags;
-    args->fp_report = fp_report;
-    args->fp_fail = fp_fail;
+    args->options.threads = threads;
+    args->options.fp_flags = &fp_flags;
+    args->options.fp_report = fp_report;
+    args->options.fp_fail = fp_fail;
   }
 };
 
@@ -51,12 +51,12 @@ bool can_run() {
 }
 
 void demand_intact() {
-  demand(input.is_intact() && output.is_intact() && mask.is_intact() && initial.is_intact() &&
-             indices[0].is_intact() && indices[1].is_intact(),
-         "bytes outside of the operands are unchanged");
+  check(input.is_intact() && output.is_intact() && mask.is_intact() && initial.is_intact() &&
+            indices[0].is_intact() && indices[1].is_intact(),
+        "bytes outside of the operands are unchanged");
 }
 
-// Resolves and explains a method. These functions read no element.
+// Resolves and explains a method. Neither function reads an element.
 template <class Args>
 void describe(guf_status (*resolve)(guf_ufunc, const Args *, guf_resolution *, guf_error *),
               guf_status (*explain)(guf_ufunc, const Args *, char *, uint64_t *, guf_error *),
@@ -74,7 +74,8 @@ void release(guf_operand *operand) {
   if (operand->kind == GUF_OPERAND_ARRAY) guf_array_release(operand->array, nullptr);
 }
 
-// Draws a valid shape for the result of a reduction: without some axes, or with extent 1 for them.
+// Draws a valid shape for the result of a reduction. Reduced axes are missing, or have extent 1
+// with keepdims.
 void draw_result(ByteReader *bytes, const DrawnShape &shape, const int64_t *axes, int32_t naxes,
                  bool keepdims) {
   DrawnShape result;

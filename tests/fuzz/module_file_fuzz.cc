@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module files as data. The digest is recomputed, so that the parsers of headers, dynamic sections,
-// relocations and tables are reached. A custom mutator writes extreme values over whole words.
+// Opens arbitrary module files as data. The digest is recomputed for each input, so that the
+// parsers of headers, dynamic sections, relocations and tables run. A custom mutator replaces whole
+// words with extreme values.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 
 using namespace gufunc;
 
-// Undefined when the corpus is replayed without libFuzzer.
+// The function is undefined when the corpus runs without libFuzzer.
 extern "C" [[gnu::weak]] size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                           unsigned int seed);
@@ -50,7 +51,7 @@ class MemoryFile {
   const std::string path_;
 };
 
-// Stores the correct digest if the bytes are still a module file.
+// Stores the correct digest if the bytes still have the form of a module file.
 void complete(std::span<uint8_t> bytes) {
   base::ElfFile elf;
   module::ModuleNote note;
@@ -63,7 +64,7 @@ void complete(std::span<uint8_t> bytes) {
 
 volatile uint64_t sink;
 
-// Everything that an accepted table references must be readable.
+// Reads everything that an accepted table references. All of it must be readable.
 void read_table(const guf_module_v1 &table) {
   uint64_t sum = std::strlen(table.name);
   for (uint32_t i = 0; i < table.nfunctions; ++i) {
@@ -128,7 +129,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
                              UINT64_MAX, random() % size};
   const uint64_t value = values[random() % std::size(values)];
   const size_t width = size_t{1} << random() % 4;
-  // Headers are a small part of the file and matter most.
+  // Half of the changes are in the headers, which are a small part of the file.
   const size_t end = random() % 2 == 0 ? std::min<size_t>(size, 1024) : size;
   const size_t at = (random() % (end - width + 1)) / width * width;
   std::memcpy(data + at, &value, width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of .npy headers: it reads nothing outside of the file's bytes, throws only Failure,
-// and writes every accepted header back unchanged.
+// Runs the parser of .npy headers. It must not read outside the file's bytes, may throw only
+// Failure, and must write every accepted header back unchanged.
 #include <algorithm>
 #include <memory>
 
@@ -12,13 +12,14 @@ namespace gufunc::fuzz {
 namespace {
 
 void demand_same(const cli::NpyHeader &header, const cli::NpyHeader &again) {
-  demand(header.dtype == again.dtype && header.fortran_order == again.fortran_order &&
-             header.shape == again.shape && header.data_size == again.data_size,
-         "a header that is written is read as what it was made of");
+  check(header.dtype == again.dtype && header.fortran_order == again.fortran_order &&
+            header.shape == again.shape && header.data_size == again.data_size,
+        "a header that is written is read as what it was made of");
 }
 
 void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
-  // A separate allocation, so that AddressSanitizer detects a read past its end.
+  // The input is copied to a separate allocation, so that AddressSanitizer detects a read past its
+  // end.
   const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
   std::transform(data, data + size, copy.get(), [](uint8_t byte) { return std::byte{byte}; });
   cli::NpyHeader header;
@@ -27,10 +28,10 @@ void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
   } catch (const cli::Failure &) {
     return;
   }
-  demand(header.data_offset <= size, "elements begin within the file");
+  check(header.data_offset <= size, "elements begin within the file");
   const std::string written =
       cli::make_npy_header(header.dtype, header.shape, header.fortran_order, true);
-  // The header may announce more elements than the file contains.
+  // The header may declare more elements than the file contains.
   if (header.data_size > size) return;
   std::string whole = written + std::string(header.data_size, '\0');
   demand_same(header, cli::parse_npy_header(

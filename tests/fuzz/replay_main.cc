@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target over the files of a corpus, for compilers without libFuzzer:
+// Runs a fuzz target on the files of a corpus, for compilers without libFuzzer:
 //   call_fuzz FOLDER_OR_FILE...
 #include <cstdio>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc's scanner of registrations: any preprocessed text is either rejected with a diagnostic or
-// parsed into functions.
+// Runs gufcc's scanner of registrations. Any preprocessed text must be either rejected with a
+// diagnostic or parsed into functions.
 #include <string_view>
 #include <vector>
 
@@ -18,8 +18,7 @@ void scan(std::string_view text) {
   const bool built = gufcc::scan_registrations(text, 0, &registrations, &diagnostics) &&
                      gufcc::build_module(registrations, &module, &diagnostics) &&
                      gufcc::check_choice(module, &diagnostics);
-  demand(built != diagnostics.failed(),
-         "a refused text has a diagnostic, an accepted one has none");
+  check(built != diagnostics.failed(), "a refused text has a diagnostic, an accepted one has none");
 }
 
 }  // namespace

@@ -12,15 +12,15 @@ namespace {
 std::vector<guf_ufunc> find_standard_ufuncs() {
   std::vector<guf_ufunc> ufuncs;
   uint32_t count = 0;
-  demand(guf_ufunc_count(nullptr, &count, nullptr) == GUF_OK, "guf_ufunc_count");
+  check(guf_ufunc_count(nullptr, &count, nullptr) == GUF_OK, "guf_ufunc_count");
   for (uint32_t i = 0; i < count; ++i) {
     char name[2 * GUF_MAX_NAME + 2];
     guf_ufunc ufunc = nullptr;
-    demand(guf_ufunc_name_at(nullptr, i, name, sizeof name, nullptr) == GUF_OK, "name_at");
-    demand(guf_ufunc_find(nullptr, name, &ufunc, nullptr) == GUF_OK, "guf_ufunc_find");
+    check(guf_ufunc_name_at(nullptr, i, name, sizeof name, nullptr) == GUF_OK, "name_at");
+    check(guf_ufunc_find(nullptr, name, &ufunc, nullptr) == GUF_OK, "guf_ufunc_find");
     ufuncs.push_back(ufunc);
   }
-  demand(!ufuncs.empty(), "there are standard ufuncs");
+  check(!ufuncs.empty(), "there are standard ufuncs");
   return ufuncs;
 }
 
@@ -38,15 +38,15 @@ guf_error empty_error() {
 }
 
 void demand_report(guf_status status, const guf_error &error) {
-  demand(guf_status_name(status) != nullptr, "the status has a name");
-  demand(std::memchr(error.message, '\0', sizeof error.message) != nullptr, "the message ends");
-  if (status != GUF_OK) demand(error.message[0] != '\0', "a failure has a message");
-  demand(status != GUF_E_INTERNAL, "no internal error");
+  check(guf_status_name(status) != nullptr, "the status has a name");
+  check(std::memchr(error.message, '\0', sizeof error.message) != nullptr, "the message ends");
+  if (status != GUF_OK) check(error.message[0] != '\0', "a failure has a message");
+  check(status != GUF_E_INTERNAL, "no internal error");
 }
 
-void demand(bool holds, const char *what) {
+void check(bool holds, const char *what) {
   if (holds) return;
-  std::fprintf(stderr, "demanded: %s\n", what);
+  std::fprintf(stderr, "check failed: %s\n", what);
   std::abort();
 }
 

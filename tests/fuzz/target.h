@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code of the fuzz targets of the C API: ufuncs by number, and the checks after every call.
+// Common code of the fuzz targets of the C API: a choice of ufuncs, and the checks after every
+// call.
 #ifndef GUFUNC_TESTS_FUZZ_TARGET_H
 #define GUFUNC_TESTS_FUZZ_TARGET_H
 
@@ -7,7 +8,7 @@
 
 #include "byte_reader.h"
 
-// libFuzzer's entry point; replay_main.cc calls it too.
+// The entry point for libFuzzer and for replay_main.cc.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 namespace gufunc::fuzz {
@@ -22,7 +23,7 @@ guf_error empty_error();
 void demand_report(guf_status status, const guf_error &error);
 
 // Aborts with `what` unless `holds` is true.
-void demand(bool holds, const char *what);
+void check(bool holds, const char *what);
 
 }  // namespace gufunc::fuzz
 

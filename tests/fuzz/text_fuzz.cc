@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that programs pass to the C API: signatures, rules, names and dtypes. The description
-// of a ufunc is read back and must make the same ufunc again.
+// Passes arbitrary texts to the C API: signatures, rules, names and dtypes. The description of a
+// ufunc is parsed again and must create the same ufunc.
 #include <cstring>
 #include <string>
 
@@ -16,10 +16,10 @@ void parse_dtype(const std::string &text) {
   demand_report(status, error);
   if (status != GUF_OK) return;
   const char *const name = guf_dtype_name(dtype);
-  demand(name != nullptr, "a dtype that was parsed has a name");
+  check(name != nullptr, "a dtype that was parsed has a name");
   guf_dtype again = 0;
-  demand(guf_dtype_parse(name, &again, nullptr) == GUF_OK && again == dtype,
-         "a dtype's name is parsed as that dtype");
+  check(guf_dtype_parse(name, &again, nullptr) == GUF_OK && again == dtype,
+        "a dtype's name is parsed as that dtype");
 }
 
 guf_status create(guf_context context, const char *signature, const char *rules, guf_ufunc *ufunc,
@@ -32,10 +32,10 @@ guf_status create(guf_context context, const char *signature, const char *rules,
   return guf_ufunc_create(context, &desc, ufunc, error);
 }
 
-// Destroying a context frees its names.
+// A context for one input, so that names are freed with it.
 class Context {
  public:
-  Context() { demand(guf_context_create(0, &context_, nullptr) == GUF_OK, "guf_context_create"); }
+  Context() { check(guf_context_create(0, &context_, nullptr) == GUF_OK, "guf_context_create"); }
   ~Context() { guf_context_release(context_, nullptr); }
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
@@ -55,23 +55,23 @@ void parse_signature(const std::string &signature, const std::string &rules) {
   if (status != GUF_OK) return;
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
-  demand(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
+  check(guf_ufunc_get_info(ufunc, &info, nullptr) == GUF_OK, "guf_ufunc_get_info");
   guf_ufunc_release(ufunc, nullptr);
   const bool is_cut = std::strlen(info.signature) + 1 == sizeof info.signature ||
                       std::strlen(info.rules) + 1 == sizeof info.rules;
   if (is_cut) return;
   const Context second;
   error = empty_error();
-  demand(create(second.get(), info.signature, info.rules[0] == '\0' ? nullptr : info.rules, &ufunc,
-                &error) == GUF_OK,
-         "the signature and rules of a ufunc make a ufunc");
+  check(create(second.get(), info.signature, info.rules[0] == '\0' ? nullptr : info.rules, &ufunc,
+               &error) == GUF_OK,
+        "the signature and rules of a ufunc make a ufunc");
   guf_ufunc_info again = {};
   again.struct_size = sizeof again;
-  demand(guf_ufunc_get_info(ufunc, &again, nullptr) == GUF_OK, "guf_ufunc_get_info");
+  check(guf_ufunc_get_info(ufunc, &again, nullptr) == GUF_OK, "guf_ufunc_get_info");
   guf_ufunc_release(ufunc, nullptr);
-  demand(std::strcmp(again.signature, info.signature) == 0 && again.nin == info.nin &&
-             again.nout == info.nout,
-         "and the same one");
+  check(std::strcmp(again.signature, info.signature) == 0 && again.nin == info.nin &&
+            again.nout == info.nout,
+        "and the same one");
 }
 
 void find_name(const std::string &name) {

@@ -8,7 +8,7 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// Tensors and operands of one call.
+// The tensors and operands of one call.
 struct Operands {
   explicit Operands(size_t count) : tensors(count), operands(count) {}
   void add(Values &values) {
@@ -55,7 +55,7 @@ void ChunkedCalls::SetUpTestSuite() {
   std::istringstream paths(GUFUNC_TEST_MODULES);
   for (std::string path; std::getline(paths, path, ':');) {
     guf_error error = fresh_error();
-    guf_module module = nullptr;  // kept for the life of the process
+    guf_module module = nullptr;  // the module stays loaded until the process ends
     ASSERT_EQ(guf_module_load(nullptr, path.c_str(), 0, &module, &error), GUF_OK) << error.message;
   }
 }
@@ -95,9 +95,9 @@ guf_status ChunkedCalls::run(Case &given, bool in_chunks) {
   if (!given.where.empty()) args.where = mask.operands.data();
   args.dtype = given.dtype;
   args.casting = given.casting;
-  args.fp_fail = given.fp_fail;
-  if (in_chunks) args.stream = stream_;
-  args.device = in_chunks || whole_on_device_ ? device_ : nullptr;
+  args.options.fp_fail = given.fp_fail;
+  if (in_chunks) args.options.stream = stream_;
+  args.options.device = in_chunks || whole_on_device_ ? device_ : nullptr;
   guf_ufunc ufunc = nullptr;
   error_ = fresh_error();
   guf_status status = guf_ufunc_find(nullptr, given.ufunc.c_str(), &ufunc, &error_);
@@ -131,7 +131,7 @@ void ChunkedCalls::expect_same(const Case &given, const std::vector<uint64_t> &s
     for (size_t k = 0; k < given.outputs.size(); ++k)
       EXPECT_EQ(found.outputs[k].bytes, expected.outputs[k].bytes) << given.ufunc << " " << bytes;
     EXPECT_TRUE(std::is_sorted(report_.begin(), report_.end()));
-    if (items_ < 0) continue;  // no items, so no progress is reported
+    if (items_ < 0) continue;  // without items no progress is reported
     EXPECT_EQ(report_.back(), items_);
     EXPECT_EQ(done_, items_);
   }

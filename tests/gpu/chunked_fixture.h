@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls on the cpu and on a simulated device with little memory. The fixture builds the
-// operands and compares the result byte for byte with an unchunked call on the cpu.
+// Runs chunked calls on the cpu and on a simulated device with little memory. The fixture builds
+// the operands and compares the result byte for byte with an unchunked call on the cpu.
 #ifndef GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
 #define GUFUNC_TESTS_GPU_CHUNKED_FIXTURE_H
 
@@ -17,17 +17,17 @@
 
 namespace gufunc::gpu_test {
 
-// Memory with a layout. Strides are in bytes and may be negative; `first` is the offset of element
-// 0. Without a dtype the operand is absent.
+// Describes an operand and owns its memory. Strides are in bytes and may be negative; `first` is
+// the offset of element 0. If dtype is 0, the operand is absent.
 struct Values {
   guf_dtype dtype = 0;
   std::vector<int64_t> shape, strides;
   uint64_t first = 0;
-  uint32_t flags = 0;  // guf_tensor_flag
+  uint32_t flags = 0;  // bits of guf_tensor_flag
   std::vector<unsigned char> bytes;
-  guf_array array = nullptr;  // used instead of the bytes
+  guf_array array = nullptr;  // if set, the operand instead of `bytes`
 
-  // `count` elements with small integer values, C-contiguous unless strides are given.
+  // Returns `count` elements with small integer values, C-contiguous unless strides are specified.
   template <class T>
   static Values of(guf_dtype dtype, std::vector<int64_t> shape, uint32_t seed, uint64_t count = 0) {
     Values made;
@@ -55,7 +55,7 @@ struct Values {
 struct Case {
   std::string ufunc;
   std::vector<Values> inputs, outputs;
-  std::vector<Values> where = {};  // zero or one mask
+  std::vector<Values> where = {};  // mask of the call; empty or one element
   guf_dtype dtype = 0;
   int32_t casting = 0;
   uint32_t fp_fail = 0;
@@ -73,14 +73,16 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   guf_status call(Case &given);
   // Runs the call in chunks, as `options_` specifies.
   guf_status call_chunked(Case &given);
-  // Checks that chunks of these sizes give the same bytes, and that progress is reported in order.
+  // Expects the same bytes as unchunked for each of these chunk sizes, and ordered progress
+  // reports.
   void expect_same(const Case &given, const std::vector<uint64_t> &sizes = {1, 24, 1000, 0});
 
-  // Counts the live objects of driver and library after released memory was freed.
+  // Frees released memory, then returns the numbers of live objects of the driver and of the
+  // library.
   std::string objects_alive();
 
   static guf_device find_device(const std::string &spec);
-  // Switches to another device. A failure of running work ends a device, and there are only a few.
+  // Switches to another device, because a failure of running work makes a device unusable.
   void use_another_device();
 
   guf_device device_ = nullptr;
@@ -100,7 +102,7 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   uint32_t violations_ = 0;
 };
 
-// Returns an element of a case's output.
+// Returns an element of an operand's memory.
 template <class T>
 T element(const Values &values, uint64_t index) {
   T found;

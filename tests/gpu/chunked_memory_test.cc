@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discriminant over arrays of eight times the device's memory, and over mapped files that are
-// larger than the memory limit of the process.
+// Computes the discriminant over arrays that are eight times as large as the device's memory, and
+// over mapped files that are larger than the memory limit of the process.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
@@ -22,7 +22,7 @@ constexpr int64_t kElements = GUFUNC_TEST_ELEMENTS;
 constexpr uint64_t kMostAnonymous = uint64_t{256} << 20;
 constexpr uint64_t kHeader = 128;
 
-// Returns 0 if the number is unavailable.
+// Returns the size of the process's anonymous memory, or 0 if it is unknown.
 uint64_t anonymous_bytes() {
   FILE *const status = std::fopen("/proc/self/status", "re");
   if (status == nullptr) return 0;
@@ -35,7 +35,7 @@ uint64_t anonymous_bytes() {
   return kib << 10;
 }
 
-// A header and float64 elements, as in .npy files, mapped completely. The destructor deletes the
+// A mapped file with a header and float64 elements, as in .npy files. The destructor deletes the
 // file.
 class MappedFile {
  public:
@@ -129,7 +129,7 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
     args.noutputs = 1;
     args.inputs = all;
     args.outputs = all + 3;
-    args.device = device_;
+    args.options.device = device_;
     watch_.last = options_.first_item;
     watch_.calls = 0;
     return guf_call_chunked(ufunc_, &args, &options_, &done_, &error_);
@@ -152,7 +152,7 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
   guf_error error_ = fresh_error();
 };
 
-// The library chooses the chunk size: the device has no memory for three chunks of 8 MiB.
+// The library reduces the chunk size, because the device has no memory for three chunks of 8 MiB.
 TEST_P(ChunkedMemory, ArraysEightTimesTheDevices) {
   std::vector<double> arrays[4];
   double *operands[4];
@@ -181,7 +181,7 @@ TEST_P(ChunkedMemory, FilesLargerThanItsOwnMemory) {
                                MappedFile(kElements)};
   double *const operands[4] = {files[0].data(), files[1].data(), files[2].data(), files[3].data()};
   fill(operands);
-  options_.chunk_bytes = kElements / 16;  // memory for three of four operands
+  options_.chunk_bytes = kElements / 16;  // bytes of chunks for three of the four operands
   const int64_t chunk = kElements / 128, chunks = 128;
   watch_.stop_at = 40 * chunk;
   ASSERT_EQ(call(operands), GUF_E_CANCELLED);

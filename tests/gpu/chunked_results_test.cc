@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of chunked calls: the same bytes as an unchunked call, for every dtype, stride, shape
-// and kind of memory.
+// Tests that chunked calls have the same results as unchunked calls, byte for byte, for every
+// dtype, stride, shape and kind of memory.
 #include "tests/gpu/chunked_fixture.h"
 
 namespace gufunc::gpu_test {
@@ -52,7 +52,7 @@ TEST_P(ChunkedResults, EveryDepth) {
 }
 
 TEST_P(ChunkedResults, StridesOfAnySign) {
-  // Every second element, in reverse, transposed, rows with gaps.
+  // Operands with every second element, reversed, transposed, and with gaps between rows.
   expect_same({"add",
                {f8({50}, 1, 100).strided({16}), f8({50}, 2, 50).strided({-8}, 49 * 8)},
                {f8({50}, 3, 150).strided({24}, 8)}});
@@ -70,11 +70,11 @@ TEST_P(ChunkedResults, BroadcastOperands) {
   expect_same({"add", {f8({40, 1}, 1), f8({1, 5}, 2)}, {f8({40, 5}, 3)}});
   expect_same({"add", {f8({}, 1), f8({40}, 2)}, {f8({40}, 3)}});
   expect_same({"add", {f8({40}, 1, 1).strided({0}), f8({40}, 2)}, {f8({40}, 3)}});
-  // Outputs can be larger than inputs.
+  // The output can have more elements than the inputs.
   expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});
 }
 
-// Leading extents of 1 are ignored, and an outer item that is larger than a chunk is split further.
+// Leading extents of 1 are ignored, and outer items that are larger than a chunk are split further.
 TEST_P(ChunkedResults, FewOuterItems) {
   expect_same({"add", {f8({1, 300}, 1), f8({1, 300}, 2)}, {f8({1, 300}, 3)}});
   options_.chunk_bytes = 80;
@@ -97,7 +97,7 @@ TEST_P(ChunkedResults, CastsAndByteOrder) {
   const auto i2 = [](int64_t count, uint32_t seed) {
     return Values::of<int16_t>(GUF_I16, {count}, seed);
   };
-  // Wider than the loop's dtype, narrower, and both; results of either kind.
+  // The operands are wider than the loop's dtype, narrower, or both, and so are the results.
   expect_same({"add", {f8({n}, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {i2(n, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {f8({n}, 1), f8({n}, 2)}, {f4({n}, 3)}, {}, GUF_F32, GUF_CASTING_UNSAFE});
@@ -112,7 +112,7 @@ TEST_P(ChunkedResults, CastsAndByteOrder) {
   expect_same({"add", {swapped, f4({n}, 2)}, {f4({n}, 3)}, {}, GUF_F32, GUF_CASTING_UNSAFE});
 }
 
-// Misaligned operands at an odd address.
+// Operands can be at odd addresses.
 TEST_P(ChunkedResults, UnalignedOperands) {
   Values a = f8({40}, 1, 41), out = f8({40}, 2, 41);
   a.first = 3;
@@ -134,7 +134,7 @@ TEST_P(ChunkedResults, Masks) {
   expect_same({"add", {f8({90}, 1), f8({90}, 2)}, {f8({90}, 3)}, {mask({90})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({4})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({30, 1})}});
-  // Masked elements keep bits that the loop's dtype cannot represent.
+  // Masked elements must keep their bits, although the loop's dtype cannot represent the values.
   Values out = f8({90}, 3);
   for (size_t i = 0; i < 90; ++i) {
     const double value = 1.0 / (1.0 + static_cast<double>(i));
@@ -181,7 +181,7 @@ TEST_P(ChunkedResults, InPlace) {
   guf_array_release(array, nullptr);
 }
 
-// Host memory of every kind that a device supports: it is copied without staging or used in place.
+// Host memory that a device supports is copied without staging or used in place.
 TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   const int64_t n = 200;
   Case expected = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
@@ -214,7 +214,7 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
       EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;
       EXPECT_EQ(std::memcmp(bytes[result], expected.outputs[0].bytes.data(), nbytes), 0) << kind;
       EXPECT_EQ(report_.size(), 7U);
-      // An inout operand is staged; the device reads the other operands directly.
+      // An inout operand is staged. The device accesses all other operands directly.
       const uint64_t copies = kind == GUF_HOST_PINNED ? 2 : in_place ? 1 : 0;
       if (is_on_device()) {
         EXPECT_EQ(sim().calls(copy), 7 * copies) << kind;
@@ -224,8 +224,7 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   }
 }
 
-// Even if no more page-locked memory is available, memory that is already page-locked is
-// transferred.
+// Memory that is already page-locked is copied directly even if no more memory can be page-locked.
 TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   if (!is_on_device()) return;
   const int64_t n = 400000;
@@ -258,7 +257,7 @@ TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   EXPECT_NE(call_chunked(given), GUF_OK);
 }
 
-// Also without chunks: a call on host memory that the device uses in place is complete on return.
+// An unchunked call on host memory that the device uses in place is also complete when it returns.
 TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
   const int64_t n = 1000;
   guf_array array = nullptr;
@@ -284,9 +283,9 @@ TEST_P(ChunkedResults, NoItems) {
   EXPECT_TRUE(report_.empty());
   EXPECT_EQ(done_, 0);
   expect_same({"add", {f8({5, 0}, 1), f8({5, 0}, 2)}, {f8({5, 0}, 3)}});
-  EXPECT_EQ(done_, 5);  // items without elements are complete
+  EXPECT_EQ(done_, 5);  // items without elements are reported as done
   expect_same({"vecdot", {f8({0, 4}, 1), f8({4}, 2)}, {f8({0}, 3)}});
-  expect_same({"vecdot", {f8({4, 0}, 1), f8({0}, 2)}, {f8({4}, 3)}});  // zeros
+  expect_same({"vecdot", {f8({4, 0}, 1), f8({0}, 2)}, {f8({4}, 3)}});  // the results are zeros
 }
 
 INSTANTIATE_TEST_SUITE_P(Where, ChunkedResults, testing::Bool(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupted chunked calls: cancelled after any chunk, failing at any copy or launch, or rejected
-// before the first chunk. Completed chunks stay, and a resumed call gives the same bytes.
+// Tests interrupted chunked calls: cancelled after any chunk, failed at any copy or launch, or
+// rejected before the first chunk. The results of completed chunks remain, and a resumed call
+// produces the same bytes as an uninterrupted call.
 #include "tests/gpu/chunked_fixture.h"
 
 namespace gufunc::gpu_test {
@@ -15,7 +16,7 @@ Values f8(std::vector<int64_t> shape, uint32_t seed) {
   return Values::of<double>(GUF_F64, std::move(shape), seed);
 }
 
-// An array over the elements of a case, so that several operands can share memory.
+// An array that uses the elements of another operand, so that several operands can share memory.
 class Wrapped {
  public:
   Wrapped(Values &values, uint64_t first, int64_t count) {
@@ -45,7 +46,7 @@ class ChunkedStops : public ChunkedCalls {
     expected_ = whole.outputs[0].bytes;
   }
 
-  // Expects that the first `done_` items are computed and the others are unchanged.
+  // Expects that the first `done_` items are computed and all other items are unchanged.
   void expect_done_only() {
     const auto done = static_cast<size_t>(done_) * 8;
     const std::vector<unsigned char> &found = case_.outputs[0].bytes;
@@ -55,8 +56,8 @@ class ChunkedStops : public ChunkedCalls {
     EXPECT_TRUE(std::equal(found.begin() + static_cast<long>(done), found.end(),
                            initial_.begin() + static_cast<long>(done)));
   }
-  // Resumes the call at item `done_`.
-  void expect_going_on() {
+  // Resumes the call at item `done_` and expects that it completes.
+  void expect_resume() {
     options_.first_item = done_;
     ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
     EXPECT_EQ(case_.outputs[0].bytes, expected_);
@@ -78,17 +79,17 @@ TEST_P(ChunkedStops, BehindEveryChunk) {
     EXPECT_EQ(report_.size(), static_cast<size_t>(stop_at_ / kPerChunk));
     expect_done_only();
     const int64_t stopped = std::exchange(stop_at_, INT64_MAX);
-    expect_going_on();
+    expect_resume();
     stop_at_ = stopped;
   }
 }
 
-TEST_P(ChunkedStops, GoesOnWithOtherChunks) {
+TEST_P(ChunkedStops, ResumesWithOtherChunks) {
   stop_at_ = 30;
   ASSERT_EQ(call_chunked(case_), GUF_E_CANCELLED);
   stop_at_ = INT64_MAX;
   options_.chunk_bytes = 8 * 7;
-  expect_going_on();
+  expect_resume();
   options_.first_item = kItems;  // no items remain
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
   EXPECT_TRUE(report_.empty());
@@ -96,7 +97,7 @@ TEST_P(ChunkedStops, GoesOnWithOtherChunks) {
   EXPECT_EQ(case_.outputs[0].bytes, initial_);
 }
 
-// An outer item that takes several chunks is complete after its last chunk.
+// An outer item that needs several chunks is complete after its last chunk.
 TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   Case given = {"negative", {f8({3, 20}, 1)}, {f8({3, 20}, 2)}};
   Case whole = given;
@@ -118,8 +119,8 @@ TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   }
 }
 
-// An in-place chunk is written only when it is complete; otherwise a resumed call would apply it
-// twice.
+// A chunk of an in-place call is written only when the chunk is complete. A resumed call would
+// apply the function twice to a partly written chunk.
 TEST_P(ChunkedStops, InPlace) {
   case_.outputs[0].bytes = case_.inputs[0].bytes;
   initial_ = case_.outputs[0].bytes;
@@ -146,9 +147,9 @@ TEST_P(ChunkedStops, InPlace) {
   case_.inputs[0].array = case_.outputs[0].array = nullptr;
 }
 
-// Each driver call fails once; the following chunks succeed.
+// Each driver call fails once, and the calls of the following chunks succeed.
 TEST_P(ChunkedStops, ADriverThatFailsOnce) {
-  if (!is_on_device()) return;  // only the device's driver can simulate faults
+  if (!is_on_device()) return;  // faults can be injected only into the driver of a device
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;
   case_.outputs[0].bytes = initial_;
   const std::string before = objects_alive();
@@ -160,8 +161,8 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
         pick("cuStreamWaitEvent", "hipStreamWaitEvent")}) {
     int failed_here = 0;
     for (int nth = 1; nth <= 40; ++nth) {
-      // Injects "not supported", because after "invalid value" the plugin retries copies in another
-      // way.
+      // Injects "not supported". After "invalid value" the plugin would retry copies with another
+      // method.
       const std::string fault = std::string(function) + ":" + std::to_string(nth) + ":801";
       ASSERT_EQ(sim().fault(fault.c_str()), 0) << fault;
       const guf_status status = call_chunked(case_);
@@ -169,7 +170,7 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
       EXPECT_EQ(status == GUF_OK, done_ == kItems) << fault << ": " << error_.message;
       if (status != GUF_OK) ++failed_here;
       expect_done_only();
-      expect_going_on();
+      expect_resume();
     }
     EXPECT_GE(failed_here, 9) << function;
     failed += failed_here;
@@ -178,7 +179,7 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
   EXPECT_EQ(objects_alive(), before);
 }
 
-// A copy or a kernel fails during execution, and the device is lost. The call resumes on the cpu.
+// A copy or a kernel fails while it runs, so the device is lost. The call resumes on the cpu.
 TEST_P(ChunkedStops, ADeviceThatIsLost) {
   if (!is_on_device()) return;
   for (const char *const work :
@@ -193,7 +194,7 @@ TEST_P(ChunkedStops, ADeviceThatIsLost) {
     EXPECT_NE(call_chunked(case_), GUF_OK) << work;
     EXPECT_EQ(done_, 0);
     device_ = find_device("cpu");
-    expect_going_on();
+    expect_resume();
   }
 }
 
@@ -254,7 +255,7 @@ TEST_P(ChunkedStops, RefusedOperands) {
   EXPECT_EQ(call_chunked(given), GUF_E_SHAPE);
   given = {"bitwise_and", {f8({9}, 1), f8({9}, 2)}, {f8({9}, 3)}};
   EXPECT_EQ(call_chunked(given), GUF_E_NO_LOOP);
-  // A separate output for an inout operand.
+  // An inout operand with a separate output is rejected.
   given = {"hermite", {f8({5, 4}, 1)}, {f8({5, 4}, 2)}};
   EXPECT_EQ(call_chunked(given), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("chunks run in place on inout operands"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images and launches through the plugin's slots: which image is chosen, what kernels receive, and
-// what they report.
+// Tests images and launches through the plugin's slots: which image is chosen, which arguments
+// kernels receive, and which errors they report.
 #include <cstring>
 #include <set>
 
@@ -20,7 +20,7 @@ class DeviceLaunch : public DeviceCalls {
     if (small_images().empty()) GTEST_SKIP() << "built without a compiler for this vendor's images";
   }
 
-  // Returns the best-scored image that is not in `refused`.
+  // Returns the image with the best score that is not in `refused`.
   const guf_module_image *best(void *device,
                                const std::set<const guf_module_image *> &refused = {}) {
     const guf_module_image *found = nullptr;
@@ -52,7 +52,7 @@ class DeviceLaunch : public DeviceCalls {
   void send(void *device, uint64_t to, const std::vector<double> &elements) {
     copy(device, nullptr, to, address_of(elements), elements.size() * 8, GUF_COPY_HOST_TO_DEVICE);
   }
-  // Expects that the module's `plus` computes correct sums.
+  // Expects that the module's function `plus` computes correct sums.
   void expect_sums(void *device, void *module) {
     const uint64_t memory = allocate(device, 3 * kBytes);
     std::vector<double> a(kItems), b(kItems, 0.5), sums(kItems);
@@ -85,8 +85,8 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
   plugin().module_unload(module);
 }
 
-// Checked floating-point flags are OR-ed into the caller's word. Flags that fail a launch are
-// reported once by its stream, and by events that were recorded after the launch.
+// Floating-point flags that the caller checks are OR-ed into the caller's word. Flags that make a
+// launch fail are reported once by its stream, and by events that were recorded after the launch.
 TEST_F(DeviceLaunch, FloatingPointFlags) {
   OpenDevice device;
   void *const module = load(device);
@@ -122,7 +122,7 @@ TEST_F(DeviceLaunch, FloatingPointFlags) {
   plugin().module_unload(module);
 }
 
-TEST_F(DeviceLaunch, AFunctionThatFailsSaysSo) {
+TEST_F(DeviceLaunch, AFailingFunctionIsReported) {
   OpenDevice device;
   void *const module = load(device);
   void *const stream = open_stream(device);
@@ -146,7 +146,8 @@ TEST_F(DeviceLaunch, AFunctionThatFailsSaysSo) {
   plugin().module_unload(module);
 }
 
-// Launches that fail before they are queued return their status words, however many of them fail.
+// A launch that fails before it is queued returns its status word to the device, so that repeated
+// failures use no more memory.
 TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
   OpenDevice device;
   void *const module = load(device);
@@ -160,7 +161,7 @@ TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_E_ARG);
   }
-  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // calls for the kernel only
+  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // not once per launch
   free(device, memory, 2 * kBytes);
   plugin().stream_close(stream);
   plugin().module_unload(module);
@@ -219,9 +220,9 @@ TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   EXPECT_GE(usable, secure_getenv("GUFUNC_TEST_IMAGES") == nullptr ? 1u : 2u);
 }
 
-// If the status checks of a graph launch fail, the launch is nevertheless running. The graph's
-// memory is freed after the run.
-TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
+// If the status checks of a graph launch cannot be queued, the graph still runs. The graph's memory
+// is freed after the run.
+TEST_F(DeviceLaunch, AGraphWithFailedStatusChecksRuns) {
   if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
   OpenDevice device;
   void *const module = load(device);
@@ -243,14 +244,14 @@ TEST_F(DeviceLaunch, AGraphWhoseLooksFailIsUnderWay) {
   sim().clear_faults();
   sim().clear_calls();
   gpu.graph_destroy(graph);
-  // One for the run, one for the status checks.
+  // One wait for the run, and one for the status checks.
   EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   plugin().stream_close(stream);
   plugin().module_unload(module);
 }
 
-// A driver without graph functions reports an error when a graph is requested.
+// A driver without graph functions returns an error if a graph is requested.
 TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
   const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");
   if (missing == nullptr) GTEST_SKIP() << "the driver has graphs";

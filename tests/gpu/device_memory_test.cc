@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory through the plugin's slots: caching, stream order, limits, leaks.
+// Tests device memory through the plugin's slots: caching, stream order, limits and leaks.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -67,12 +67,12 @@ TEST_F(DeviceMemory, ARoundTripKeepsTheBytes) {
               GUF_OK);
     EXPECT_EQ(plugin().copy(device, nullptr, to, there, bytes, GUF_COPY_DEVICE_TO_HOST, &error_),
               GUF_OK);
-    EXPECT_EQ(sent, received);  // complete on return
+    EXPECT_EQ(sent, received);  // the copies are complete when they return
     free(device, there, bytes);
   }
 }
 
-// A copy into pageable memory is visible to a later copy on the same stream.
+// A copy to pageable memory is visible to a later copy on the same stream.
 TEST_F(DeviceMemory, OrdinaryMemoryIsReadAndWrittenInTheStreamsOrder) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -115,9 +115,9 @@ TEST_F(DeviceMemory, MemoryOfNoStreamIsReadyForAll) {
   EXPECT_LE(memory.device_free_bytes, memory.device_total_bytes);
 }
 
-// The driver fails to free the first of three blocks. The other blocks are freed, and the caller
-// receives the error.
-TEST_F(DeviceMemory, TrimTellsWhatTheDriverRefuses) {
+// The driver fails to free the first of three blocks. The other two blocks are freed, and the
+// caller receives the error.
+TEST_F(DeviceMemory, TrimReportsDriverErrors) {
   const struct {
     int32_t kind;
     const char *function;
@@ -197,7 +197,7 @@ TEST_F(DeviceMemory, ALimitHolds) {
   EXPECT_EQ(plugin().memory_alloc(device, 1 << 20, GUF_MEMORY_DEVICE, nullptr, &none, &error_),
             GUF_E_DEVICE_MEMORY);
   free(device, half, 1 << 19);
-  const uint64_t whole = allocate(device, 1 << 20);  // cached memory is freed for it
+  const uint64_t whole = allocate(device, 1 << 20);  // requires that cached blocks are freed
   free(device, whole, 1 << 20);
 }
 
@@ -217,8 +217,8 @@ TEST_F(DeviceMemory, FillsByTheDriver) {
   free(device, there, bytes);
 }
 
-// The program's own registration must stay the only one. HIP 6.4 would report success for a second
-// registration, and the first unregistration would end both.
+// Memory that the program has registered is rejected. HIP 6.4 would return success for a second
+// registration, and the first unregistration would end both registrations.
 TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   OpenDevice device;
   std::vector<int> memory(1000);
@@ -238,7 +238,7 @@ TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   EXPECT_EQ(gpu_extension().host_unregister(device, address, &error_), GUF_OK);
 }
 
-// HIP accepts each of these ranges, and one unregistration then ends two registrations.
+// HIP would accept each of these ranges, and one unregistration would end two registrations.
 TEST_F(DeviceMemory, RangesThatOverlapARegisteredRangeAreRefused) {
   OpenDevice device;
   std::vector<int> memory(1000);

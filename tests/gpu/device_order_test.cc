@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, failures and graphs of a device through the plugin's slots.
+// Tests streams, events, failures and graphs of a device through the plugin's slots.
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -19,7 +19,7 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   EXPECT_NE(native, 0u);
   void *adopted = nullptr;
   EXPECT_EQ(plugin().stream_open(device, native, 0, &adopted, &error_), GUF_OK) << error_.message;
-  plugin().stream_close(adopted);  // keeps the native stream open
+  plugin().stream_close(adopted);  // does not destroy the native stream
   EXPECT_EQ(plugin().stream_query(own, &error_), GUF_OK) << error_.message;
   plugin().stream_close(own);
   EXPECT_EQ(plugin().stream_open(device, 0, 4, &adopted, &error_), GUF_E_UNSUPPORTED);
@@ -27,7 +27,8 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   plugin().event_close(nullptr);
 }
 
-// A program that calls hipGetLastError after its own launch must not see a failure of the plugin.
+// A program that calls hipGetLastError after its own launch must not receive a failure of the
+// plugin.
 TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   OpenDevice device;
   void *const own = open_stream(device);
@@ -40,7 +41,7 @@ TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   EXPECT_EQ(error_.native_code, 709);
   EXPECT_EQ(last_error(), 0);
   sim().clear_faults();
-  // An address that is unknown to the driver, and a query of unfinished work.
+  // A query of an unknown address and a query of unfinished work fail inside the driver.
   int32_t index = 0;
   EXPECT_EQ(gpu_extension().memory_device(device, 0x1000, &index, &error_), GUF_OK);
   sim().fault(pick("cuStreamQuery:1:600", "hipStreamQuery:1:600"));
@@ -85,7 +86,7 @@ TEST_F(DeviceOrder, EventsTellTimeAndOrder) {
   for (void *const stream : {first, second}) plugin().stream_close(stream);
 }
 
-// Every wait returns soon after its timeout; the work continues.
+// Every wait returns soon after its timeout, and the work continues.
 TEST_F(DeviceOrder, WaitsEndInTime) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -110,7 +111,7 @@ TEST_F(DeviceOrder, WaitsEndInTime) {
   plugin().stream_close(stream);
 }
 
-// Closing a stream does not wait, and its queued work still completes.
+// Closing a busy stream does not wait, and the queued work still completes.
 TEST_F(DeviceOrder, ABusyStreamIsClosedAtOnce) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -173,7 +174,7 @@ TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
             GUF_E_CAPTURE);
   copy(device, stream, there, from, 4096, GUF_COPY_HOST_TO_DEVICE);
   copy(device, stream, to, there, 4096, GUF_COPY_DEVICE_TO_HOST);
-  const uint64_t other = allocate(device, 100);  // belongs to no stream, so it is unaffected
+  const uint64_t other = allocate(device, 100);  // without a stream, so it is not captured
   free(device, other, 100);
   void *graph = nullptr;
   EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
@@ -191,7 +192,7 @@ TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
   plugin().stream_close(stream);
 }
 
-// Memory that a captured stream frees stays in use as long as the graph exists.
+// Memory that is freed on a captured stream stays in use as long as the graph exists.
 TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
   OpenDevice device;
   void *const stream = open_stream(device);

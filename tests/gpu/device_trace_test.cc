@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace records of a device: the work of its streams with times, without captured work.
+// Tests the trace records of a device: the work of its streams with times, and no captured work.
 #include <gufunc/backend_trace.h>
 
 #include <cstddef>
@@ -54,7 +54,7 @@ const guf_trace_api &trace_extension() {
   return *static_cast<const guf_trace_api *>(table);
 }
 
-// Records the trace of devices that are opened while it exists.
+// Records a trace of all devices that are opened while the fixture exists.
 class DeviceTrace : public DeviceCalls {
  protected:
   void SetUp() override {
@@ -155,7 +155,7 @@ TEST_F(DeviceTrace, NothingIsAddedToACapturedStream) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceTrace, WhatIsUnderWayIsBounded) {
+TEST_F(DeviceTrace, PendingRecordsAreBounded) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t there = allocate(device, 4000);
@@ -196,7 +196,7 @@ TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
   plugin().stream_close(stream);
 }
 
-// Several threads record events concurrently. The slices of one stream must not overlap.
+// Several threads record events concurrently. The trace slices of one stream must not overlap.
 TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -235,8 +235,8 @@ TEST_F(DeviceTrace, CollectTellsWhatIsComplete) {
   plugin().stream_close(stream);
 }
 
-// Each function that only traces call fails. The work still succeeds, and the trace uses host
-// times.
+// Makes each function fail that only traces call. The work still succeeds, and the trace contains
+// the host's times.
 TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
   for (const char *function :
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),

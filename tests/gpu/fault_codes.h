@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected status for every code of a driver. The table follows the vendors' documentation and
-// not the plugins' tables.
+// The expected status for every code of a driver. The table is written from the vendors'
+// documentation and does not use the plugins' tables.
 #ifndef GUFUNC_TESTS_GPU_FAULT_CODES_H
 #define GUFUNC_TESTS_GPU_FAULT_CODES_H
 
@@ -12,14 +12,14 @@ namespace gufunc::gpu_test {
 
 struct FaultCode {
   int code;
-  guf_status status;  // status of the call, unless the code is about an argument of the program
+  guf_status status;  // status of the call, except where an argument of the program caused the code
   bool lost;          // the device is unusable for the rest of the process
 };
 
-// All codes of this vendor's driver except success, and two codes that no driver defines.
+// Returns all codes of this vendor's driver except success, and two codes that no driver defines.
 const std::vector<FaultCode> &fault_codes();
 
-// Codes with special handling, the same for both vendors.
+// Codes that need special handling and are the same for both vendors.
 inline constexpr int kOutOfMemory = 2;
 inline constexpr int kMapFailed = 205;
 inline constexpr int kNoBinary = 209;

@@ -8,22 +8,22 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// The reaction of a plugin to a failing driver function.
+// The expected reaction of a plugin to a failing driver function.
 enum class Fate {
-  kUsual,           // reported by slots that can fail, recorded by slots that cannot
+  kUsual,           // slots that can fail report the code; other slots record it
   kReported,        // the slot fails with the status of the code
-  kNoted,           // the slot continues; a code that means device loss is recorded
+  kRecorded,        // the slot continues; a code that means device loss is recorded
   kUnnoticed,       // the slot continues and ignores the code
-  kReportedIfLost,  // reported if the device is lost, otherwise ignored
-  kEither,          // any of these: the slot calls the function for several purposes
+  kReportedIfLost,  // the slot reports the code if the device is lost, otherwise ignores it
+  kEither,          // any of the above: the slot calls the function for several purposes
   kNextImage,       // ignored if the plugin has another image for the device, otherwise reported
-  kAnswered,        // the slot returns GUF_NOT_READY
-  kOpen             // reported, or the slot continues and a later call may miss the result
+  kNotReady,        // the slot returns GUF_NOT_READY
+  kOpen  // reported, or the slot continues and a later call may fail for lack of the result
 };
 
 struct Rule {
-  const char *slot;  // or "*"
-  const char *cuda;  // or "*"
+  const char *slot;  // name of a slot, or "*"
+  const char *cuda;  // name of a function, or "*"
   const char *hip;
   int code;  // 0: every code
   Fate fate;
@@ -31,12 +31,13 @@ struct Rule {
 
 // The first matching rule applies; the default is kUsual.
 constexpr Rule kRules[] = {
-    // Entering and leaving the device's context. Slots that release objects enter the context a
-    // second time, and shutdown continues with the next device.
-    {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
-    {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kNoted},
-    {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kNoted},
-    {"host_unregister", "cuCtxPushCurrent_v2", "", 0, Fate::kNoted},
+    // Every call makes the device's context current and restores the previous context. Slots that
+    // release objects make the context current a second time, and shutdown continues with the next
+    // device.
+    {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
+    {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kRecorded},
+    {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
+    {"host_unregister", "cuCtxPushCurrent_v2", "", 0, Fate::kRecorded},
     {"capture_end", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kEither},
     {"capture_end", "cuCtxPushCurrent_v2", "", 0, Fate::kEither},
     {"*", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kUsual},
@@ -45,35 +46,36 @@ constexpr Rule kRules[] = {
     {"*", "cuCtxPopCurrent_v2", "", 0, Fate::kUnnoticed},
     {"*", "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 0,
      Fate::kUnnoticed},
-    // Memory that the driver does not know is treated as pageable.
+    // Memory is treated as pageable if the driver cannot report its kind.
     {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
     {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
-    // The driver rejects partially page-locked memory with this code, and the plugin copies it in
-    // parts.
+    // The driver rejects memory that is only partly page-locked with this code, and the plugin
+    // copies such memory in parts.
     {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
     {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
-    // A device without a driver pool is usable; a lost device is not.
+    // A device is usable without a driver pool, unless it is lost.
     {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kReportedIfLost},
     {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kReportedIfLost},
     {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
-    // Queries for which this code is a valid result.
-    {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kAnswered},
-    {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kAnswered},
-    {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kAnswered},
+    // For these queries the code is a valid result.
+    {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kNotReady},
+    {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kNotReady},
+    {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kNotReady},
     {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kUnnoticed},
     {"*", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kUnnoticed},
-    // Results for which the plugin has an alternative.
+    // The plugin has an alternative for these results.
     {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
      Fate::kUnnoticed},
     {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
-    {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kNoted},
-    // The resources of the replaced work are released.
-    {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kNoted},
-    {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kNoted},
-    {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kNoted},
-    {"graph_update", "", "hipStreamAddCallback", 0, Fate::kNoted},
-    {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kNoted},
-    // Status words are allocated in advance. If that fails, the launches that need them report it.
+    {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kRecorded},
+    // Failures while the resources of the replaced graph are released.
+    {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kRecorded},
+    {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kRecorded},
+    {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kRecorded},
+    {"graph_update", "", "hipStreamAddCallback", 0, Fate::kRecorded},
+    {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kRecorded},
+    // Status words are allocated in advance. If the allocation fails, launches that need status
+    // words report the failure.
     {"kernel_get", "cuMemAlloc_v2", "hipMalloc", kMapFailed, Fate::kUnnoticed},
     {"kernel_get", "cuMemHostAlloc", "hipHostMalloc", kMapFailed, Fate::kUnnoticed},
     {"kernel_get", "", "hipMalloc", kRuntimeMemory, Fate::kUnnoticed},
@@ -88,7 +90,7 @@ constexpr Rule kRules[] = {
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
     {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
     {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
-    // The plugin's own kernels: PTX is used if the driver rejects the machine code.
+    // For its own kernels the plugin uses PTX if the driver rejects the machine code.
     {"*", "cuModuleLoadData", "", 200, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 218, Fate::kNextImage},
@@ -110,44 +112,45 @@ constexpr Rule kRules[] = {
     {"*", "cuLibraryGetModule", "", 222, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 223, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 300, Fate::kNextImage},
-    // The image lacks an entry; the call that needs it reports the error.
+    // The image lacks a kernel. The call that needs the kernel reports the error.
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
     {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
     {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
-    // Freeing memory: the remaining blocks are freed, then the first failure is reported. If
-    // another method can free the memory, or the call frees no memory, only device loss is
-    // reported.
+    // When memory_trim cannot free a block, it frees the remaining blocks and reports the first
+    // failure. It reports only device loss if another method can free the memory, or if the driver
+    // call frees no memory.
     {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
-    // Freeing memory for an allocation: a failure leaves less memory available.
+    // memory_alloc frees cached memory. If that fails, less memory is available.
     {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
     {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
-    {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kNoted},
-    {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kNoted},
-    {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kNoted},
-    // The plugin's own events after freed work; other events are requested through the slot.
+    {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kRecorded},
+    {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kRecorded},
+    {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kRecorded},
+    // An event that a slot's caller requested fails the slot. The plugin's own events, recorded
+    // after freed work, do not.
     {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kUsual},
     {"event_record", "cuEventRecord", "hipEventRecord", 0, Fate::kUsual},
     {"event_query", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"event_synchronize", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"stream_query", "cuStreamQuery", "hipStreamQuery", 0, Fate::kUsual},
-    {"shutdown", "*", "*", 0, Fate::kNoted},
+    {"shutdown", "*", "*", 0, Fate::kRecorded},
     {"stream_synchronize", "*", "*", 0, Fate::kUsual},
     {"graph_launch", "*", "*", 0, Fate::kUsual},
-    {"*", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kNoted},
-    {"*", "cuEventRecord", "hipEventRecord", 0, Fate::kNoted},
-    {"*", "cuEventQuery", "hipEventQuery", 0, Fate::kNoted},
+    {"*", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kRecorded},
+    {"*", "cuEventRecord", "hipEventRecord", 0, Fate::kRecorded},
+    {"*", "cuEventQuery", "hipEventQuery", 0, Fate::kRecorded},
     {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
 };
 
-// Slots that release objects or cannot fail.
+// Slots that release objects, and slots that cannot fail.
 constexpr const char *kSilent[] = {"device_close",  "stream_close",  "event_close", "memory_free",
                                    "module_unload", "graph_destroy", "builtins",    "image_score"};
-// Slots that do not report a lost device, in addition to the silent slots.
-constexpr const char *kUnasking[] = {
+// Slots that do not report a lost device, in addition to kSilent.
+constexpr const char *kNotReportingLoss[] = {
     "memory_limit",    "device_native", "stream_native", "event_native", "describe_launch",
     "describe_method", "extension",     "probe",         "shutdown",     "host_unregister"};
 
@@ -167,8 +170,8 @@ Fate fate_of(const Call &call, const std::string &function, const FaultCode &cod
     fate = rule.fate;
     break;
   }
-  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kNoted : Fate::kReported;
-  // The complete text replaces the excerpt for one kernel.
+  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kRecorded : Fate::kReported;
+  // If the driver rejects the excerpt for one kernel, the plugin loads the complete text.
   if (fate == Fate::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
     return Fate::kUnnoticed;
   }
@@ -184,7 +187,7 @@ std::string text_of(const Call &call) {
   return text;
 }
 
-// Host memory that a device can access does not count as device memory.
+// For a failed allocation of host memory that a device can access, the status is GUF_E_NO_MEMORY.
 guf_status status_of(const std::string &function, const FaultCode &code) {
   static const std::set<std::string> kHost = {
       "cuMemHostAlloc",          "cuMemHostGetDevicePointer_v2",
@@ -196,17 +199,18 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
-// An error code for the program's stream or context does not imply that the device failed.
-FaultCode meant_by(const Trial &run, size_t struck, const FaultCode &code) {
+// Returns the code as the plugin must interpret it. A destroyed stream or context of the program is
+// an invalid handle and not a failure of the device.
+FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code) {
   const std::vector<Call> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
-  bool brought = is(struck, "stream_open") &&
-                 run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
-  // Only a slot that adopts a context queries the context first.
-  for (size_t i = 0; i < struck && is(struck, "device_open"); ++i) {
-    brought = brought || is(i, "device_native");
+  bool is_adopted = is(injected, "stream_open") &&
+                    run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
+  // device_open queries a context only if it adopts one, which it does after device_native.
+  for (size_t i = 0; i < injected && is(injected, "device_open"); ++i) {
+    is_adopted = is_adopted || is(i, "device_native");
   }
-  if (!brought || code.code != kContextDestroyed) return code;
+  if (!is_adopted || code.code != kContextDestroyed) return code;
   return {code.code, GUF_E_HANDLE, false};
 }
 
@@ -216,26 +220,26 @@ bool is_reported(const Call &call, guf_status status, const FaultCode &code) {
          std::strstr(call.message, number.c_str()) != nullptr;
 }
 
-bool says_lost(const Call &call, const FaultCode &code) {
+bool is_loss_report(const Call &call, const FaultCode &code) {
   return is_reported(call, GUF_E_DEVICE_LOST, code);
 }
 
-bool answers_for_device(const char *slot) {
-  return !is_among(kSilent, slot) && !is_among(kUnasking, slot);
+bool reports_device_loss(const char *slot) {
+  return !is_among(kSilent, slot) && !is_among(kNotReportingLoss, slot);
 }
 
-// Only failing calls write an error record.
+// A successful call must leave the error record unchanged.
 bool is_silent_success(const Call &call) {
   return call.status == GUF_OK && call.native_code == 0 && call.message[0] == '\0';
 }
 
-// Judges the calls after the failing call, and the calls after the loss of the device.
-std::string judge_rest(const Trial &run, size_t struck, bool lost, const FaultCode &code) {
-  const void *const device = run.calls()[struck].device;
-  for (size_t i = struck + 1; i < run.calls().size(); ++i) {
+// Checks the calls after the failing call. If `lost`, they must report the loss of the device.
+std::string judge_rest(const Trial &run, size_t injected, bool lost, const FaultCode &code) {
+  const void *const device = run.calls()[injected].device;
+  for (size_t i = injected + 1; i < run.calls().size(); ++i) {
     const Call &call = run.calls()[i];
-    const bool lost_here = lost && call.device == device && answers_for_device(call.slot);
-    const bool fine = lost_here ? says_lost(call, code) : is_silent_success(call);
+    const bool lost_here = lost && call.device == device && reports_device_loss(call.slot);
+    const bool fine = lost_here ? is_loss_report(call, code) : is_silent_success(call);
     if (!fine) return "later " + text_of(call) + (lost_here ? ", of a lost device" : "");
   }
   return "";
@@ -253,15 +257,16 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
   return "";
 }
 
-// Calls on a lost device must report the loss or need no driver call; once reported, it is reported
-// always. `asked`: the device whose allocations must all report the loss from call `first` on.
+// Checks the calls on a lost device. Each call must report the loss or succeed without the driver.
+// After the first report every call must report the loss. From call `first` on, all allocations on
+// device `requested` must report it.
 std::string judge_lost(const Trial &run, size_t first, const void *requested, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {
     const Call &call = run.calls()[i];
-    const bool says = says_lost(call, code);
+    const bool says = is_loss_report(call, code);
     if (!says && call.status != GUF_OK) return "sticky: " + text_of(call);
-    if (call.device == nullptr || !answers_for_device(call.slot)) continue;
+    if (call.device == nullptr || !reports_device_loss(call.slot)) continue;
     const bool asks = call.device == requested && std::strcmp(call.slot, "memory_alloc") == 0;
     if (!says && (asks || out_lost->count(call.device) != 0)) {
       return "sticky: not lost, " + text_of(call);
@@ -271,56 +276,57 @@ std::string judge_lost(const Trial &run, size_t first, const void *requested, co
   return "";
 }
 
-// Judges a run after a code that the driver repeats forever.
-std::string judge_sticky(const Trial &run, size_t struck, const FaultCode &code) {
-  const Call &first = run.calls()[struck];
+// Checks a run with a permanent error: the driver returns the code for every later call.
+std::string judge_sticky(const Trial &run, size_t injected, const FaultCode &code) {
+  const Call &first = run.calls()[injected];
   std::set<const void *> lost;
-  const FaultCode meant = meant_by(run, struck, code);
+  const FaultCode meant = expected_code(run, injected, code);
   if (!meant.lost) {
     return is_reported(first, meant.status, meant)
-               ? judge_lost(run, struck + 1, nullptr, code, &lost)
+               ? judge_lost(run, injected + 1, nullptr, code, &lost)
                : "sticky: " + text_of(first);
   }
   if (fate_of(first, run.fault().function, code) == Fate::kOpen) return "";
-  if (first.status != GUF_OK && !says_lost(first, code)) return "sticky: " + text_of(first);
+  if (first.status != GUF_OK && !is_loss_report(first, code)) return "sticky: " + text_of(first);
   if (first.status != GUF_OK) lost.insert(first.device);
-  return judge_lost(run, struck + 1, first.device, code, &lost);
+  return judge_lost(run, injected + 1, first.device, code, &lost);
 }
 
 }  // namespace
 
 std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) {
-  size_t struck = 0;
-  while (struck < run.calls().size() && !run.calls()[struck].struck) ++struck;
-  if (struck == run.calls().size()) return "the fault did not strike";
-  const std::string before = compare(clean, run, 0, struck);
+  size_t injected = 0;
+  while (injected < run.calls().size() && !run.calls()[injected].injected) ++injected;
+  if (injected == run.calls().size()) return "the fault was not injected";
+  const std::string before = compare(clean, run, 0, injected);
   if (!before.empty()) return "before the fault: " + before;
-  const Call &call = run.calls()[struck];
-  if (run.fault().sticky) return judge_sticky(run, struck, fault);
-  const FaultCode code = meant_by(run, struck, fault);
+  const Call &call = run.calls()[injected];
+  if (run.fault().sticky) return judge_sticky(run, injected, fault);
+  const FaultCode code = expected_code(run, injected, fault);
   const Fate fate = fate_of(call, run.fault().function, fault);
-  if (fate == Fate::kAnswered) {
+  if (fate == Fate::kNotReady) {
     if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
-    return judge_rest(run, struck, false, code);
+    return judge_rest(run, injected, false, code);
   }
-  const bool may_tell = fate == Fate::kReported || fate == Fate::kEither || fate == Fate::kOpen;
-  if (may_tell && is_reported(call, status_of(run.fault().function, code), code)) {
-    return judge_rest(run, struck, code.lost && call.device != nullptr, code);
+  const bool may_report = fate == Fate::kReported || fate == Fate::kEither || fate == Fate::kOpen;
+  if (may_report && is_reported(call, status_of(run.fault().function, code), code)) {
+    return judge_rest(run, injected, code.lost && call.device != nullptr, code);
   }
-  const bool goes_on = struck < clean.calls().size() && call.status == clean.calls()[struck].status;
+  const bool goes_on =
+      injected < clean.calls().size() && call.status == clean.calls()[injected].status;
   if (fate == Fate::kOpen && call.status == GUF_E_NO_IMAGE) return "";
   if (!goes_on || fate == Fate::kReported) return text_of(call);
   if (fate == Fate::kOpen) return "";
-  const std::string lost = judge_rest(run, struck, true, code);
-  if (code.lost && fate == Fate::kNoted) return lost;
+  const std::string lost = judge_rest(run, injected, true, code);
+  if (code.lost && fate == Fate::kRecorded) return lost;
   if (code.lost && fate == Fate::kEither && lost.empty()) return "";
-  return compare(clean, run, struck, std::max(clean.calls().size(), run.calls().size()));
+  return compare(clean, run, injected, std::max(clean.calls().size(), run.calls().size()));
 }
 
-std::string judge_late(const Trial &run, const FaultCode &code, bool must_tell) {
+std::string judge_late(const Trial &run, const FaultCode &code, bool must_report) {
   std::set<const void *> lost;
   const std::string wrong = judge_lost(run, 0, nullptr, code, &lost);
-  return wrong.empty() && must_tell && lost.empty() ? "no call reported the failure" : wrong;
+  return wrong.empty() && must_report && lost.empty() ? "no call reported the failure" : wrong;
 }
 
 }  // namespace gufunc::gpu_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for the permitted effects of a fault on a run.
+// Decides which effects of a fault on a run are permitted.
 #ifndef GUFUNC_TESTS_GPU_FAULT_RULES_H
 #define GUFUNC_TESTS_GPU_FAULT_RULES_H
 
@@ -10,13 +10,13 @@
 
 namespace gufunc::gpu_test {
 
-// Describes what is wrong with a run under a fault, compared with the same scenario without the
-// fault. An empty string means no error.
+// Compares a run that has a fault with the same scenario without the fault. Returns a description
+// of the first error, or an empty string.
 std::string judge(const Trial &clean, const Trial &run, const FaultCode &code);
 
-// The same for a run in which queued work failed permanently. `must_tell`: a caller has waited for
-// the work, so the failure must have been reported.
-std::string judge_late(const Trial &run, const FaultCode &code, bool must_tell);
+// Checks a run in which queued work failed permanently. If `must_report`, a caller has waited for
+// the work, so a call must have reported the failure.
+std::string judge_late(const Trial &run, const FaultCode &code, bool must_report);
 
 }  // namespace gufunc::gpu_test
 

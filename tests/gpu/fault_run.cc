@@ -11,7 +11,7 @@ void Trial::note(const char *slot, const void *device, guf_status status, const 
                 error.message);
   if (!fault_.function.empty()) {
     const uint64_t now = sim().calls(fault_.function.c_str());
-    call.struck = seen_ < fault_.nth && now >= fault_.nth;
+    call.injected = seen_ < fault_.nth && now >= fault_.nth;
     seen_ = now;
   }
   calls_.push_back(call);

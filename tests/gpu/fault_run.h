@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a scenario through a plugin's slots, with or without a fault, and the result of each
-// call.
+// Records one run of a scenario through a plugin's slots, with or without a fault, and the result
+// of each call.
 #ifndef GUFUNC_TESTS_GPU_FAULT_RUN_H
 #define GUFUNC_TESTS_GPU_FAULT_RUN_H
 
@@ -11,8 +11,8 @@
 
 #include "tests/gpu/gpu_fixture.h"
 
-// Every slot of the two tables, in their order.
-// clang-format off: its layout of these lines is not stable
+// Lists every slot of the backend table and of the GPU extension table, in the order of the tables.
+// clang-format off: it does not format these lines consistently
 #define GUF_TEST_SLOTS(X) \
   X(probe) \
   X(device_open) \
@@ -69,7 +69,7 @@
 
 namespace gufunc::gpu_test {
 
-// The n-th call of a driver function returns a code. If sticky, all later calls return it as well.
+// Makes the n-th call of a driver function return a code. If sticky, all later calls return it too.
 struct Fault {
   std::string function;
   uint64_t nth = 0;
@@ -82,7 +82,7 @@ struct Call {
   const void *device;
   guf_status status;
   int32_t native_code;
-  bool struck;  // the fault was injected during this call
+  bool injected;  // the fault was injected during this call
   char message[160];
 };
 
@@ -93,7 +93,7 @@ class Trial {
   const std::vector<Call> &calls() const { return calls_; }
   const Fault &fault() const { return fault_; }
 
-  // Runs `f(guf_error *)` as a call of the slot on the device.
+  // Calls `f(guf_error *)` and records it as a call of `slot` on `device`.
   template <class F>
   guf_status call(const char *slot, const void *device, F f) {
     guf_error error = fresh_error();
@@ -101,7 +101,7 @@ class Trial {
     note(slot, device, status, error);
     return status;
   }
-  // The same for slots that cannot fail.
+  // Calls `f()` for a slot that cannot fail, and records the call.
   template <class F>
   void close(const char *slot, const void *device, F f) {
     f();
@@ -112,11 +112,11 @@ class Trial {
   void note(const char *slot, const void *device, guf_status status, const guf_error &error);
 
   Fault fault_;
-  uint64_t seen_ = 0;  // number of calls of the function so far
+  uint64_t seen_ = 0;  // number of calls of the faulty function so far
   std::vector<Call> calls_;
 };
 
-// Calls a slot of the plugin's table or of the extension's table. The last argument is the error.
+// Calls a slot of the backend table or of the GPU extension table. The error is the last argument.
 #define GUF_TEST_CALL(run, device, slot, ...) \
   (run).call(#slot, device,                   \
              [&](guf_error *guf_error_) { return plugin().slot(__VA_ARGS__, guf_error_); })
@@ -129,15 +129,16 @@ class Trial {
   })
 #define GUF_TEST_CLOSE(run, device, slot, ...) \
   (run).close(#slot, device, [&] { plugin().slot(__VA_ARGS__); })
-// Ends a scenario that cannot continue; destructors close its objects.
+// Returns from a scenario that cannot continue. Destructors close its objects.
 #define GUF_TEST_TRY(expression)        \
   do {                                  \
     if ((expression) != GUF_OK) return; \
   } while (false)
 
-// The objects of a scenario close themselves in reverse order, as in a program's cleanup.
+// Destructors close the objects of a scenario in reverse order, as in a program's cleanup.
 
-// After all objects are closed, the device must still work or report that it is lost.
+// Opens a device for a scenario. The destructor checks that the device still works or reports its
+// loss.
 class RunDevice {
  public:
   RunDevice(Trial &run, int32_t index, uint64_t native = 0);
@@ -203,10 +204,11 @@ class RunMemory {
   guf_status status_;
 };
 
-// Waits for a stream. Waits again if that fails, because the work still uses the program's memory.
+// Waits for a stream. If the wait fails, waits again, because the work still uses the program's
+// memory.
 guf_status wait_for(Trial &run, void *device, void *stream);
 
-// Copies bytes to the device and back and compares them, with calls that are part of the run.
+// Copies bytes to the device and back and compares the bytes. The copies are recorded in the run.
 void round_trip(Trial &run, void *device);
 
 }  // namespace gufunc::gpu_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios of the fault sweep. Together they call every slot and make the plugin call every
+// The scenarios of the fault test. Together they call every slot and make the plugin call every
 // function of its driver.
 #ifndef GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
 #define GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
@@ -13,7 +13,7 @@ namespace gufunc::gpu_test {
 struct Scenario {
   const char *name;
   void (*run)(Trial &run);
-  bool alone = false;  // its calls affect all devices
+  bool alone = false;  // the scenario affects all devices, so no other device may be open
 };
 
 std::vector<Scenario> memory_scenarios();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with images and the launches of their kernels.
+// Scenarios that load images and launch kernels.
 #include <cstring>
 
 #include "tests/gpu/fault_scenarios.h"
@@ -40,7 +40,7 @@ const guf_module_image &own_image() {
   return image == nullptr ? none : *image;
 }
 
-// A module, a stream, and memory for four operands.
+// Owns a module, a stream, and memory for four operands.
 class Bench {
  public:
   Bench(Trial &run, void *device)
@@ -77,7 +77,7 @@ class Bench {
   RunMemory memory_;
 };
 
-// Runs `body(bench, device, kernel)` on a new bench with the kernel of that name.
+// Calls `body(bench, device, kernel)` with the kernel `stem` on a new bench.
 template <class F>
 void with_kernel(Trial &run, const char *stem, F body) {
   const RunDevice device(run, 0);
@@ -106,7 +106,7 @@ void load_every_image(Trial &run) {
   }
 }
 
-// Launches by rows, and again with an operand that is converted through scratch memory.
+// Launches row by row, and again with an operand that is converted in scratch memory.
 void launch_elementwise(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -121,7 +121,7 @@ void launch_elementwise(Trial &run) {
   });
 }
 
-// No entry casts a datetime operand, so it is staged.
+// A datetime operand is staged, because no kernel casts it.
 void launch_converted(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -133,7 +133,7 @@ void launch_converted(Trial &run) {
   });
 }
 
-// Status words: checked floating-point flags, and a loop that can fail.
+// Launches with status words: with checked floating-point flags, and with a loop that can fail.
 void launch_with_fp_status(Trial &run) {
   on_bench(run, "ratio", [&](Bench &bench, void *, void *kernel) {
     const guf_launch_block block =
@@ -143,15 +143,16 @@ void launch_with_fp_status(Trial &run) {
     guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
     launch.fp_status = &fp_status;
     const guf_status queued = bench.launch(launch);
-    const guf_status done = bench.wait();  // writes to `fp_flags` end here
+    const guf_status done =
+        bench.wait();  // work that writes to `fp_flags` is complete from here on
     if (queued == GUF_OK && done == GUF_OK) {
       EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INVALID});
     }
   });
 }
 
-// A graph with a loop that can fail: its runs are checked, and its work replaces that of another
-// graph.
+// Captures a loop that can fail in two graphs. The runs of a graph are checked, and the first graph
+// is updated with the work of the second.
 void capture_what_may_fail(Trial &run) {
   on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
     guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);
@@ -213,7 +214,7 @@ void run_methods(Trial &run) {
   });
 }
 
-// A method with checked floating-point flags that writes through scratch memory.
+// Runs a method with checked floating-point flags that uses scratch memory.
 void run_method_with_fp_status(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_method_block block =

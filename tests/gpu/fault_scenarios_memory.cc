@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of every kind, copies of every direction, fills.
+// Scenarios with memory of every kind, copies in every direction, and fills.
 #include "tests/gpu/fault_scenarios.h"
 
 namespace gufunc::gpu_test {
@@ -30,7 +30,7 @@ void allocate_every_kind(Trial &run) {
   }
 }
 
-// Memory passes from one stream to another and back to the driver.
+// Memory is reused by another stream and returned to the driver.
 void pass_memory_on(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -43,8 +43,8 @@ void pass_memory_on(Trial &run) {
     RunMemory small(run, owner, kBytes, GUF_MEMORY_DEVICE, first.get());
     GUF_TEST_TRY(small.status());
     small.free();
-    // Same size class as a block of the other stream. That block is pending behind a fence and is
-    // reused later.
+    // The block has the same size class as a block of the first stream. That block waits for a
+    // fence and is reused later.
     RunMemory same(run, owner, kBytes, GUF_MEMORY_DEVICE, second.get());
     GUF_TEST_TRY(same.status());
   }
@@ -66,7 +66,7 @@ void run_out_of_memory(Trial &run) {
     GUF_TEST_TRY(some.status());
   }
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, 3 << 19));
-  const RunMemory more(run, owner, uint64_t{5} << 18);  // only fits after cached memory is freed
+  const RunMemory more(run, owner, uint64_t{5} << 18);  // requires that cached memory is freed
   GUF_TEST_TRY(more.status());
   guf_gpu_memory memory = {};
   memory.struct_size = sizeof(memory);
@@ -75,7 +75,7 @@ void run_out_of_memory(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, UINT64_MAX));
 }
 
-// Three copies and two registrations. On a stream pageable memory is staged.
+// Copies in all three directions and registers memory twice. Pageable memory is staged on a stream.
 void copy_every_way(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -102,7 +102,7 @@ void copy_every_way(Trial &run) {
     status =
         GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kBytes, way.kind);
   }
-  // Queued copies write to host memory until this wait returns, even after failures.
+  // Queued copies write to host memory until wait_for returns, even after failures.
   wait_for(run, owner, stream.get());
 }
 
@@ -125,7 +125,7 @@ void register_memory(Trial &run) {
   wait_for(run, owner, stream.get());
 }
 
-// Fills by the driver with words of 1, 2 and 4 bytes, and by a kernel.
+// Fills with words of 1, 2 and 4 bytes through the driver, and with a kernel.
 void fill_every_way(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, graphs, and the start and shutdown of the plugin.
+// Scenarios with streams, events and graphs, and with the start and shutdown of the plugin.
 #include "tests/gpu/fault_scenarios.h"
 
 namespace gufunc::gpu_test {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kBytes = 1024;
 constexpr unsigned char kSeven[] = {7};
-constexpr uint64_t kSoon = 5000000000;  // ns: a timeout that is never reached
+constexpr uint64_t kSoon = 5000000000;  // timeout in nanoseconds that is never reached
 
 void use_streams(Trial &run) {
   const RunDevice device(run, 0);
@@ -33,7 +33,7 @@ void use_streams(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_synchronize, nullptr, UINT64_MAX));
 }
 
-// Streams that are busy when they are closed are destroyed later.
+// A stream that is busy when it is closed is destroyed later.
 void close_a_busy_stream(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -60,7 +60,7 @@ void close_a_busy_stream(Trial &run) {
   const auto wait = [&] {
     return GUF_TEST_CALL(run, owner, event_synchronize, done.get(), UINT64_MAX);
   };
-  if (wait() != GUF_OK) wait();  // the memory is in use until the work is complete
+  if (wait() != GUF_OK) wait();  // the work uses the memory, so a failed wait is repeated
 }
 
 void use_events(Trial &run) {
@@ -93,8 +93,8 @@ void use_events(Trial &run) {
 
 class RunGraph {
  public:
-  // Captures two fills of the memory. Another block is freed during the capture and belongs to the
-  // graph.
+  // Captures two fills of the memory. Another block is freed during the capture, so it belongs to
+  // the graph.
   RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
     RunMemory scratch(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
     if ((status_ = scratch.status()) != GUF_OK) return;
@@ -145,7 +145,7 @@ void capture_and_launch(Trial &run) {
   wait_for(run, owner, stream.get());
 }
 
-// Adopts the caller's context. A driver without contexts reports that it cannot adopt one.
+// Adopts a context of the caller. A driver without contexts rejects it.
 void adopt_a_context(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -157,7 +157,7 @@ void adopt_a_context(Trial &run) {
   GUF_TEST_TRY(again.status());
 }
 
-// Slots that need no device, and slots that end the plugin's caches.
+// Calls slots that need no device, and slots that free the plugin's caches.
 void begin_and_end(Trial &run) {
   const void *table = nullptr;
   GUF_TEST_CALL(run, nullptr, extension, "gufunc.gpu", GUF_GPU_EXTENSION_VERSION, &table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In every scenario each driver call fails with every code. The slot must return the matching
+// Makes each driver call of every scenario fail with every code. The slot must return the matching
 // status, nothing may leak, and later calls must work.
 #include <cstddef>
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace gufunc::gpu_test {
 namespace {
 
-// Sanitizers make a case ten times slower. Every function is still tested with faults.
+// Sanitizers make a case ten times slower, so fewer cases run. Every function still has cases.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kLess = 5;
 #else
@@ -23,13 +23,13 @@ constexpr uint64_t kLess = 1;
 #endif
 constexpr int32_t kBystander = 2;  // a device that no fault affects
 
-// All kinds of objects that can leak.
+// Numbers of all kinds of objects that can leak.
 struct Balance {
   uint64_t driver;
   int64_t host;
   uint32_t violations;
   uint64_t current;  // the thread's current context
-  int last_error;    // the error that HIP keeps for the program
+  int last_error;    // error that HIP stores for the program
   bool operator==(const Balance &other) const {
     return driver == other.driver && host == other.host && violations == other.violations &&
            current == other.current && last_error == other.last_error;
@@ -40,7 +40,7 @@ Balance balance() {
           last_error()};
 }
 
-// Returns whether a function runs in a context, which can fail permanently. Other functions query
+// Returns whether a function uses a context, which can fail permanently. All other functions query
 // devices or change the current context.
 bool works_in_context(const std::string &function) {
   for (const char *const other :
@@ -52,7 +52,7 @@ bool works_in_context(const std::string &function) {
   return true;
 }
 
-// hipGetLastError is called after failures, so its call count differs between cases. It reports no
+// hipGetLastError is called after failures, so its number of calls differs between cases. It has no
 // failures of its own.
 bool has_no_faults(const std::string &function) {
   return function == "hipGetLastError";
@@ -71,15 +71,17 @@ class FaultSweep : public testing::Test {
     }
   }
 
-  // The share of all possible cases to run.
+  // Selects the cases that run.
   struct Share {
-    uint64_t every_code_of;  // first N calls and the last call of each function in a scenario
-    uint64_t one_of;         // one of N other cases
+    // The first calls and the last call of each function run with every code. This is the number of
+    // first calls.
+    uint64_t every_code_of;
+    uint64_t one_of;  // of all other cases, run one of this many
   };
   void sweep(const Share &share);
   void sweep_sticky(uint64_t one_of);
   void sweep_late();
-  // Prints the number of cases and checks that no function was left out.
+  // Prints the number of cases and checks that every function was tested.
   void finish(const char *what, uint64_t least);
 
   std::set<std::string> slots_, called_;
@@ -93,29 +95,30 @@ class FaultSweep : public testing::Test {
   };
 
   void find_calls();
-  void invite(const Scenario &scenario);
+  void prepare_bystander(const Scenario &scenario);
   void try_case(const Clean &clean, const Fault &fault, const FaultCode &code);
   void find(const std::string &what, const Clean &clean, const Fault &fault);
 
   std::unique_ptr<OpenDevice> bystander_;
   std::vector<Clean> cleans_;
   uint64_t cases_ = 0;
-  bool damaged_ = false;  // set after a leak, because later cases would be unreliable
+  bool damaged_ = false;  // set after a leak, because later results would be unreliable
   std::map<std::string, std::pair<int, std::string>> findings_;
 };
 
-// Some scenarios affect all open devices.
-void FaultSweep::invite(const Scenario &scenario) {
+// Closes the bystander device for scenarios that affect all open devices, and opens it otherwise.
+void FaultSweep::prepare_bystander(const Scenario &scenario) {
   if (scenario.alone) bystander_.reset();
   if (!scenario.alone && bystander_ == nullptr) {
     bystander_ = std::make_unique<OpenDevice>(kBystander);
   }
 }
 
-// Runs every scenario twice without faults. The second run finds all one-time resources allocated.
+// Runs every scenario twice without faults. One-time resources are allocated before the second run,
+// which is recorded.
 void FaultSweep::find_calls() {
   for (const Scenario &scenario : all_scenarios()) {
-    invite(scenario);
+    prepare_bystander(scenario);
     for (int time = 0; time < 2; ++time) {
       const Balance before = balance();
       sim().clear_calls();
@@ -189,7 +192,7 @@ void FaultSweep::try_case(const Clean &clean, const Fault &fault, const FaultCod
 void FaultSweep::sweep(const Share &share) {
   uint64_t number = 0;
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const auto &[function, count] : clean.counts) {
       for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
         const bool all = nth <= share.every_code_of || (nth == count && share.every_code_of != 0);
@@ -206,7 +209,7 @@ void FaultSweep::sweep(const Share &share) {
 void FaultSweep::sweep_sticky(uint64_t one_of) {
   uint64_t number = 0;
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const auto &[function, count] : clean.counts) {
       if (!works_in_context(function)) continue;
       for (uint64_t nth = 1; nth <= count && !damaged_; ++nth) {
@@ -219,11 +222,10 @@ void FaultSweep::sweep_sticky(uint64_t one_of) {
   }
 }
 
-// Work that fails while it runs, after the call that queued it. A caller that waits receives the
-// failure.
+// Makes queued work fail while it runs. A caller that waits for the work receives the failure.
 void FaultSweep::sweep_late() {
   for (const Clean &clean : cleans_) {
-    invite(clean.scenario);
+    prepare_bystander(clean.scenario);
     for (const char *const kind : {"exec_copy", "exec_fill", "exec_kernel"}) {
       for (uint64_t nth = 1; nth <= (kLess > 1 ? 1 : 3) && !damaged_; ++nth) {
         for (const FaultCode &code : fault_codes()) {
@@ -240,8 +242,8 @@ void FaultSweep::finish(const char *what, uint64_t least) {
   EXPECT_GE(cases_, least);
 }
 
-// Reads the functions that the plugin resolves from the header that lists them: 'X(member, cuName,
-// version, "_v2"' and 'X(hipName, true'.
+// Reads the names of the driver functions that the plugin resolves from its header, whose rows are
+// 'X(member, cuName, version, "_v2"' or 'X(hipName, true'.
 std::set<std::string> resolved_functions() {
   std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
   std::set<std::string> names;
@@ -255,8 +257,8 @@ std::set<std::string> resolved_functions() {
   return names;
 }
 
-// Driver functions that only probing calls, and functions that only the plugin of an old driver
-// calls.
+// Returns whether a function is tested elsewhere: only probing calls it, or only the plugin with an
+// old driver.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;
@@ -309,7 +311,7 @@ TEST_F(FaultSweep, Whole) {
   finish("whole sweep", is_cuda() ? 60000 : 40000);
 }
 
-// Codes that the driver repeats forever.
+// Tests permanent errors: after the first failure the driver returns the code for every call.
 TEST_F(FaultSweep, Sticky) {
   sweep_sticky(7 * kLess);
   finish("sticky codes", 1000 / kLess);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU plugin over its simulated driver, with a host table. The variable GUFUNC_TEST_BACKEND names
-// the plugin, so the same tests run for every vendor.
+// Opens a GPU plugin with a host table and its simulated driver. The variable GUFUNC_TEST_BACKEND
+// names the plugin, so the same tests run for every vendor.
 #ifndef GUFUNC_TESTS_GPU_GPU_FIXTURE_H
 #define GUFUNC_TESTS_GPU_GPU_FIXTURE_H
 
@@ -15,7 +15,7 @@
 
 namespace gufunc::gpu_test {
 
-// The functions that the simulated driver exports for tests: tests/sim/sim_control.h.
+// Functions that the simulated driver exports for tests, declared in tests/sim/sim_control.h.
 struct Sim {
   int (*set)(const char *name, const char *value);
   int (*fault)(const char *faults);
@@ -31,27 +31,27 @@ struct Sim {
   int (*hide)(const char *function, int hidden);
   void (*heal)(void);
   uint64_t (*current)(void);
-  void *library;  // handle for the vendor's functions
+  void *library;  // handle to look up the vendor's functions
 };
 const Sim &sim();
-// Returns and clears the error that HIP keeps for hipGetLastError on this thread; 0 with CUDA.
+// Returns and clears this thread's result of hipGetLastError. Always 0 with CUDA.
 int last_error();
 
-// Host memory that the plugin allocated, and its log messages.
+// The host's record of memory that the plugin allocated, and of its log messages.
 struct TestHost {
   std::atomic<int64_t> live{0};
-  std::atomic<int64_t> fail_at{-1};  // counts down: the allocation that reaches 0 fails
+  std::atomic<int64_t> fail_at{-1};  // counts down with each allocation; the allocation at 0 fails
   std::vector<std::string> log;
 };
 TestHost &test_host();
 
 bool is_cuda();
-// Selects the driver function of the current vendor.
+// Returns the driver function of the current vendor.
 inline const char *pick(const char *cuda, const char *hip) {
   return is_cuda() ? cuda : hip;
 }
 
-// The plugin's table, opened at the first call. `plugin()` also probes the driver.
+// Return the plugin's table, opened by the first call. plugin() also probes the driver.
 const guf_backend_api &opened_plugin();
 const guf_backend_api &plugin();
 const guf_gpu_api &gpu_extension();
@@ -59,8 +59,7 @@ const guf_kernels_api &kernels_extension();
 
 guf_error fresh_error();
 
-// A device of the plugin that is open for the lifetime of this object. Reports a test failure if it
-// cannot be opened.
+// Opens a device of the plugin; the destructor closes it. A failure fails the test.
 class OpenDevice {
  public:
   explicit OpenDevice(int32_t index = 0);
@@ -75,7 +74,8 @@ class OpenDevice {
   guf_backend_device_info info_ = {};
 };
 
-// Lists the live driver objects by kind as text. Equal texts before and after a test mean no leaks.
+// Returns the number of live driver objects by kind, as text. Equal texts before and after a test
+// mean that nothing leaked.
 std::string live_objects();
 
 }  // namespace gufunc::gpu_test

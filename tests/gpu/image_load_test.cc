@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the cuda plugin loads images: as libraries if the driver supports them, otherwise as modules.
-// From PTX it loads only the text that a kernel needs.
+// Tests how the cuda plugin loads images: as libraries if the driver supports them, otherwise as
+// modules. From PTX the plugin loads only the text that a kernel needs.
 #include <cstdlib>
 #include <cstring>
 
@@ -28,7 +28,7 @@ class ImageLoad : public DeviceCalls {
     image_.data = kPtx;
     image_.size = std::strlen(kPtx);
   }
-  // The first kernel of a device allocates the status words, which the device keeps.
+  // Loads a kernel. The first kernel of a device allocates status words, which the device keeps.
   void get_a_kernel(void *device) {
     void *module = nullptr, *kernel = nullptr;
     ASSERT_EQ(plugin().module_load(device, &image_, &module, &error_), GUF_OK) << error_.message;
@@ -36,7 +36,8 @@ class ImageLoad : public DeviceCalls {
         << error_.message;
     plugin().module_unload(module);
   }
-  // The CMake test that sets this variable simulates a driver of CUDA 11.8.
+  // Returns whether the driver is one of CUDA 11.8. The CMake test that sets the variable simulates
+  // it.
   static bool is_old() { return secure_getenv("GUFUNC_SIM_VERSION") != nullptr; }
 
   guf_module_image image_ = {};
@@ -90,7 +91,7 @@ TEST_F(ImageLoad, AKernelThatCannotBeLoadedIsAFailureOfTheCall) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// The PTX that the driver compiled since construction.
+// Counts the PTX that the driver has compiled since construction.
 class Compiled {
  public:
   uint64_t entries() const { return sim().ptx("entries") - entries_; }
@@ -120,7 +121,7 @@ TEST_F(ImageLoad, OfPtxTheDriverCompilesWhatAKernelNeeds) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// Two kernels that write one variable belong to one module, which is loaded once.
+// Two kernels that write the same variable are in one module, which is loaded once.
 TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   const std::string text =
       ".version 6.3\n.target sm_75\n.address_size 64\n.visible .global .align 4 .u32 counter;\n"
@@ -144,7 +145,7 @@ TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// If the driver rejects a kernel's excerpt, the plugin passes the complete text.
+// If the driver rejects a kernel's excerpt, the plugin loads the complete text.
 TEST_F(ImageLoad, OfPtxARefusedKernelIsLoadedWithTheWhole) {
   OpenDevice device;
   get_a_kernel(device);

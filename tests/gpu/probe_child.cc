@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe_child <plugin> <driver's library> <descriptor> [fork|loaded]: opens and probes the plugin
-// at the start of a process, and writes the result to the descriptor. Prints nothing. fork: then
-// forks and tries every slot in the child. loaded: opens the driver's library first.
+// in a new process, and writes the result to the descriptor. Prints nothing. With `fork`, the
+// process then forks and calls every slot in the child. With `loaded`, it opens the driver's
+// library before the plugin.
 #include <dlfcn.h>
 #include <gufunc/backend_gpu.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ uint64_t calls_of(void *library) {
   return count == nullptr ? 0 : count(nullptr);
 }
 
-// Processor time, so that the load of the machine has no influence.
+// Returns the processor time of the process, which is independent of the load of the machine.
 int64_t process_microseconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -69,7 +70,7 @@ guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *err
   return status;
 }
 
-// Returns how many slots do not return `wanted` for these objects.
+// Returns how many slots do not return `expected` for these objects.
 int count_others(const guf_backend_api &api, const Objects &of, guf_status expected) {
   guf_error error = fresh();
   char bytes[64] = {};
@@ -91,7 +92,7 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status expec
   return wrong;
 }
 
-// Runs in a child of the process that opened the driver.
+// Runs in a forked child. The parent has opened the driver.
 int try_forked(const guf_backend_api &api, const Objects &of) {
   alarm(10);
   guf_error error = fresh();
@@ -119,7 +120,7 @@ void fork_and_look(const guf_backend_api &api, ProbeReport *report) {
   Objects objects;
   report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
   if (report->parent_wrong != 0) return;
-  // Work that is running when the process forks.
+  // Queues work, so that it is running when the process forks.
   api.fill(objects.device, objects.stream, objects.memory, "x", 1, 64, &error);
   const pid_t child = fork();
   if (child == 0) _exit(try_forked(api, objects));

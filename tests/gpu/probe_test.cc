@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first contact with a driver, each in its own process: the resulting state and reason, the
-// time it takes, and that nothing is printed.
+// Tests the first use of a driver, each case in its own process: the state and its reason, the
+// elapsed time, and that nothing is printed.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ namespace gufunc::gpu_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kSoon = 2000000;  // microseconds: sanitizers dominate the time
+constexpr int64_t kSoon = 2000000;  // microseconds; sanitizers use most of the time
 #else
 constexpr int64_t kSoon = 100000;
 #endif
@@ -31,7 +31,7 @@ struct Found {
   std::string printed;  // text on stdout and stderr
 };
 
-using Settings = std::vector<std::string>;  // "NAME=value"
+using Settings = std::vector<std::string>;  // environment variables as "NAME=value"
 
 std::string plugin_file() {
   return std::string(GUFUNC_TEST_PLUGIN_DIR) + "/libgufunc_backend_" + pick("cuda", "roc") + ".so";
@@ -47,7 +47,7 @@ std::string read_all(int descriptor) {
   return all;
 }
 
-// Runs probe_child with only these variables and those of sanitizers.
+// Runs probe_child with only these environment variables and the variables of the sanitizers.
 Found probe(const Settings &settings, const char *mode = "",
             const std::string &driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
   int results[2], outputs[2];
@@ -86,7 +86,7 @@ Found probe(const Settings &settings, const char *mode = "",
   return found;
 }
 
-// Adds the simulated driver in place of the real driver.
+// Returns settings with which the simulated driver is loaded instead of the real driver.
 Settings simulated(const std::string &setting = "GUFUNC_SIM_DEVICES=1") {
   return {"LD_LIBRARY_PATH=" GUFUNC_TEST_SIM_DIR, setting};
 }
@@ -96,7 +96,7 @@ testing::AssertionResult says(const char *text, const std::string &expected) {
   return testing::AssertionFailure() << "got '" << text << "', expected '" << expected << "'";
 }
 
-// Expects no device and a reason with this function and code.
+// Expects that no device exists, and that the reason names this function and code.
 void expect_reason(const Found &found, const char *function, int code) {
   EXPECT_EQ(found.report.status, GUF_E_NO_DEVICE) << found.report.message;
   EXPECT_EQ(found.report.native_code, code);
@@ -114,7 +114,7 @@ TEST(Probe, ADeviceIsFound) {
   EXPECT_STREQ(found.report.driver, pick("CUDA 13.0", "HIP 6.4"));
 }
 
-// Opening the plugin, as the listing of backends does, does not open the driver.
+// Opening a plugin, as the list of backends does, must not open the driver.
 TEST(Probe, NothingIsAskedBefore) {
   const Found found = probe(simulated());
   EXPECT_EQ(found.report.library, 2) << "the driver's library was there before the probe";
@@ -153,13 +153,13 @@ TEST(Probe, EveryCodeOfTheFirstCalls) {
       SCOPED_TRACE(std::string(function) + " " + std::to_string(code.code));
       const Found found = probe(simulated("GUFUNC_SIM_FAULT=" + std::string(function) +
                                           ":1:" + std::to_string(code.code)));
-      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // has its own test
+      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // tested above
       expect_reason(found, function, code.code);
     }
   }
 }
 
-// A driver that fails to report its version or its function addresses can still have devices.
+// A driver can have devices even if it fails to report its version or its function addresses.
 TEST(Probe, CodesOfQuestionsThatMayFail) {
   for (const int code : {1, 3, 4, 100, 500, 801, 999}) {
     for (const char *const function :
@@ -176,7 +176,7 @@ TEST(Probe, CodesOfQuestionsThatMayFail) {
   }
 }
 
-// A missing required function is reported by name; every optional function may be missing.
+// If a required function is missing, the message names it. Optional functions may be missing.
 TEST(Probe, MissingFunctions) {
   std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
   const std::regex row("X\\((\\w+, )?(cu\\w+|hip\\w+), (\\d+, \"(\\w*)\", )?(true|false)");
@@ -210,7 +210,7 @@ TEST(Probe, OldVersions) {
   EXPECT_STREQ(found.report.driver, pick("CUDA 11.2", "HIP 5.2"));
 }
 
-// A folder with copies of the simulated driver, removed by the destructor.
+// A folder for copies of the simulated driver. The destructor deletes it.
 class DriverCopies {
  public:
   DriverCopies() {
@@ -242,7 +242,7 @@ class DriverCopies {
   std::filesystem::path folder_;
 };
 
-// Expects that the plugin uses the driver that the program has loaded, and loads no second copy.
+// Expects that the plugin uses the driver that the program has loaded, and loads no other copy.
 void expect_loaded_is_used(const Settings &settings, const std::string &library) {
   const Found found = probe(settings, "loaded", library);
   EXPECT_EQ(found.report.status, GUF_OK) << found.report.message;
@@ -251,7 +251,7 @@ void expect_loaded_is_used(const Settings &settings, const std::string &library)
   EXPECT_GT(found.report.calls_after, 0u) << library << " was passed by";
 }
 
-// A program that ships HIP 6 on a machine with ROCm 7.
+// For example, a program is distributed with HIP 6 and runs on a machine with ROCm 7.
 TEST(Probe, ALoadedVersionComesBeforeALaterOne) {
   if (is_cuda()) GTEST_SKIP() << "the driver of CUDA has one name";
   const DriverCopies copies;
@@ -260,7 +260,7 @@ TEST(Probe, ALoadedVersionComesBeforeALaterOne) {
   expect_loaded_is_used({"LD_LIBRARY_PATH=" + copies.folder().string()}, loaded);
 }
 
-// Python wheels contain copies with a hash in the file name and an arbitrary soname.
+// Python wheels contain copies of drivers with a hash in the file name and an arbitrary soname.
 TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
   const DriverCopies copies;
   const std::string loaded =
@@ -268,7 +268,7 @@ TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
   expect_loaded_is_used(simulated(), loaded);
 }
 
-// Other libraries of a vendor must not be mistaken for its driver.
+// The plugin must not use another library of the vendor as the driver.
 TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   const DriverCopies copies;
   const std::string other = copies.add(pick("libcudart.so.12", "libamdhip64x.so.6"), "libother.so");
@@ -277,7 +277,7 @@ TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   EXPECT_EQ(found.report.calls_after, 0u);
 }
 
-// Debian's HIP runtime on a machine without a GPU.
+// Debian's HIP runtime is probed on a machine without a GPU.
 TEST(Probe, TheRealRuntimeWithoutADevice) {
   if (is_cuda()) GTEST_SKIP() << "NVIDIA's driver is in no free archive";
   if (access(GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5", R_OK) != 0) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for tests of complete plugins: few and small, so that their images load quickly.
+// Kernels for tests of complete plugins. The kernels are few and small, so their images load
+// quickly.
 #include <gufunc/kernel.hpp>
 #include <gufunc/raw_kernel.hpp>
 
-// Used by the tests of every method.
+// The tests of all methods use this function.
 GUF_DEVICE guf::f64 plus(guf::f64 x, guf::f64 y) {
   return x + y;
 }
@@ -14,7 +15,7 @@ GUF_DEVICE guf::f64 ratio(guf::f64 x, guf::f64 y) {
 }
 GUF_UFUNC(ratio, "dd->d", "divides", "underflows");
 
-// Fails if an element is negative.
+// Reports a failure if an element is negative.
 GUF_DEVICE guf::f64 checked(guf::f64 x, bool &failed) {
   failed = x < 0;
   return x;

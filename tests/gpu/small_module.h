@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module small_functions, built by gufcc, and launch blocks that call its functions.
+// Loads the module small_functions, built by gufcc, and builds launch blocks for its functions.
 #ifndef GUFUNC_TESTS_GPU_SMALL_MODULE_H
 #define GUFUNC_TESTS_GPU_SMALL_MODULE_H
 
@@ -11,24 +11,24 @@
 
 namespace gufunc::gpu_test {
 
-// A decompressed device image with a terminating NUL byte, as module_load expects it. Never freed.
+// A decompressed device image with a terminating NUL byte, as module_load requires. Never freed.
 struct PlainImage {
   guf_module_image image;
   std::string bytes;
 };
 
-// All device images of the module in this vendor's formats.
+// Returns all device images of the module in this vendor's formats.
 const std::vector<PlainImage> &small_images();
-// The image of a target ("ptx_75"), or NULL if the module was built without it.
+// Returns the image for a target such as "ptx_75", or NULL if the module has none.
 const guf_module_image *small_image(const std::string &target);
 
-// Returns the decompressed bytes of an image of any table.
+// Returns the decompressed bytes of any image.
 std::string inflated(const guf_module_image &image);
 
-// Returns the symbol stem of a function's loop ("plus"), as kernel_get expects it.
+// Returns the symbol stem of a function's loop, such as "plus". kernel_get requires it.
 const char *small_stem(const std::string &function);
 
-// The raw kernel doubled(x, n), and its packed launch arguments.
+// Returns the raw kernel doubled(x, n). DoubledArguments are its packed launch arguments.
 const guf_module_kernel &small_raw_kernel();
 struct DoubledArguments {
   guf_kernel_head head;
@@ -36,11 +36,12 @@ struct DoubledArguments {
   int64_t n;
 };
 
-// Elementwise f64 over `items` contiguous elements. The addresses are inputs, then outputs.
+// Builds an elementwise f64 launch over `items` contiguous elements. `addresses` lists inputs, then
+// outputs.
 guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items);
-// `dot` over `items` rows of `n` elements.
+// Builds a launch of `dot` over `items` rows of `n` elements.
 guf_launch_block dot_block(uint64_t a, uint64_t b, uint64_t out, int64_t items, int64_t n);
-// A method of `plus` along `n` elements, with one kept item.
+// Builds a method of `plus` over `n` elements with one result.
 guf_method_block fold_block(int32_t method, uint64_t input, uint64_t output, int64_t n);
 
 guf_backend_launch launch_of(void *kernel, void *stream, const guf_launch_block &block);

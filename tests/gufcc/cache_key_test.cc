@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of an object in the cache: it depends on the text and the flags and not on file
-// locations.
+// Tests the cache key of an object, which depends on the source text and the flags and not on the
+// location of files.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -15,7 +15,7 @@ using testing::Not;
 
 class CacheKey : public Gufcc {
  protected:
-  // Builds the text in a separate folder with absolute paths, as CMake does.
+  // Compiles the text in a separate folder with absolute paths, as CMake does.
   ProcessResult build_in(const std::string &folder, const std::string &text,
                          const Command &more = {}) const {
     fs::create_directories(path(folder) / "include");
@@ -42,7 +42,8 @@ class CacheKey : public Gufcc {
     for (std::string line; std::getline(lines, line);) found += line.ends_with(end);
     return found;
   }
-  // Counts compilations of kernels, without the table and the link, which run in every build.
+  // Counts the compilations of kernels. Compilations of the table and links are not counted,
+  // because they run in every build.
   static int compilations(const std::string &output) {
     int found = 0;
     std::istringstream lines(output);
@@ -75,7 +76,7 @@ TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
 
 TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
   const char *texts[] = {
-      // Texts that the preprocessor and the compiler insert.
+      // These constants are inserted by the preprocessor and the compiler.
       "GUF_DEVICE int f(int x) { return x + sizeof(__FILE__); }",
       "GUF_DEVICE int f(int x) { return x + int(__builtin_strlen(__builtin_FILE())); }",
   };
@@ -88,7 +89,7 @@ TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
                   "--targets", "x86-64-v2"});
     };
     ASSERT_EQ(build("short").status, 0);
-    // The object, and the result of the source check.
+    // The cache contains the object and the result of the source check.
     EXPECT_EQ(count(build("short").output, " from the cache"), 2) << text;
     EXPECT_EQ(count(build("a_longer_one").output, " from the cache"), 0) << text;
   }
@@ -107,7 +108,7 @@ TEST_F(CacheKey, LinesThatTheKernelUsesArePartOfItsObject) {
   EXPECT_EQ(count(build("\n\n"), " from the cache"), 0);
 }
 
-// For every order in which the targets are built.
+// Warnings are repeated, in whatever order the targets are built.
 TEST_F(CacheKey, WarningsAreGivenAgain) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\n"

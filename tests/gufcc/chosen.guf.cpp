@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose between values. The compiler keeps the candidates on the stack, in slots that
-// all iterations of a loop share. clang 19 vectorized such loops incorrectly when their iterations
+// Kernels that choose between values. The compiler stores the candidates on the stack, in slots
+// that all iterations of a loop share. clang 19 vectorized such loops incorrectly if the iterations
 // were declared independent.
 #include <gufunc/kernel.hpp>
 
@@ -9,15 +9,15 @@ GUF_DEVICE bool is_before(guf::complex<T> x, guf::complex<T> y) {
   return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im <= y.im);
 }
 
-// Chooses by the operator. The operations before and after it determine where the numbers are
-// stored.
+// Chooses with the conditional operator. The operations before and after the choice determine where
+// the compiler stores the numbers.
 template <class T>
 GUF_DEVICE guf::complex<T> lesser(guf::complex<T> x, guf::complex<T> y) {
   return is_before(x, y) || x.re != x.re || x.im != x.im ? x : y;
 }
 GUF_UFUNC(lesser, "FF->F DD->D", "commutative", "associative");
 
-// Chooses by an index.
+// Chooses with an index.
 template <class T>
 GUF_DEVICE guf::complex<T> element(int k, guf::complex<T> x, guf::complex<T> y) {
   const guf::complex<T> both[2] = {guf::complex<T>(x.re, x.im), guf::complex<T>(y.re, y.im)};
@@ -54,7 +54,7 @@ GUF_DEVICE void sorted_and_apart(guf::complex<T> x, guf::complex<T> y, guf::out<
 }
 GUF_UFUNC(sorted_and_apart, "FF->FFf DD->DDd");
 
-// Real numbers: an array is on the stack if its index is known only at run time.
+// Chooses between real numbers. An array is on the stack if its index is known only at run time.
 template <class T>
 GUF_DEVICE T at_turn(T x, T y) {
   const T all[4] = {x, y, x + y, x - y};

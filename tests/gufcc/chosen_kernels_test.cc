@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares kernels that choose between values (chosen.guf.cpp) element by element with the same
-// choice on the host: every kind of loop, complex and real, contiguous, strided and with a scalar.
+// choice on the host, for every kind of loop: complex and real, contiguous, strided and with a
+// scalar.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -13,7 +14,7 @@ extern "C" const guf_module_v1 gufunc_module_v1_chosen_kernels;
 namespace gufunc::gufcc {
 namespace {
 
-constexpr int64_t kCount = 300;  // larger than a block of strided operands
+constexpr int64_t kCount = 300;  // more than a block of strided operands
 
 template <class Real>
 bool is_before(std::complex<Real> x, std::complex<Real> y) {
@@ -24,7 +25,8 @@ std::complex<Real> lesser(std::complex<Real> x, std::complex<Real> y) {
   return is_before(x, y) ? x : y;
 }
 
-// Both orders of the real parts, and equal parts, without a pattern that matches the vector width.
+// Returns numbers whose real parts have both orders or are equal, without a pattern that matches
+// the vector width.
 template <class Real>
 std::vector<std::complex<Real>> numbers(int64_t count, int64_t seed) {
   std::vector<std::complex<Real>> all;
@@ -46,7 +48,8 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
     return "guf_ew_" + name + types;
   }
 
-  // `step` is the stride of all operands in elements; `y_step` 0 makes y a scalar.
+  // Checks a loop. `step` is the stride of all operands in elements; y is a scalar if `y_step` is
+  // 0.
   template <class Real>
   void check(int64_t step, int64_t y_step) const {
     using Number = std::complex<Real>;
@@ -78,7 +81,8 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
     }
   }
 
-  // Rows of n elements; strides count elements. The smallest of a row does not depend on the order.
+  // Checks the minimum of each row, which is independent of the order. A row has n elements;
+  // strides are in elements.
   template <class Real>
   void check_leaves(const std::string &name, int64_t rows, int64_t row_step, int64_t n,
                     int64_t step) const {
@@ -122,7 +126,7 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
   }
 };
 
-// Real numbers without a pattern; half of them are below -100 or above 100.
+// Returns real numbers without a pattern; half of them are below -100 or above 100.
 template <class T>
 std::vector<T> reals(int64_t count, int64_t seed) {
   std::vector<T> all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc -g: a module contains the line numbers of its kernels, and a kernel on the cpu can print.
+// Tests gufcc -g: a module contains the line numbers of its kernels, and kernels on the cpu can
+// print.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
@@ -31,7 +32,7 @@ TEST_F(Gufcc, DebuggingInformationNamesTheLinesOfTheKernel) {
   const ProcessResult built = run({source, "-g", "-o", module, "--targets", "x86-64-v2"});
   ASSERT_EQ(built.status, 0) << built.output;
   EXPECT_EQ(built.output, "");
-  // The location that gdb's `break k.guf.cpp:5` looks up.
+  // gdb's command `break k.guf.cpp:5` looks up such lines.
   const ProcessResult lines = run_process(
       {"/bin/sh", "-c", "objdump --dwarf=decodedline '" + module + "' | grep k.guf.cpp"});
   for (const int line : {5, 7}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images of a small source: the content of the table, omitted images and the reason, and
-// cached files. If a vendor's tools are missing, its images and their tests are skipped.
+// Tests the device images of a small source: the content of the table, omitted images and the
+// reason, and cached files. If a vendor's tools are missing, the tests of its images are skipped.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ class DeviceImagesTest : public Gufcc {
 constexpr char kElfMagic[] =
     "\x7f"
     "ELF";
-constexpr uint16_t kCuda = 190, kAmdGpu = 224;  // e_machine
+constexpr uint16_t kCuda = 190, kAmdGpu = 224;  // values of e_machine
 
 uint16_t machine_of(const std::string &elf) {
   uint16_t machine = 0;
@@ -162,10 +162,10 @@ TEST_F(DeviceImagesTest, OfAmdShareAFrameInTheirGroup) {
     EXPECT_EQ(machine_of(image.bytes), kAmdGpu);
     EXPECT_THAT(image.bytes, HasSubstr("guf_copy_turn.kd"));
     flags.insert(image.bytes.substr(48, 4));
-    // Code object version 5, or 6 for a generic target.
+    // The code object version is 5, or 6 for a generic target.
     EXPECT_EQ(image.bytes[8], image.target == "gfx9-generic" ? 4 : 3) << image.target;
   }
-  EXPECT_EQ(flags.size(), 4u) << "each says what it is for";
+  EXPECT_EQ(flags.size(), 4u) << "each image declares its target";
 }
 
 TEST_F(DeviceImagesTest, AreAsTheyAreWithoutCompression) {
@@ -225,7 +225,7 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   const Command items = {"--emulate", path("k.emu.so").string(), "-v"};
   const std::string targets = "x86-64-v2,ptx_75,sm_75,sm_90,gfx942";
   ASSERT_EQ(build(kTwoUnits, targets, items).status, 0);
-  // The same program under another name.
+  // The link is the same program with another name.
   fs::create_symlink(fs::path(GUFUNC_CUDA_HOME) / "bin" / "ptxas", path("other-ptxas"));
   Command again = items;
   again.insert(again.end(), {"--ptxas", path("other-ptxas").string()});
@@ -243,8 +243,8 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   }
   EXPECT_EQ(compiled, 0) << built.output;
   EXPECT_EQ(assembled, 0) << built.output;
-  // For two units: the check of all rules, the host code, one PTX for all three targets, two of
-  // SASS, one of AMD, four frames, the emulation file.
+  // There are two units. Each has the result of the check of all rules, the host code, one PTX for
+  // all three targets, two cubins, one AMD image, four compressed frames, and the emulation file.
   EXPECT_EQ(kept, 2 * (1 + 1 + 1 + 2 + 1 + 4 + 1)) << built.output;
 }
 
@@ -292,8 +292,8 @@ TEST_F(DeviceImagesTest, HaveAnEmulationFileThatRunsInstead) {
   dlclose(emulation);
 }
 
-// A program without AddressSanitizer's runtime cannot open the instrumented emulation file; the
-// instrumented emulation file calls that runtime.
+// A program without AddressSanitizer's runtime cannot open the instrumented emulation file, because
+// the file calls that runtime.
 TEST_F(DeviceImagesTest, HaveAnInstrumentedEmulationFile) {
   const std::string plain = path("k.emu.so").string(), asan = path("k.asan.so").string();
   const Command both = {"--emulate", plain, "--emulate-asan", asan, "-v"};

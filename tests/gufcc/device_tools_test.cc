@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tools that make device images: without a tool its targets are omitted, an explicit path that
-// does not exist is an error, and nvcc makes the same entries.
+// Tests how gufcc finds the tools for device images. If a tool is missing, its targets are omitted.
+// An explicit path that does not exist is an error. nvcc generates the same entries as clang.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ constexpr char kSource[] =
     "GUF_DEVICE float both(float x, float y) { return x * y + guf::sin(x); }\n"
     "GUF_UFUNC(both, \"ff->f\");\n";
 
-// NVIDIA's tools, if they are installed.
+// Runs tests that need NVIDIA's tools, if the tools are installed.
 class DeviceToolsTest : public Gufcc {
  protected:
   static std::string cuda_home() { return GUFUNC_CUDA_HOME; }
@@ -43,7 +43,7 @@ class DeviceToolsTest : public Gufcc {
     EXPECT_FALSE(fs::exists(path("k.so")));
     return built.output;
   }
-  // Returns the module's only device image, decompressed; the table also contains a host image.
+  // Returns the module's only device image, decompressed. The table also contains a host image.
   std::string device_image() {
     void *const handle = dlopen(path("k.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return {};
@@ -61,7 +61,7 @@ class DeviceToolsTest : public Gufcc {
 };
 
 TEST_F(DeviceToolsTest, AMachineWithoutThemLeavesTheirTargetsOut) {
-  // A kernel compiler that was built without device targets.
+  // This kernel compiler was built without device targets.
   const std::string compiler = write("clang-of-hosts",
                                      "#!/bin/sh\n[ \"$1\" = --print-targets ] && { echo x86-64; "
                                      "exit; }\nexec clang++-19 \"$@\"\n");
@@ -122,7 +122,7 @@ TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {
                         "' has no nvvm/libdevice/libdevice.10.bc"));
   EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--ptxas", gone}),
               HasSubstr("error: target sm_90 cannot be made: '" + gone + "' does not run"));
-  // PTX needs no ptxas.
+  // PTX images need no ptxas.
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--ptxas", gone}),
               HasSubstr("error: target ptx_75 cannot be made: '" + gone + "' does not run"));
   EXPECT_THAT(failing_build("x86-64-v2,gfx942", {"--rocm-bitcode", gone}),
@@ -130,7 +130,7 @@ TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-compiler", "nvcc", "--cuda-home", gone}),
               HasSubstr("error: target ptx_75 cannot be made: nvcc not found: '" + gone +
                         "/bin/nvcc' does not run"));
-  // Tools that no target needs are not looked up.
+  // gufcc does not look up tools that no target needs.
   EXPECT_EQ(build("x86-64-v2", {"--cuda-home", gone, "--rocm-bitcode", gone}).status, 0);
 }
 
@@ -160,7 +160,7 @@ TEST_F(DeviceToolsTest, NvccMakesTheSameEntries) {
                                  "ELF"));
 }
 
-// The cache key contains the identity of the compiler and not its path.
+// The cache key contains the identity of the compiler and not the compiler's path.
 TEST_F(DeviceToolsTest, WhatNvccMadeIsKeptForNvcc) {
   if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
   fs::create_directory_symlink(cuda_home(), path("toolkit"));

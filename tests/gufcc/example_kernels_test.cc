@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the example kernels, linked in as one object, entry by entry on every ISA level of this
-// machine. Compares with the reference numbers of Numba and NumPy, and bit for bit with the formula
-// rounded after each operation.
+// Calls the example kernels, linked as one object, entry by entry on every ISA level of this
+// machine. Compares the results with reference numbers of Numba and NumPy, and bit for bit with the
+// formula rounded after each operation.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ TEST_P(ExampleKernels, Discriminant) {
   call("guf_ew_discriminant_fff_f", {fa.data(), fb.data(), fc.data(), fr.data()}, {5},
        {4, 4, 4, 4});
   EXPECT_THAT(fr, ElementsAre(10.f, 10.055347f, 10.47139f, 10.615555f, 10.981803f));
-  // With a constant widened to f64 the result would be 10.098021.
+  // With a constant that is widened to f64, the result would be 10.098021.
   float x = .1f, y = 10.1f, probe = 0;
   call("guf_ew_discriminant_fff_f", {&x, &y, &x, &probe}, {1}, {4, 4, 4, 4});
   EXPECT_EQ(probe, 10.09802f);
@@ -57,7 +57,7 @@ TEST_P(ExampleKernels, DeviceFunction) {
                      r(5);
   call("guf_ew_power_over_fff_f", {x.data(), y.data(), z.data(), r.data()}, {5}, {4, 4, 4, 4});
   const float expected[] = {2, 9.185586f, .5714286f, 17.320507f, .33333334f};
-  // pow has its own error bound: 1 ULP, then the rounding of the division.
+  // The error bound is that of pow, 1 ULP, plus the rounding of the division.
   EXPECT_THAT(r, Pointwise(FloatEq(), expected));
 }
 
@@ -84,12 +84,12 @@ TEST_P(ExampleKernels, CumulativePower) {
   std::vector<float> reversed = {9, 9, 9, 2};
   call("guf_gu_cumulative_power_f", {&reversed[3]}, {1, 4}, {0, -4});
   EXPECT_THAT(reversed, ElementsAre(30, 14, 6, 2));
-  std::vector<float> columns = {2, 3, 0, 0, 0, 0};  // axis 0 of a (3,2) array
+  std::vector<float> columns = {2, 3, 0, 0, 0, 0};  // the columns of a (3,2) array
   call("guf_gu_cumulative_power_f", {columns.data()}, {2, 3}, {4, 8});
   EXPECT_THAT(columns, ElementsAre(2, 3, 6, 12, 14, 39));
   float third[3] = {1.1f, 0, 0};
   call("guf_gu_cumulative_power_f", {third}, {1, 3}, {0, 4});
-  EXPECT_EQ(static_cast<double>(third[2]), 3.6410000324249268);  // computed in f32 only
+  EXPECT_EQ(static_cast<double>(third[2]), 3.6410000324249268);  // computed in f32
 }
 
 TEST_P(ExampleKernels, Hermite) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc's messages for mistakes in kernels: at the user's line and in the user's terms.
+// Tests gufcc's messages for mistakes in kernels. Each message has the user's line and terms.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -22,8 +22,8 @@ TEST_F(Gufcc, AnErrorInTheFormulaPointsAtItsLine) {
       "GUF_UFUNC(f, \"f->f\");\n",
       "all");
   EXPECT_THAT(output, HasSubstr(path("bad.guf.cpp").string() + ":4:15: error:"));
-  EXPECT_THAT(output, HasSubstr("bad.guf.cpp:6:"));                // requested by the registration
-  EXPECT_EQ(output.find("error:"), output.find("error: member"));  // once, not per level
+  EXPECT_THAT(output, HasSubstr("bad.guf.cpp:6:"));                // line of the registration
+  EXPECT_EQ(output.find("error:"), output.find("error: member"));  // no error before it
   EXPECT_THAT(output, Not(HasSubstr("host_loops.hpp")));
 }
 
@@ -104,7 +104,7 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
   }
 }
 
-// Another error must not be reported as a wrong result type, for any returned type.
+// An error in the kernel must not be reported as a wrong result type, for any type that it returns.
 TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
   std::string text =
       "#include <gufunc/kernel.hpp>\n"
@@ -191,7 +191,7 @@ TEST_F(Gufcc, HostedHeadersAreRefusedByName) {
   }
 }
 
-// The headers that they include must be accepted as well.
+// Freestanding headers, and the headers that they include, must be accepted.
 TEST_F(Gufcc, FreestandingHeadersAreTaken) {
   std::string text = "#include <gufunc/kernel.hpp>\n";
   for (const char *header : {"array",    "atomic",   "cfloat",      "climits",  "cstdarg",
@@ -207,7 +207,7 @@ TEST_F(Gufcc, FreestandingHeadersAreTaken) {
   EXPECT_EQ(result.output, "");
 }
 
-// Every rejected function of the C library has the guf:: replacement that the message names.
+// For every rejected function of the C library, the message names a guf:: replacement that exists.
 TEST_F(Gufcc, EveryRefusedNameHasItsReplacement) {
   std::string header;
   ASSERT_TRUE(read_file(GUFUNC_INCLUDE "/gufunc/kernel/no_std_math.hpp", &header, &diagnostics_));

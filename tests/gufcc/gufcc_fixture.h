@@ -30,7 +30,7 @@ class Gufcc : public testing::Test {
     command.insert(command.end(), arguments.begin(), arguments.end());
     return run_process(command);
   }
-  // Compiles a source that must fail.
+  // Compiles a source that must be rejected and returns the messages.
   std::string failing(const std::string &text, const std::string &targets = "x86-64-v2") const {
     const ProcessResult result =
         run({write("bad.guf.cpp", text), "-o", path("bad.so").string(), "--targets", targets});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufcc from its users' view: its output files, its messages, its cache.
+// Tests gufcc as users run it: its output files, its messages, and its cache.
 #include <dlfcn.h>
 #include <elf.h>
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST_F(Gufcc, BuildsAModuleThatRuns) {
   EXPECT_STREQ(table->functions[0].loops[0].name, "guf_ew_scale_f_f");
   ASSERT_EQ(table->nimages, 3u);
   EXPECT_STREQ(table->images[0].target, "x86-64-v2");
-  // Every machine that runs the tests supports the lowest level.
+  // Image 0 is for the lowest ISA level, which every machine that runs the tests supports.
   const auto entry = reinterpret_cast<guf_loop_numpy>(table->images[0].entries[0]);
   float in[5] = {1, 2, 3, 4, 5}, out[5] = {};
   char *args[] = {reinterpret_cast<char *>(in), reinterpret_cast<char *>(out)};
@@ -95,7 +95,7 @@ TEST_F(Gufcc, TheModuleCarriesItsDigestAndNeedsOnlyTheCLibrary) {
   EXPECT_EQ(std::count(symbols.begin(), symbols.end(), '\n'), 2);
 }
 
-// The texts in the table equal those in the source, even if C would interpret them.
+// Texts in the table are equal to the texts in the source, even if C would interpret them.
 TEST_F(Gufcc, TextsOfTheTableAreThoseOfTheSource) {
   const std::string source =
       write("texts.guf.cpp",
@@ -119,7 +119,7 @@ TEST_F(Gufcc, TextsOfTheTableAreThoseOfTheSource) {
   dlclose(handle);
 }
 
-// "??->?" looks like a trigraph but is a type string; the documented code compiles.
+// "??->?" looks like a trigraph but is a type string. The code is copied from the documentation.
 TEST_F(Gufcc, CooperativeBoolAndSeveralOutputsCompileEverywhere) {
   const std::string source = write(
       "all.guf.cpp",
@@ -148,7 +148,7 @@ TEST_F(Gufcc, CooperativeBoolAndSeveralOutputsCompileEverywhere) {
   EXPECT_EQ(checked.output, "");
 }
 
-// The checked build detects extensions that only clang supports.
+// The build with g++ rejects extensions that only clang supports.
 TEST_F(Gufcc, GccIsACheckedBuild) {
   const std::string source = write("clang.guf.cpp",
                                    "#include <gufunc/kernel.hpp>\n"
@@ -161,7 +161,7 @@ TEST_F(Gufcc, GccIsACheckedBuild) {
   EXPECT_THAT(checked.output, HasSubstr(source + ":3:"));
 }
 
-// `helper` is an ordinary inline function: each level must have its own copy.
+// `helper` is an inline function, of which each ISA level must have a separate copy.
 TEST_F(Gufcc, LevelsShareNoFunction) {
   write("factor.h", "#define FACTOR 2\n");
   const std::string source =
@@ -234,7 +234,7 @@ TEST_F(Gufcc, TheDepfileNamesWhatWasRead) {
   EXPECT_THAT(text, HasSubstr(path("scale.guf.cpp").string()));
   EXPECT_THAT(text, HasSubstr(path("factor.h").string()));
   EXPECT_THAT(text, HasSubstr("gufunc/kernel/host_loops.hpp"));
-  EXPECT_THAT(text, Not(HasSubstr("unit0")));  // no intermediate file
+  EXPECT_THAT(text, Not(HasSubstr("unit0")));  // no intermediate file is listed
 }
 
 TEST_F(Gufcc, ListPrintsFunctions) {
@@ -305,7 +305,7 @@ TEST_F(Gufcc, AnOutputIsWrittenBehindItsLinksAndLeavesNothingBeside) {
   fs::create_directory(path("from"));
   fs::create_symlink("../to/new.o", path("from/dangling.o"));
   fs::create_symlink("dangling.o", path("from/one.o"));
-  for (int i = 0; i < 2; ++i) {  // the file is created, then replaced
+  for (int i = 0; i < 2; ++i) {  // the first run creates the file, the second replaces it
     const ProcessResult result =
         run({source, "-o", path("from/one.o").string(), "--targets", "x86-64-v2", "--object"});
     EXPECT_EQ(result.status, 0) << result.output;
@@ -340,7 +340,7 @@ TEST_F(Gufcc, AWrongCommandLineIsStatusTwo) {
   EXPECT_EQ(run({"nothing.guf.cpp", "-o", output}).status, 1);
 }
 
-// The compiler in this test sends gufcc a signal and outlives it.
+// The compiler in this test sends a signal to gufcc and continues to run.
 TEST_F(Gufcc, ASignalLeavesNoIntermediateFiles) {
   const std::string source = write("k.guf.cpp", "");
   fs::create_directory(path("tmp"));
@@ -367,7 +367,7 @@ TEST_F(Gufcc, StrictKeepsEveryRoundingAndFastContracts) {
   const std::string code = run_process({"objdump", "-d", path("mad.so").string()}).output;
   const std::string table = run_process({"nm", path("mad.so").string()}).output;
   EXPECT_THAT(table, HasSubstr("guf_ew_strict_mad_ff_f__v3"));
-  // Entries tail-call their loops: fused instructions must exist, and only in the fast function.
+  // The module must contain fused instructions, but only in the fast function.
   EXPECT_THAT(code, HasSubstr("vfmsub"));
   const ProcessResult strict =
       run({write("only.guf.cpp",

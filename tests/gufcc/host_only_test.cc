@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host-only features in a kernel that is compiled only for the cpu: each is rejected by name at its
-// line, with the replacement.
+// Tests host-only features in a kernel that is compiled only for the cpu. gufcc rejects each
+// feature by name at its line, and names the replacement.
 #include <gmock/gmock.h>
 
 #include "host_only.h"
@@ -14,9 +14,9 @@ using testing::Not;
 
 struct Refusal {
   const char *name;
-  const char *before;   // at namespace scope, on line 2
+  const char *before;   // source text at namespace scope, on line 2
   const char *body;     // body of `float f(float x)`, on line 4
-  const char *message;  // expected after the file name
+  const char *message;  // expected message after the file name
 };
 
 class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
@@ -30,7 +30,7 @@ class HostOnlyCode : public Gufcc, public testing::WithParamInterface<Refusal> {
 TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
   const std::string output = failing(source(GetParam()), "all");
   EXPECT_THAT(output, HasSubstr("bad.guf.cpp" + std::string(GetParam().message)));
-  // Reported once and not once per ISA level.
+  // The message is printed once and not once per ISA level.
   EXPECT_EQ(output.find(GetParam().message), output.rfind(GetParam().message));
 }
 
@@ -105,7 +105,7 @@ TEST_F(Gufcc, AVariableOfAHeaderIsRefusedWhereItIsUsed) {
               HasSubstr("bad.guf.cpp:3:50: error: a kernel cannot have the variable 'calls'"));
 }
 
-// The source is rejected even if an older gufcc has filled the cache.
+// The source is rejected even if an older gufcc has stored its object in the cache.
 TEST_F(Gufcc, HostOnlyCodeIsRefusedAgainFromTheCache) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\nstatic int calls;\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// File names that programs could interpret as options or lists of options.
+// Tests file names that compilers could interpret as options or as lists of options.
 #include <gmock/gmock.h>
 
 #include "tests/gufcc/gufcc_fixture.h"
@@ -24,7 +24,7 @@ class HostileNames : public Gufcc {
     write("@inc/@far.h", "#define FAR 2\n");
     write("-finc/@far.h", "#define FAR 2\n");
   }
-  // Uses relative names, as a user would type them in the folder.
+  // Runs gufcc in the folder with relative names, as a user would type them.
   ProcessResult run_here(const std::string &arguments) const {
     return run_process({"/bin/sh", "-c",
                         "cd '" + folder_.path().string() +
@@ -52,7 +52,7 @@ TEST_F(HostileNames, AreNamesOfFiles) {
   }
 }
 
-// A list of options that would load a plugin into the compiler.
+// The file @x.guf.cpp would be a list of options that load a plugin into the compiler.
 TEST_F(HostileNames, NoListOfOptionsIsRead) {
   write("@x.guf.cpp", "-fplugin=/nowhere/evil.so\n");
   const ProcessResult built = run_here("-o x.so @x.guf.cpp");

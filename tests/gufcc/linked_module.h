@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module that is linked into the test: its entries by symbol stem, for every ISA level of this
-// machine.
+// Finds the entries of a module that is linked into the test, by symbol stem, for every ISA level
+// of this machine.
 #ifndef GUFUNC_TESTS_GUFCC_LINKED_MODULE_H
 #define GUFUNC_TESTS_GUFCC_LINKED_MODULE_H
 
@@ -21,7 +21,7 @@ inline bool runs_here(const guf_module_image &image) {
   return true;
 }
 
-// The parameter is the index of the image.
+// A test with a linked module. The test parameter is the index of an image.
 template <const guf_module_v1 &kModule>
 class LinkedModule : public testing::TestWithParam<uint32_t> {
  protected:
@@ -60,7 +60,7 @@ class LinkedModule : public testing::TestWithParam<uint32_t> {
   }
 };
 
-// For INSTANTIATE_TEST_SUITE_P: "x86_64_v3".
+// Returns the name of a test parameter for INSTANTIATE_TEST_SUITE_P, such as "x86_64_v3".
 inline std::string target_name(const guf_module_v1 &module, uint32_t image) {
   std::string name = module.images[image].target;
   for (char &c : name) c = c == '-' ? '_' : c;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typical mistakes in kernel sources. Each is an error or a warning at its line that states the
-// remedy, for every target.
+// Tests typical mistakes in kernel sources. Each causes an error or a warning at its line that
+// states the remedy, for every target.
 #include <gmock/gmock.h>
 
 #include "tests/gufcc/gufcc_fixture.h"
@@ -12,14 +12,14 @@ using testing::HasSubstr;
 
 struct Mistake {
   const char *name;
-  const char *text;  // after #include <gufunc/kernel.hpp>, from line 2 on
-  int line;          // line of the message
-  const char *says;
-  bool warns = false;  // the source compiles with a warning
+  const char *text;  // source text from line 2 on, after #include <gufunc/kernel.hpp>
+  int line;          // line number in the message
+  const char *message;
+  bool warns = false;  // the source compiles, with a warning
 };
 
 const Mistake kMistakes[] = {
-    // Registrations.
+    // Mistakes in registrations.
     {"TooFewParameters", "GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"ff->f\");\n", 3,
      "f: expected 2 parameters for loop 'ff->f' (2 inputs), got 1"},
     {"TooManyParameters",
@@ -119,7 +119,7 @@ const Mistake kMistakes[] = {
      3, "expected ';' after the registration"},
     {"UnknownFunction", "GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(g, \"f->f\");\n", 3,
      "'g' is not declared before its registration"},
-    // Code that the function uses.
+    // Mistakes in the code that the function uses.
     {"NoGufDevice", "float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n", 3,
      "'f' is a function of the host; declare it GUF_DEVICE"},
     {"HelperWithoutGufDevice",
@@ -282,16 +282,16 @@ class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {
         write("bad.guf.cpp", "#include <gufunc/kernel.hpp>\n" + std::string(row.text));
     Command command = {file, "-o", path("bad.so").string(), "--targets", targets};
     if (const std::string home = GUFUNC_CUDA_HOME; !home.empty()) {
-      command.insert(command.end(), {"--cuda-home", home});  // the PTX needs libdevice
+      command.insert(command.end(), {"--cuda-home", home});  // PTX images need libdevice
     }
     const ProcessResult built = run(command);
     if (built.output.find("no target of '") != std::string::npos) {
       GTEST_SKIP() << "not run: this machine has the tools of no target of " << targets;
     }
     EXPECT_EQ(built.status, row.warns ? 0 : 1) << built.output;
-    const size_t at = built.output.find(row.says);
+    const size_t at = built.output.find(row.message);
     ASSERT_NE(at, std::string::npos) << targets << ":\n" << built.output;
-    const size_t line = built.output.rfind('\n', at) + 1;  // npos + 1 is 0
+    const size_t line = built.output.rfind('\n', at) + 1;  // if rfind found nothing, npos + 1 is 0
     EXPECT_THAT(built.output.substr(line, at - line),
                 testing::StartsWith(file + ":" + std::to_string(row.line) + ":"))
         << built.output;
@@ -316,7 +316,7 @@ TEST_F(Gufcc, AForgottenHeaderOfTheDialectIsNamed) {
                                 "<gufunc/kernel.hpp> first"));
 }
 
-// Only OpenCL C++ reserves these names, and no backend uses it.
+// These names are reserved in OpenCL C++ only, which no backend uses.
 TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreTaken) {
   const ProcessResult built =
       run({write("k.guf.cpp",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of compiled objects: the owner of its folder, and the rejection of corrupted entries.
+// Tests the cache of compiled objects: the owner of its folder, and the rejection of corrupted
+// entries.
 #include "object_cache.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +31,7 @@ TEST_F(ObjectCacheTest, AFolderOfItsOwnIsPrivate) {
   }
 }
 
-// Anyone who can write to the folder, or replace it, could make others run their code.
+// A user who can write to the folder, or replace it, could make other users run the user's code.
 TEST_F(ObjectCacheTest, AFolderThatOthersCanWriteToIsNotUsed) {
   ASSERT_TRUE(write_file(path("object"), "an object", &diagnostics_));
   const std::string key = ObjectCache::key("a");
@@ -52,7 +53,7 @@ TEST_F(ObjectCacheTest, AFolderThatOthersCanWriteToIsNotUsed) {
     EXPECT_TRUE(fs::is_empty(path("above/cache")));
     fs::permissions(path(folder), fs::perms::owner_all);
   }
-  // The permissions of /tmp.
+  // The folder has the permissions of /tmp.
   fs::permissions(path("above"), fs::perms::all | fs::perms::sticky_bit);
   const ObjectCache cache(path("above/cache"));
   EXPECT_EQ(cache.refusal(), "");
@@ -83,7 +84,7 @@ TEST_F(ObjectCacheTest, NoLinkInTheFolderIsFollowed) {
   cache.store(key, path("object"));
   EXPECT_TRUE(cache.fetch(key, path("out"))) << "the link is replaced";
 
-  // Neither a store's file nor a lock's file.
+  // Storing an object and locking must not write through links that have the names of their files.
   ASSERT_TRUE(write_file(path("precious"), "mine", &diagnostics_));
   for (int serial = 0; serial < 64; ++serial) {
     const std::string partial = fmt::format("{}.{}.{}", key, getpid(), serial);

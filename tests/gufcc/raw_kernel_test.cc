@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GUF_KERNEL in gufcc: the content of the table and of the list, and errors at the lines of invalid
-// kernels.
+// Tests GUF_KERNEL in gufcc: the content of the table, the printed list, and errors at the lines of
+// invalid kernels.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gufunc/module_table.h>
@@ -39,7 +39,7 @@ TEST_F(Gufcc, RawKernelsStandInTheTable) {
   EXPECT_STREQ(plain.doc, "one line");
   EXPECT_EQ(plain.max_threads, 1024u);
   ASSERT_EQ(plain.parameters->count, 3u);
-  // The header; a pointer; an address with 3 extents and 3 strides; two doubles.
+  // The block has the header, a pointer, an address with 3 extents and 3 strides, and two doubles.
   EXPECT_EQ(plain.parameters->block_bytes, sizeof(guf_kernel_head) + 8 * (1 + 7 + 2));
   const guf_module_parameter expected[] = {
       {GUF_PARAMETER_POINTER, GUF_F32, 0, GUF_PARAMETER_READ_ONLY},
@@ -63,7 +63,7 @@ TEST_F(Gufcc, RawKernelsStandInTheTable) {
   EXPECT_THAT(list, HasSubstr("waiting  raw kernel  threads<=96"));
 }
 
-// Kernels without a barrier in their source need no fibers.
+// Kernels without a barrier in their source need no fibers in the emulation.
 TEST_F(Gufcc, OnlySourcesWithBarriersSynchronise) {
   const std::string source =
       write("k.guf.cpp",

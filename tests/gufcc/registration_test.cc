@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From registrations to functions: dtypes, signatures, options, merged loops, and every error
-// message.
+// Tests how registrations become functions: dtypes, signatures, options, merged loops, and every
+// error message.
 #include "registration.h"
 
 #include <gmock/gmock.h>
@@ -161,9 +161,10 @@ TEST(Registration, MergingNeedsTheSameShape) {
               HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
 }
 
-// Returns the messages for the options of three registrations of one name, at lines 5, 9 and 13.
-std::string said_of_three(const std::string &first, const std::string &second,
-                          const std::string &third, Module *module) {
+// Returns the messages for three registrations of one name with these options, at lines 5, 9 and
+// 13.
+std::string messages_of_three(const std::string &first, const std::string &second,
+                              const std::string &third, Module *module) {
   const std::string options[] = {first, second, third};
   const char *types[] = {"ff->f", "dd->d", "qq->q"};
   std::vector<RawRegistration> registrations;
@@ -185,10 +186,10 @@ TEST(Registration, OptionsOfOneNameContradict) {
                            "takes_none", "fp=fast"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
-        said_of_three("", "", flag, &(module = {})),
+        messages_of_three("", "", flag, &(module = {})),
         fmt::format("k.cpp:13: error: f: expected no {0} as at k.cpp:5, got {0}{1}", quoted, end));
     EXPECT_EQ(
-        said_of_three(flag, flag, "", &(module = {})),
+        messages_of_three(flag, flag, "", &(module = {})),
         fmt::format("k.cpp:13: error: f: expected {0} as at k.cpp:5, got no {0}{1}", quoted, end));
   }
   const char *rows[][5] = {
@@ -198,13 +199,14 @@ TEST(Registration, OptionsOfOneNameContradict) {
       {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
       {"finish=f", "finish=f", "", "no finish=", "finish=f"}};
   for (const auto &[first, second, third, found, expected] : rows) {
-    EXPECT_EQ(said_of_three(first, second, third, &(module = {})),
+    EXPECT_EQ(messages_of_three(first, second, third, &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", expected,
                           found, end));
   }
 }
 
-// Each option that an error message lists is in the documentation's table and in the header.
+// Each option in the list of the error message is in the table of the documentation and in the
+// header.
 TEST(Registration, EveryOptionIsDocumented) {
   Module module;
   Diagnostics diagnostics;
@@ -224,25 +226,25 @@ TEST(Registration, EveryOptionIsDocumented) {
   EXPECT_EQ(count, 16);
 }
 
-// A function without a failure option lacks the parameter; one doc option can apply to all
-// registrations.
+// A function without a failure option lacks the parameter. One doc option may apply to all
+// registrations of a function.
 TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   Module module;
   for (const char *key : {"doc", "failure"}) {
     const auto option = [&](const char *text) { return fmt::format("{}={}", key, text); };
-    EXPECT_EQ(said_of_three("", option("one"), "", &(module = {})), "");
-    EXPECT_EQ(said_of_three(option("one"), "", option("one"), &(module = {})), "");
-    EXPECT_EQ(said_of_three("", option("one"), option("two"), &(module = {})),
+    EXPECT_EQ(messages_of_three("", option("one"), "", &(module = {})), "");
+    EXPECT_EQ(messages_of_three(option("one"), "", option("one"), &(module = {})), "");
+    EXPECT_EQ(messages_of_three("", option("one"), option("two"), &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {0}=one as at k.cpp:9, got {0}=two; "
                           "registrations of one name agree in it\n",
                           key));
   }
-  EXPECT_EQ(said_of_three("", "failure=one", "", &(module = {})), "");
+  EXPECT_EQ(messages_of_three("", "failure=one", "", &(module = {})), "");
   EXPECT_EQ(module.functions[0].failure.text, "one");
   EXPECT_FALSE(module.functions[0].loops[0].may_fail);
   EXPECT_TRUE(module.functions[0].loops[1].may_fail);
   EXPECT_FALSE(module.functions[0].loops[2].may_fail);
-  EXPECT_EQ(said_of_three("", "group", "", &(module = {})), "");
+  EXPECT_EQ(messages_of_three("", "group", "", &(module = {})), "");
   EXPECT_TRUE(module.functions[0].loops[1].cooperative);
 }
 

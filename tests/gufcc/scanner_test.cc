@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scanner: what it parses from preprocessed text, and the locations that it reports.
+// Tests the scanner: what it parses from preprocessed text, and the locations that it reports.
 #include "scanner.h"
 
 #include <gmock/gmock.h>
@@ -130,7 +130,7 @@ TEST(Scanner, SurvivesEveryTruncation) {
   for (size_t size = 0; size <= text.size(); ++size) {
     std::vector<RawRegistration> found;
     Diagnostics diagnostics;
-    // A heap copy of exactly this size, so that AddressSanitizer detects every read beyond it.
+    // The copy has exactly this size, so that AddressSanitizer detects every read beyond its end.
     const std::vector<char> copy(text.begin(), text.begin() + static_cast<long>(size));
     scan_registrations(std::string_view(copy.data(), copy.size()), 0, &found, &diagnostics);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects loops that use the stack in clang's intermediate code, and tests how gufcc compiles them.
+// Tests how gufcc detects loops that use the stack in clang's intermediate code, and compiles such
+// loops.
 #include "stack_places.h"
 
 #include <gmock/gmock.h>
@@ -81,7 +82,7 @@ TEST_F(Gufcc, AnOldCompilerIsRefused) {
                               " is too old: kernels need clang 17 or later, best clang 19\n");
 }
 
-// Without the compiler's intermediate code, incorrect loops would not be detected.
+// gufcc needs the compiler's intermediate code to detect loops that would be compiled incorrectly.
 TEST_F(Gufcc, ACompilerMustShowItsCode) {
   const std::string compiler =
       write("compiler",

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The families in gufcc's tables have no names, so the first function of the source identifies one.
+// Returns the first function of a family, which identifies the family, because families in gufcc's
+// tables have no names.
 std::string first_function(const guf_module_v1 &table, uint32_t family) {
   for (uint32_t i = 0; i < table.nfunctions; ++i) {
     const guf_module_function &function = table.functions[i];
@@ -79,7 +80,7 @@ std::string function_of(const std::string &entry) {
   for (const char *prefix : {"guf_ew_", "guf_gu_"}) {
     if (!entry.starts_with(prefix)) continue;
     std::string name = entry.substr(7);
-    // Dtypes and variant follow the name: "floor_divide_ff_f_row".
+    // The name is followed by dtypes and variant: "floor_divide_ff_f_row".
     for (int part = 0; part < 3; ++part) {
       const size_t last = name.rfind('_');
       if (last == std::string::npos) break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the device images of tables that are linked into the test to files for other programs, and
-// reads what the emulation file declares about their entries.
+// Writes the device images of linked tables to files for other programs, and reads the properties
+// of entries from emulation files.
 #ifndef GUFUNC_TESTS_IMAGES_IMAGE_FILES_H
 #define GUFUNC_TESTS_IMAGES_IMAGE_FILES_H
 
@@ -26,21 +26,21 @@ struct ImageFile {
   std::string bytes;
 };
 
-// Entries of the emulation files by name.
+// Maps names to the entries of the emulation files.
 using Entries = std::map<std::string, const guf::device::emulated_kernel *>;
 
 // Decompresses every device image of the tables into `folder`. Reports errors as test failures.
 std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &tables,
                                     const std::filesystem::path &folder);
 
-// Opens emulation files, a list of files separated by ':', for the lifetime of the program.
+// Opens the emulation files in a list separated by ':'. The files stay open until the program ends.
 Entries open_emulation_files(const std::string &files);
 
-// Returns the name of the function or copy kernel in an entry's symbol: "sin" for
-// "guf_ew_sin_f_f_row"; "guf_copy_elements4" for itself.
+// Returns the function or copy kernel that an entry's symbol names: "sin" for "guf_ew_sin_f_f_row",
+// and "guf_copy_elements4" for "guf_copy_elements4".
 std::string function_of(const std::string &entry);
 
-// Returns the output of a program on both streams. Reports a test failure if the program fails.
+// Returns what a program wrote to stdout and stderr. A program that fails is a test failure.
 std::string output_of(const std::vector<std::string> &command);
 
 }  // namespace gufunc::images

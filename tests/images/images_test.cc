@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspects device code: the vendor's assembler or llvm-readelf examines every shipped image.
+// Inspects the device code of every image with the vendor's assembler or llvm-readelf.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 #include "tests/images/inspection.h"
 #include "tests/images/ptx_rules.h"
 
-extern "C" const guf_module_v1 GUFUNC_TABLES;  // one or two table names
+extern "C" const guf_module_v1 GUFUNC_TABLES;  // the names of one or two tables
 
 namespace gufunc::images {
 namespace {
@@ -83,7 +83,7 @@ std::string excerpt_of(const std::string &text, std::string_view entry) {
   return result == gpu::PtxText::Result::kText ? out.data() : "";
 }
 
-// Size limits for all images of a plugin, for any set of targets.
+// Upper limits for the size of a plugin's images, for any set of targets.
 constexpr uint64_t kCudaBudget = 20'000'000, kRocBudget = 15'000'000;
 
 TEST_F(Images, AreThereAndWithinTheBudget) {
@@ -169,8 +169,8 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
   }
 }
 
-// EI_ABIVERSION: drivers of CUDA 12 accept version 7, and version 8 from 12.8 on, which introduced
-// sm_100.
+// Checks EI_ABIVERSION. Drivers of CUDA 12 accept version 7. Drivers of CUDA 12.8, which introduced
+// sm_100, also accept version 8.
 TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
   if (!GUFUNC_HAS_PTXAS_12) GTEST_SKIP() << "assembled by the toolkit's ptxas";
   constexpr size_t kAbiVersion = 8;
@@ -181,7 +181,7 @@ TEST_F(Images, OfCubinsAreForDriversOfCuda12) {
   }
 }
 
-// Extracts PTX as a plugin does: the first, the middle and the last kernel of each image.
+// Extracts the PTX of the first, the middle and the last kernel of each image, as a plugin does.
 TEST_F(Images, OfPtxAssembleKernelByKernel) {
   if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
   const std::filesystem::path path = folder_->path() / "excerpt";

@@ -10,10 +10,10 @@
 namespace gufunc::images {
 namespace {
 
-constexpr uint64_t kMaxLds = 65536;  // per block, on every target
+constexpr uint64_t kMaxLds = 65536;  // limit per block on every target
 constexpr uint64_t kSmallStack = 40;
 
-// "    .name:           guf_ew_sin_f_f_row" -> "guf_ew_sin_f_f_row"
+// Returns "guf_ew_sin_f_f_row" for "    .name:           guf_ew_sin_f_f_row".
 std::string value_of(const std::string &line) {
   const size_t colon = line.find(':');
   const size_t first = line.find_first_not_of(" ", colon + 1);
@@ -27,7 +27,8 @@ uint64_t number_before(const std::string &line, const std::string &words) {
   return std::strtoull(line.c_str() + (first == std::string::npos ? 0 : first + 1), nullptr, 10);
 }
 
-// Row kernels of elementwise loops and raw kernels need neither stack nor scratch memory.
+// Returns whether a kernel must use neither stack nor scratch memory, as row kernels of elementwise
+// loops and raw kernels must.
 bool fits_registers(const std::string &name) {
   return name.ends_with("_row") || name.starts_with("guf_rk_");
 }
@@ -42,7 +43,7 @@ std::vector<AmdKernel> read_amd_notes(const std::string &notes) {
     if (all.empty()) continue;
     AmdKernel &kernel = all.back();
     const size_t key = line.find('.');
-    // Fields of the kernel are indented by four columns, fields of its arguments by more.
+    // Fields of the kernel are indented by four columns, and fields of its arguments by more.
     if (key != 4) continue;
     const std::string value = value_of(line);
     const std::string name = line.substr(key, line.find(':') - key);
@@ -92,7 +93,8 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
 
 namespace {
 
-// Returns "sin" for "_ZN3guf3sinEf", a function of the vendor's mathematics, and otherwise nothing.
+// Returns the name of a function that wraps the vendor's mathematics: "sin" for "_ZN3guf3sinEf".
+// Returns an empty string for other functions.
 std::string wrapped_name(const std::string &function) {
   constexpr char kSpace[] = "_ZN3guf";
   if (!function.starts_with(kSpace)) return {};
@@ -119,7 +121,7 @@ Freedom freedom_of(const std::string &function) {
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
     return Freedom::kApproximate;
   }
-  // Double-word sums in complex logarithms, roots and powers.
+  // Complex logarithms, roots and powers use double-word sums.
   static const std::set<std::string> kSums = {"log", "power", "sqrt"};
   const std::string name = function_of(function);
   return kSums.contains(name) && takes_complex(function, name) ? Freedom::kFused : Freedom::kNone;
@@ -148,9 +150,9 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
 
 namespace {
 
-// Row kernels that may use a small stack, for the vendor's reduction of large angles.
+// Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
 bool has_angle(const std::string &row) {
-  if (row == "guf_rk_randoms") return true;  // normally distributed numbers
+  if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
   static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
   const std::string function = function_of(row);
   return kAngles.contains(function) ||

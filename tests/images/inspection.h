@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the output of llvm-readelf and ptxas about entries, and finds faults in it.
+// Parses the output of llvm-readelf and ptxas about entries, and reports faults.
 #ifndef GUFUNC_TESTS_IMAGES_INSPECTION_H
 #define GUFUNC_TESTS_IMAGES_INSPECTION_H
 
@@ -13,7 +13,7 @@
 
 namespace gufunc::images {
 
-// A kernel in the output of `llvm-readelf --notes`.
+// The properties of a kernel in the output of `llvm-readelf --notes`.
 struct AmdKernel {
   std::string name;
   uint64_t kernarg_bytes = 0, scratch_bytes = 0, lds_bytes = 0, max_threads = 0;
@@ -22,11 +22,11 @@ struct AmdKernel {
 };
 std::vector<AmdKernel> read_amd_notes(const std::string &notes);
 
-// Returns whether `llvm-readelf --dyn-syms -W` lists the kernel's launch descriptor: 64 bytes of
-// data.
+// Returns whether the output of `llvm-readelf --dyn-syms -W` contains the kernel's launch
+// descriptor, which has 64 bytes.
 bool has_descriptor(const std::string &symbols, const std::string &kernel);
 
-// A function in the output of `ptxas -v`.
+// The properties of a function in the output of `ptxas -v`.
 struct PtxasLine {
   std::string name;
   bool is_entry = false;
@@ -34,14 +34,14 @@ struct PtxasLine {
 };
 std::vector<PtxasLine> read_ptxas(const std::string &message);
 
-// Returns which operations a PTX function may use besides exact ones. The vendor's mathematics, in
-// separate functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use
-// fused multiply-adds for exact products.
+// Returns which inexact operations a PTX function may use. The vendor's mathematics, in separate
+// functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use fused
+// multiply-adds to compute exact products.
 Freedom freedom_of(const std::string &function);
 
-// Returns faults as "name: description". Entries named *_row are limited by bandwidth and must have
-// no spills and no stack. The vendor's trigonometry may have a small stack for the reduction of
-// large arguments.
+// Return faults in the form "name: description". Entries named *_row are limited by bandwidth and
+// must have no spills and no stack, except a small stack in the vendor's trigonometry, which
+// reduces large arguments.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::emulated_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the inspection: one fault of each kind, seeded in the output of the programs, must be
-// found.
+// Tests the inspection itself: it must report each kind of fault that is seeded in the output of
+// the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ uint64_t bracketed(const std::string &line) {
   return open == std::string::npos ? 0 : std::strtoull(line.c_str() + open + 1, nullptr, 10);
 }
 
-// The name in "\t.visible .entry name(" and ".func  (.param .b32 func_retval0) name("
+// Returns the name in "\t.visible .entry name(" or ".func  (.param .b32 func_retval0) name(".
 std::string name_in(const std::string &line) {
   const size_t end = line.find_last_not_of(" \t(");
   if (end == std::string::npos) return {};
@@ -48,7 +48,8 @@ bool has(const std::vector<std::string> &parts, const char *part) {
 
 bool breaks_a_rule(const std::vector<std::string> &parts, Freedom freedom) {
   if (parts.empty()) return false;
-  // Approximate instructions flush subnormals; the vendor's mathematics accounts for that.
+  // Approximate instructions flush subnormals, and the vendor's mathematics handles subnormals
+  // separately.
   const bool approximates = has(parts, "approx");
   if (freedom == Freedom::kApproximate) {
     return approximates ? parts[0] == "sqrt" : has(parts, "ftz");
@@ -104,7 +105,7 @@ std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom fr
       faults.push_back(function.name + ": " + instruction);
     }
   }
-  // Functions that use a whole block have arrays on the stack.
+  // A kernel that uses a whole block may have arrays on the stack.
   if (function.is_entry && function.parameter_bytes > 0 && !function.name.ends_with("_block") &&
       function.local_bytes >= function.parameter_bytes) {
     faults.push_back(function.name + ": a copy of its block on the stack, " +

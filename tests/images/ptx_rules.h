@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for PTX text that ensure the same result bits on the device and on the cpu.
+// Checks the rules for PTX that ensure identical result bits on the device and on the cpu.
 #ifndef GUFUNC_TESTS_IMAGES_PTX_RULES_H
 #define GUFUNC_TESTS_IMAGES_PTX_RULES_H
 
@@ -13,15 +13,15 @@ namespace gufunc::images {
 struct PtxFunction {
   std::string name;
   bool is_entry = false;
-  // Size of the first parameter, the launch block of an entry.
+  // Size of the first parameter, which is the launch block of an entry.
   uint64_t parameter_bytes = 0;
-  uint64_t local_bytes = 0;               // stack memory
-  std::vector<std::string> instructions;  // "fma.rn.f32 %f1, %f2, %f3, %f4;"
+  uint64_t local_bytes = 0;               // size of stack memory
+  std::vector<std::string> instructions;  // for example "fma.rn.f32 %f1, %f2, %f3, %f4;"
 };
 
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
-// The operations that a function may use besides exact ones.
+// The inexact operations that a function may use: none, fused multiply-adds, or approximations.
 enum class Freedom { kNone, kFused, kApproximate };
 
 // Returns violations of the rules, as "name: instruction":

@@ -16,7 +16,7 @@ ROOT = HERE.parents[1]
 SUM = "0.1.0: 11 22 33\n"
 TWICE_THE_SUM = "0.1.0: 22 44 66\n"
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
-# Sources and headers of the library and its tools, which an installation lacks.
+# Paths of sources and headers of the library and its tools, which are not installed.
 PRIVATE = re.compile(r"\b(?:core|backends|kernels/standard|abi/src|tools)/[\w/*-]+\.(?:h|hpp|cc)\b")
 
 
@@ -36,7 +36,7 @@ def expect(what, found, expected):
 
 
 def install_and_move(args, folder):
-    """Returns the prefix after moving it, and checks that no text contains the old path."""
+    """Installs, moves the prefix and returns it, and checks that no text contains the old path."""
     first, prefix = folder / "first", folder / "moved here"
     run(args.cmake, "--install", args.build, "--prefix", first, stdout=subprocess.DEVNULL)
     first.rename(prefix)
@@ -75,7 +75,7 @@ def documentation_complete(prefix):
 
 
 def pages_complete(prefix):
-    """Checks the files that the shell and man tests below need."""
+    """Checks that the files exist that the shell and man tests below need."""
     expect("manual pages, completions",
            [name for name in ("man/man1/gufunc.1", "man/man1/gufcc.1",
                               "bash-completion/completions/gufunc", "zsh/site-functions/_gufunc",
@@ -145,7 +145,7 @@ def by_pkg_config(args, prefix, folder):
 
 
 def as_the_readme_says(args, folder):
-    """Runs the commands of README.md; only the build folder, the compiler and its home differ."""
+    """Runs the commands of README.md with another build folder, compiler and home directory."""
     shell = re.search(r"<!-- run by tests/install/install_test.py[^\n]* -->\n```sh\n(.*?)```",
                       (ROOT / "README.md").read_text(), re.DOTALL)[1]
     sanitize = f"-fsanitize={args.sanitize}" if args.sanitize else ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How bindings/python/build_backend.py handles settings, with a cmake that only records its
-arguments, and its progress on a terminal."""
+"""Tests how bindings/python/build_backend.py handles settings, with a cmake that only records its
+arguments, and its progress line on a terminal."""
 
 import os
 import pathlib
@@ -95,7 +95,7 @@ class Backend(unittest.TestCase):
         try:
             while block := os.read(terminal, 4096):
                 shown += block
-        except OSError:  # the child has closed the terminal
+        except OSError:  # the child closed the terminal
             pass
         os.waitpid(child, 0)
         self.assertRegex(shown.decode(), r"gufunc: configuring")

@@ -19,7 +19,7 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
 @dataclasses.dataclass
 class Fault:
-    """A file to write, and a pattern that the check's report must match."""
+    """A faulty file to write, and a pattern that the check's report must match."""
 
     path: str
     text: str
@@ -71,8 +71,8 @@ LAYERS = [
     Fault("unheard_of/seeded.cc", '#include "core/base/error.h"\n', "this folder has no rule"),
     Fault("core/base/seeded.cc", '#include "core/base/nowhere.h"\n', "no such file in the tree"),
 ]
-# The files that the faults above include must exist; otherwise the check would report a missing
-# file.
+# These files must exist, because the seeded faults include them. Otherwise the check would report a
+# missing file.
 LAYERS_SCENERY = [
     "bindings/cpp/include/gufunc/gufunc.hpp", "kernels/include/gufunc/kernel.hpp",
     "core/dtype/seeded.h", "core/broadcast/seeded.h",
@@ -101,6 +101,8 @@ FILES = [
     Fault("tests/data/seeded.bin", "x\0\n", "is binary, and .gitattributes does not mark it"),
 ]
 
+DTYPES = "".join(f"GUF_DTYPE({name})\n" for name in
+                 ("BOOL, \"bool\", '?'", "I8, \"int8\", 'b'", "BF16, \"bfloat16\", 'E'"))
 DOCS = [
     Fault("docs/seeded.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
           "does not exist"),
@@ -114,9 +116,11 @@ DOCS = [
     Fault("docs/seeded.md", "corner 1, 3 to 7\n", "names corner 7, which"),
     Fault("core/base/other.cc", 'const char *s = "GUFUNC_SEEDED";\n', "reads GUFUNC_SEEDED"),
     Fault("docs/environment.md", "| `GUFUNC_GONE` | core | x |\n", "lists GUFUNC_GONE"),
+    Fault("docs/seeded.md", "`? b f`\n", "letters . b f, dtypes.def has . b E"),
 ]
 
-# The old header in the format of abi/layout.txt, and headers that break ABI compatibility.
+# The header before the change, in the format of abi/layout.txt, and headers that break ABI
+# compatibility.
 LAYOUT_BEFORE = """guf_old size 8
 guf_old.first offset 0 size 4
 guf_old.second offset 4 size 4
@@ -176,7 +180,7 @@ TIDY = [
 
 @dataclasses.dataclass
 class Library:
-    """The source of a shared library, and the expected report of the check."""
+    """The source of a shared library that violates a rule, and the expected report of the check."""
 
     source: str
     caught: str
@@ -292,7 +296,7 @@ def main():
         "layers": (LAYERS, dict.fromkeys(LAYERS_SCENERY, SPDX)),
         "headers": (HEADERS, {}),
         "files": (FILES, {"core/base/error.cc": SPDX}),
-        "docs": (DOCS, {"core/base/seeded.cc": SPDX}),
+        "docs": (DOCS, {"core/base/seeded.cc": SPDX, "abi/include/gufunc/dtypes.def": DTYPES}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
         "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
         "duplicates": (DUPLICATES, DUPLICATES_BEFORE),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that violate the contract in one way each, selected by BAD_PLUGIN_<KIND>. Everything else
-// is valid, so a rejection has a known reason.
+// A plugin that violates the contract in one way, which BAD_PLUGIN_<KIND> selects. Everything else
+// is valid, so a rejection has only one possible reason.
 #include <gufunc/backend.h>
 
 #include <cstdlib>
@@ -21,15 +21,14 @@ namespace {
 
 #if defined(BAD_PLUGIN_HOSTILE) || defined(BAD_PLUGIN_ISA) || defined(BAD_PLUGIN_GARBLED) || \
     defined(BAD_PLUGIN_NO_NOTE) || defined(BAD_PLUGIN_ENDS_THE_PROCESS)
-// No code of a plugin with an invalid note or invalid linking may run. This constructor ends the
-// process.
+// Ends the process. No code of a plugin with an invalid note or invalid linking may run.
 [[gnu::constructor]] void be_hostile() {
   std::_Exit(66);
 }
 #endif
 
 #if defined(BAD_PLUGIN_FAST_MATH)
-// Sets flush-to-zero, as a library that was linked with -ffast-math does.
+// Enables flush-to-zero, as a library that is linked with -ffast-math does.
 [[gnu::constructor]] void flush_to_zero() {
 #if defined(__x86_64__)
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040U);
@@ -37,7 +36,7 @@ namespace {
 }
 #endif
 
-// Fills every required slot; no slot is called before the table is accepted.
+// Fills every required slot. No slot is called before the table is accepted.
 void slot() {}
 
 template <class Function>

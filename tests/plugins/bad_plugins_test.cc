@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every violation of the plugin contract is rejected with the expected state and message, and no
-// code of a rejected file runs.
+// Tests that every violation of the plugin contract is rejected with the expected state and
+// message, and that no code of a rejected file runs.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_P(BadPlugin, IsRefusedWithItsReason) {
   EXPECT_THAT(error.message, HasSubstr(GetParam().text));
   EXPECT_EQ(error.native_code, GetParam().native_code);
   EXPECT_EQ(backends().size(), before);
-  // The same without an error record.
+  // The status is the same without an error record.
   EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), nullptr), GetParam().status);
 }
 
@@ -88,7 +88,7 @@ TEST_P(BadPlugin, IsListedWithItsReason) {
   EXPECT_EQ(open_backend(record, nullptr), GetParam().status);
   EXPECT_EQ(record.state().status, GetParam().status);
   EXPECT_THAT(record.state().reason, HasSubstr(GetParam().text));
-  // A second request returns the same result without another attempt.
+  // A second probe returns the same status without another attempt.
   EXPECT_EQ(probe_backend(record, nullptr), GetParam().status);
 }
 
@@ -103,7 +103,7 @@ TEST(BadPlugins, OneThatIsFineLoadsOnce) {
   EXPECT_THAT(error.message, HasSubstr("a backend named fine is loaded already"));
 }
 
-// Plugins with a valid table whose first calls fail.
+// A plugin with a valid table whose first calls fail.
 struct ProbeRow {
   const char *kind;
   const char *text;
@@ -141,7 +141,7 @@ TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {
   const uint32_t before = __builtin_ia32_stmxcsr();
   ASSERT_EQ(load_backend(bad_path("fast_math").c_str(), nullptr), GUF_OK);
   EXPECT_EQ(__builtin_ia32_stmxcsr(), before);
-  // Without protection of the control word the plugin does change it.
+  // Outside the library's protection, the plugin does change the control word.
   const std::string copy = ::testing::TempDir() + "/fast_math_copy.so";
   std::filesystem::copy(bad_path("fast_math"), copy,
                         std::filesystem::copy_options::overwrite_existing);
@@ -162,7 +162,7 @@ TEST(BadPlugins, PathsThatAreNoPluginFile) {
   const std::string fifo = ::testing::TempDir() + "/libgufunc_backend_fifo.so";
   unlink(fifo.c_str());
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  EXPECT_EQ(load_backend(fifo.c_str(), &error), GUF_E_IO);  // without blocking
+  EXPECT_EQ(load_backend(fifo.c_str(), &error), GUF_E_IO);  // opening the FIFO must not block
   EXPECT_THAT(error.message, HasSubstr("is not a regular file"));
   const std::string empty = ::testing::TempDir() + "/libgufunc_backend_empty.so";
   fclose(fopen(empty.c_str(), "w"));

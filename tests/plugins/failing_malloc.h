@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the process's allocators, one call of which fails. Include it in one source of a
-// program. Sanitizers have their own allocators.
+// Replaces the process's allocators with versions of which one call fails. One source file of a
+// program may include the header. Sanitizers have their own allocators.
 #ifndef GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
 #define GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
 
@@ -15,7 +15,8 @@ extern "C" void *__libc_realloc(void *place, std::size_t size);
 
 namespace {
 
-// Counts down; the allocation that reaches 0 fails. If negative, no allocation fails.
+// Decremented by each allocation; the allocation that makes it 0 fails. If negative, no allocation
+// fails.
 std::atomic<long> left{-1};
 
 bool fails_now() {

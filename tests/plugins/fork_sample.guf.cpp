@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module of the tests of fork() and of the loader's memory.
+// The module for the tests of fork() and of the loader's memory.
 #include <gufunc/kernel.hpp>
 
 template <class T>

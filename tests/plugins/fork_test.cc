@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork() while another thread is inside the dynamic loader for the library. The library must be
-// usable in the child and not half initialized.
+// Calls fork() while another thread loads a plugin or module in the dynamic loader. The library
+// must be usable in the child and not half initialized.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <sys/wait.h>
@@ -13,9 +13,9 @@
 
 namespace {
 
-constexpr unsigned kHangs = 30;  // seconds, after which a child counts as hung
+constexpr unsigned kHangs = 30;  // seconds until a child counts as hung
 
-// Maps and unmaps a module.
+// Loads and unloads a module.
 guf_status load_once() {
   guf_context context = nullptr;
   guf_module module = nullptr;
@@ -50,14 +50,14 @@ guf_status add_once() {
   return status;
 }
 
-// Returns 0 if the child used the library and exited normally.
+// Returns 0 if the child used the library successfully and exited.
 int wait_for(pid_t child) {
   int status = -1;
   return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-// Runs first, because this process must not have used the library: each child uses it for the first
-// time on a separate thread, and forks meanwhile.
+// The first test, because this process must not have used the library. Each child uses the library
+// for the first time on a separate thread, and forks meanwhile.
 TEST(Fork, WhileAThreadUsesABackendForTheFirstTime) {
   for (int run = 0; run < 40; ++run) {
     const pid_t child = fork();

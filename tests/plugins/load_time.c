@@ -27,7 +27,7 @@ static void find(void *library, const char *name, void *out_function) {
   memcpy(out_function, &symbol, sizeof symbol);
 }
 
-/* Runs in the child. Returns 0 if every step succeeded. */
+/* Measures the steps in a child process. Returns 0 if every step succeeded. */
 static int measure(const char *path, double *times) {
   guf_status (*count)(uint32_t *, guf_error *) = NULL;
   guf_status (*get)(guf_context, const char *, guf_device *, guf_error *) = NULL;

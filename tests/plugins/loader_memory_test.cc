@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation of loading a module, and of the first use of a backend, fails once, including
-// those inside the dynamic loader. The result must be GUF_E_NO_MEMORY and never an invalid or
-// missing file, and with memory the next call succeeds.
+// Makes each allocation fail once while a module is loaded or a backend is first used, including
+// allocations inside the dynamic loader. The result must be GUF_E_NO_MEMORY and never an invalid or
+// missing file. The next call, with enough memory, must succeed.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// The result of a process in which one allocation fails during the first use of the cpu.
+// The result of a process in which one allocation fails during the first use of the cpu backend.
 enum Found { kSucceeded, kLackedMemory, kAnotherStatus, kRemembered };
 
 int first_use_without(long k) {
@@ -26,7 +26,7 @@ int first_use_without(long k) {
   const guf_status status = guf_device_get(nullptr, "cpu", &device, &error);
   const bool reached = left.load() <= 0;
   left = -1;
-  // The library tolerated the failure.
+  // The call may succeed although an allocation failed.
   if (status == GUF_OK) return reached ? kLackedMemory : kSucceeded;
   if (status != GUF_E_NO_MEMORY) {
     std::fprintf(stderr, "allocation %ld: %d, %s\n", k, status, error.message);
@@ -38,7 +38,7 @@ int first_use_without(long k) {
   return kRemembered;
 }
 
-// Runs before this process uses the library: each child is the first to use it.
+// This process must not have used the library before, because each child tests the first use.
 TEST(LoaderMemory, ABackendThatIsFirstUsed) {
   int failures = 0;
   bool reached_the_end = false;

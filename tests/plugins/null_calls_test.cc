@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of a device as programs see them: every status that only a device can cause, through the
-// C API, with unchanged outputs and valid handles, and correct results if nothing fails.
+// Tests the failures of a device through the C API: every status that only a device can cause.
+// After a failure outputs must be unchanged and handles valid; without failures results must be
+// correct.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -21,12 +22,12 @@ class NullCalls : public NullDevices {
     const int64_t shape[] = {3};
     return guf_array_alloc(device, GUF_F32, 1, shape, nullptr, 0, out, &error_);
   }
-  // Makes an array of three floats.
+  // Returns an array of floats on a device.
   guf_array make(guf_device device, std::vector<float> values) {
     return floats(device, std::move(values));
   }
   std::vector<float> values_of(guf_array array) { return NullDevices::values_of(array, 3); }
-  // Computes a + b into `out`.
+  // Computes a + b and stores the result in `out`.
   guf_status call(guf_array a, guf_array b, guf_array out, guf_stream stream = nullptr,
                   guf_ufunc ufunc = nullptr) {
     guf_operand operands[3] = {};
@@ -41,7 +42,7 @@ class NullCalls : public NullDevices {
     args.noutputs = 1;
     args.inputs = operands;
     args.outputs = operands + 2;
-    args.stream = stream;
+    args.options.stream = stream;
     error_ = fresh_error();
     return guf_call(ufunc == nullptr ? add_ : ufunc, &args, &error_);
   }
@@ -72,7 +73,7 @@ TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
 }
 
 TEST_F(NullCalls, FailuresBeforeTheLaunchLeaveOutputsAlone) {
-  // A device from which no kernel was requested yet.
+  // No kernel was requested from this device yet.
   const guf_device fresh = find_device("null:1");
   const guf_array a = make(fresh, {1, 2, 3}), out = make(fresh, {7, 8, 9});
   control().script("module_load@1=1200");
@@ -158,13 +159,13 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
   guf_stream_release(stream, nullptr);
 }
 
-// More loop dimensions than a block can hold, so that one launch of the plan needs two launches on
+// There are more loop dimensions than a launch block supports, so the plan needs two launches on
 // the device.
 TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
   int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
   for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
-    shape[axis] = 2;  // extent 3, so that no two axes are coalesced
+    shape[axis] = 2;  // the strides leave gaps, so that no two axes are coalesced
     strides[axis] = stride;
   }
   std::vector<float> input(20000, 1), output(20000, 7);
@@ -181,7 +182,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
     operands[2 * i].kind = GUF_OPERAND_TENSOR;
     operands[2 * i].tensor = &tensors[i];
   }
-  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // the plan stores its value
+  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // the plan stores the value of the operand
   const double two = 2;
   std::memcpy(operands[1].value, &two, sizeof two);
   guf_call_args args = {};
@@ -192,7 +193,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   args.outputs = operands + 2;
   guf_plan plan = nullptr;
   guf_stream stream = nullptr;
-  // The text of a plan costs more than the plan, so it is made only on request.
+  // Describing a plan costs more than creating it, so it is described only on request.
   const uint64_t described = control().calls("describe_launch");
   ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(control().calls("describe_launch"), described);
@@ -207,15 +208,15 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
   EXPECT_EQ(guf_plan_launch(plan, stream, 3, addresses, 0, &error_), GUF_E_LAUNCH);
   ASSERT_EQ(guf_plan_release(plan, &error_), GUF_OK);
-  guf_poll(0, nullptr, nullptr);  // would collect the plan
+  guf_poll(0, nullptr, nullptr);  // would delete the plan if it were unused
   control().complete(100);
   EXPECT_EQ(output[0], 3) << "the first launch ran, with the plan's scalar";
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   guf_stream_release(stream, &error_);
 }
 
-// The backend's description of a launch is at the end of the text, and is omitted if it is empty.
-TEST_F(NullCalls, ExplainingAsksTheBackend) {
+// The backend's description of a launch is appended to the text, unless it is empty.
+TEST_F(NullCalls, ExplainCallsTheBackend) {
   guf_operand operands[3] = {};
   for (guf_operand &operand : operands) {
     operand.kind = GUF_OPERAND_ARRAY;
@@ -252,7 +253,7 @@ TEST_F(NullCalls, StreamsAndEventsThatCannotBeMade) {
   EXPECT_EQ(event, nullptr);
 }
 
-// The status of a user's loop becomes the status of the call.
+// The status that a loop of the program returns becomes the status of the call.
 guf_status failing_loop(char **, const int64_t *, const int64_t *, void *user) {
   return *static_cast<guf_status *>(user);
 }
@@ -286,7 +287,7 @@ TEST_F(NullCalls, StatusesOfUserLoops) {
   guf_ufunc_release(fails, nullptr);
 }
 
-// Permanent states of a backend, each in its own process.
+// Checks a permanent state of the backend. Each state runs in its own process.
 void exit_with_state(const char *script, guf_status expected) {
   setenv("GUFUNC_NULL", script, 1);
   guf_error error = fresh_error();
@@ -321,7 +322,8 @@ INSTANTIATE_TEST_SUITE_P(Probe, NullStates,
                                            std::pair("probe=1300", GUF_E_DEVICE_LOST),
                                            std::pair("probe=1", GUF_E_ABI)));
 
-// After guf_shutdown calls that need a device report the shutdown; releases still work.
+// After guf_shutdown, calls that need a device report the shutdown, and handles can still be
+// released.
 void exit_after_shutdown() {
   guf_error error = fresh_error();
   guf_device cpu = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls: the same results as without chunks, on the cpu and on a device with its own
-// memory; calls that stop, resume or fail.
+// Tests chunked calls on the cpu and on a device with its own memory: they have the same results as
+// unchunked calls, and they can be cancelled, fail and resume.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -37,7 +37,7 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
     operand.tensor = &tensors_.back();
     return operand;
   }
-  // Computes a + b in chunks of `bytes` of the largest operand.
+  // Computes a + b in chunks in which the largest operand has at most `bytes` bytes.
   guf_status add(guf_operand a, guf_operand b, guf_operand out, uint64_t bytes) {
     inputs_[0] = a;
     inputs_[1] = b;
@@ -48,7 +48,7 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
     args.noutputs = 1;
     args.inputs = inputs_;
     args.outputs = &output_;
-    args.device = GetParam() ? far_ : nullptr;
+    args.options.device = GetParam() ? far_ : nullptr;
     options_.chunk_bytes = bytes;
     error_ = fresh_error();
     return guf_call_chunked(add_, &args, &options_, &done_, &error_);
@@ -90,7 +90,7 @@ TEST_P(NullChunks, GiveTheSameResults) {
 
 TEST_P(NullChunks, StridesStretchesAndWhatIsReadOnce) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out(8, 0);
-  // a reversed and transposed: rows (6, 3), (5, 2), (4, 1)
+  // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
   ASSERT_EQ(add(view(a, {3, 2}, {-4, -12}, 5), view(b, {2}), view(out, {3, 2}, {8, 4}, 1), 8),
             GUF_OK)
       << error_.message;
@@ -98,7 +98,7 @@ TEST_P(NullChunks, StridesStretchesAndWhatIsReadOnce) {
   EXPECT_THAT(report_, ElementsAre(1, 2, 3));
   ASSERT_EQ(add(view(a, {3}), scalar_of(1), view(out, {3}), 4), GUF_OK) << error_.message;
   EXPECT_THAT(std::vector<float>(out.begin(), out.begin() + 3), ElementsAre(2, 3, 4));
-  // a broadcast axis of stride 0
+  // One operand has a broadcast axis with stride 0.
   ASSERT_EQ(add(view(a, {4}, {0}, 2), view(a, {4}), view(out, {4}), 4), GUF_OK) << error_.message;
   EXPECT_THAT(std::vector<float>(out.begin(), out.begin() + 4), ElementsAre(4, 5, 6, 7));
 }
@@ -156,7 +156,7 @@ TEST_P(NullChunks, RefuseWhatCannotBeCut) {
 }
 
 TEST_P(NullChunks, AFailureTellsHowFarItCame) {
-  if (!GetParam()) return;  // only the null device can simulate failures
+  if (!GetParam()) return;  // only the null device can inject failures
   std::vector<float> a = {1, 2, 3, 4, 5, 6, 7, 8}, out(8, 0);
   ASSERT_EQ(add(view(a, {8}), view(a, {8}), view(out, {8}), 4), GUF_OK) << error_.message;
   guf_poll(0, nullptr, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and methods with operands in host memory on a device that cannot access it: operands are
-// copied in, results are copied back, and the call is complete on return.
+// Tests calls and methods with operands in host memory on a device that cannot access host memory.
+// Operands are copied to the device and results back, and the call is complete when it returns.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class NullHostCalls : public NullDevices {
  protected:
-  // A view of `values`; the test owns the elements.
+  // Returns a view of `values`, which the test owns.
   guf_operand view(std::vector<float> &values, std::vector<int64_t> shape,
                    std::vector<int64_t> strides = {}, int64_t first = 0) {
     shapes_.push_back(std::move(shape));
@@ -42,7 +42,7 @@ class NullHostCalls : public NullDevices {
     std::memcpy(operand.value, &value, sizeof value);
     return operand;
   }
-  // Computes a + b on `far_`. If `out` is of kind NONE, the output is allocated.
+  // Computes a + b on `far_`. An `out` of kind NONE makes the call allocate the output.
   guf_status add(guf_operand a, guf_operand b, guf_operand *out, guf_stream stream = nullptr,
                  int32_t policy = GUF_HOST_DEFAULT) {
     const guf_operand inputs[] = {a, b};
@@ -52,8 +52,8 @@ class NullHostCalls : public NullDevices {
     args.noutputs = 1;
     args.inputs = inputs;
     args.outputs = out;
-    args.stream = stream;
-    args.device = far_;
+    args.options.stream = stream;
+    args.options.device = far_;
     args.host_policy = policy;
     error_ = fresh_error();
     return guf_call(add_, &args, &error_);
@@ -86,7 +86,7 @@ TEST_F(NullHostCalls, AllOnTheHostGivesAResultOnTheHost) {
 TEST_F(NullHostCalls, StridesStretchesAndGivenOutputs) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out = {0, 0, 0, 0, 0, 0, 0, 0};
   guf_operand result = view(out, {3, 2}, {8, 4}, 1);
-  // a reversed and transposed: rows (6, 3), (5, 2), (4, 1)
+  // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
   ASSERT_EQ(add(view(a, {3, 2}, {-4, -12}, 5), view(b, {2}), &result), GUF_OK) << error_.message;
   EXPECT_THAT(out, ElementsAre(0, 16, 23, 15, 22, 14, 21, 0));
 }
@@ -206,7 +206,7 @@ TEST_F(NullHostCalls, PlansCopyNothing) {
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &out;
-  args.device = far_;
+  args.options.device = far_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("operands are in host memory, which null:2 cannot read"));
@@ -220,7 +220,7 @@ TEST_F(NullHostCalls, Methods) {
   args.struct_size = sizeof args;
   args.input = &input;
   args.output = &out;
-  args.device = far_;
+  args.options.device = far_;
   ASSERT_EQ(guf_reduce(add_, &args, &error_), GUF_OK) << error_.message;
   keep(out.array);
   EXPECT_EQ(spec_of(out.array), "cpu");
@@ -233,7 +233,7 @@ TEST_F(NullHostCalls, Methods) {
   folded.input = &input;
   folded.output = &given;
   folded.axis = 1;
-  folded.device = far_;
+  folded.options.device = far_;
   ASSERT_EQ(guf_accumulate(add_, &folded, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(totals, ElementsAre(1, 3, 6, 4, 9, 15));
 }
@@ -246,7 +246,7 @@ TEST_F(NullHostCalls, AtChangesTheHostsArray) {
   guf_operand indices = {};
   indices.kind = GUF_OPERAND_TENSOR;
   indices.tensor = &places;
-  // Columns: the device's copy has another layout than the array.
+  // The array is transposed, so the device's copy has another layout than the array.
   const guf_operand array = view(a, {2, 3}, {4, 8}), ten = scalar(10);
   guf_at_args args = {};
   args.struct_size = sizeof args;
@@ -254,7 +254,7 @@ TEST_F(NullHostCalls, AtChangesTheHostsArray) {
   args.indices = &indices;
   args.nindices = 1;
   args.operand = &ten;
-  args.device = far_;
+  args.options.device = far_;
   ASSERT_EQ(guf_at(add_, &args, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(a, ElementsAre(11, 22, 13, 24, 15, 26));
 }

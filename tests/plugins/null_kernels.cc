@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that run item by item: slow and simple, with any strides.
+// Implements loops that run item by item, with any strides. Speed does not matter.
 #include "tests/plugins/null_kernels.h"
 
 #include <array>
@@ -46,7 +46,7 @@ guf_module_function function(const char *name, const guf_module_loop *loops) {
   return result;
 }
 
-// Calls `body` with the addresses of the operands at each item of the outer dimensions.
+// Calls `body` with the operands' addresses at each item of the outer dimensions.
 template <class Body>
 void for_each_row(const guf_launch_block &block, Body body) {
   const int32_t nouter = block.nloop > 1 ? block.nloop - 1 : 0;

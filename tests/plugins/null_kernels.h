@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of the null plugin: a table of two functions, launches of host loops, plain copies.
+// Implements the work of the null plugin: a table of two functions, launches of host loops, and
+// plain copies.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 #define GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 
@@ -7,7 +8,8 @@
 
 namespace null_plugin {
 
-// "add" and "multiply" for float32 and float64, in one image for the target "null".
+// Returns the table of "add" and "multiply" for float32 and float64, in one image for the target
+// "null".
 const guf_module_v1 *builtin_table();
 
 struct Device {
@@ -15,8 +17,8 @@ struct Device {
   bool host_memory = true;
 };
 
-// The address of device memory that is inaccessible to the host has this bit set, so that a host
-// access faults.
+// This bit is set in addresses of device memory that the host cannot access, so that an access by
+// the host faults.
 inline constexpr uint64_t kForeignBit = uint64_t{1} << 62;
 
 inline uint64_t to_host(uint64_t address) {
@@ -25,7 +27,7 @@ inline uint64_t to_host(uint64_t address) {
 
 using Loop = void (*)(void);
 
-// Returns the functions of an image that this plugin runs, or nullptr for other images.
+// Returns the functions of an image that the plugin can run, or nullptr for other images.
 const Loop *entries_of(const guf_module_image &image);
 
 guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on a failing device, on memory that is inaccessible to the host, after shutdown, and in a
-// forked child: the status reaches the caller and results are unchanged.
+// Tests methods on a failing device, on memory that the host cannot access, after shutdown, and in
+// a forked child. The caller receives the status, and results are unchanged.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,8 +26,8 @@ guf_operand operand_of(guf_array array) {
 
 class NullMethods : public NullDevices {
  protected:
-  // Each method of `add` on arrays of three elements (with two indices). If `out` is null, the
-  // output is allocated and dropped.
+  // The functions call each method of `add` on arrays of three elements (with two indices). If
+  // `out` is null, the method allocates the output, which is then released.
   guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
                     guf_array where = nullptr, guf_stream stream = nullptr) {
     const guf_operand operands[] = {operand_of(in), operand_of(initial), operand_of(where)};
@@ -37,7 +37,7 @@ class NullMethods : public NullDevices {
     args.flags = GUF_CALL_KEEPDIMS;
     args.input = &operands[0];
     args.output = &output;
-    args.stream = stream;
+    args.options.stream = stream;
     if (initial != nullptr) args.initial = &operands[1];
     if (where != nullptr) args.where = &operands[2];
     return finish(guf_reduce(add_, &args, &error_), out, output);
@@ -107,7 +107,7 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
   for (const auto &method : methods) EXPECT_EQ(method(), GUF_OK) << error_.message;
 }
 
-TEST_F(NullMethods, ExplainingAsksTheBackend) {
+TEST_F(NullMethods, ExplainCallsTheBackend) {
   const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
   guf_operand out = {};
   guf_reduce_args args = {};
@@ -137,14 +137,14 @@ TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
   args.flags = GUF_CALL_KEEPDIMS;
   args.input = &in;
   args.output = &out;
-  args.fp_flags = &fp_flags;
-  args.fp_report = GUF_FP_OVERFLOW;
+  args.options.fp_flags = &fp_flags;
+  args.options.fp_report = GUF_FP_OVERFLOW;
   EXPECT_EQ(guf_reduce(add_, &args, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("does not detect floating-point flags in methods"));
   EXPECT_THAT(values_of(out.array, 1), ElementsAre(7));
 }
 
-// The backend lacks GUF_BACKEND_METHOD_STRUCTURED.
+// The backend does not have the flag GUF_BACKEND_METHOD_STRUCTURED.
 TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   guf_dtype record = 0;
   ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
@@ -228,7 +228,7 @@ TEST_F(NullMethods, AStreamMadeBeforeAForkIsRefusedInTheChild) {
   guf_stream_release(stream, nullptr);
 }
 
-// After guf_shutdown, on plain memory, which needs no device.
+// Tests methods after guf_shutdown, on host memory, which needs no device.
 void exit_after_shutdown() {
   float data[] = {1, 2, 3}, result = 7;
   const int64_t shape[] = {3}, index = 0;
@@ -268,7 +268,7 @@ void exit_after_shutdown() {
   std::_Exit(right ? 0 : 1);
 }
 
-TEST(NullMethodsShutdown, IsToldByEveryMethod) {
+TEST(NullMethodsShutdown, IsReportedByEveryMethod) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
 }

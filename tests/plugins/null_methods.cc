@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of methods in its simplest implementation.
+// The simplest implementation of the contract of methods.
 #include "tests/plugins/null_methods.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ struct Item {
   uint64_t input, output, mask;
 };
 
-// Processes one kept item at a time.
+// Runs a method, one result item at a time.
 class Run {
  public:
   explicit Run(const MethodCopy &method) : method_(method), block_(method.block) {
@@ -65,7 +65,7 @@ class Run {
   static uint64_t offset(int64_t i, int64_t step) { return static_cast<uint64_t>(i * step); }
   static char *at(uint64_t address) { return reinterpret_cast<char *>(to_host(address)); }
 
-  // `result` is the first operand, or the only operand.
+  // Calls the function once. It is unary for `at` without an operand, and binary otherwise.
   void call(char *left, char *right, char *result) const {
     char *binary[3] = {left, right, result};
     char *unary[2] = {left, result};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods in the null plugin: left folds, element by element, of plain operands.
+// Implements methods in the null plugin as left folds, element by element, of plain operands.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
 #define GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
 
@@ -9,7 +9,7 @@
 
 namespace null_plugin {
 
-// A request that outlives the slot's call, with copies of the block and its indices.
+// A method request with copies of its block and indices. It remains valid after the slot returns.
 struct MethodCopy {
   explicit MethodCopy(const guf_backend_method &method);
   guf_loop_numpy loop;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A backend without hardware. It counts calls, computes two functions, and fails when its script
-// says so.
+// requires it.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 
@@ -20,7 +20,7 @@ GUF_BACKEND_NOTE("name=null;abi=0-1;priority=1;isa=x86-64");
 namespace null_plugin {
 namespace {
 
-// Returns from the slot if the script makes this call fail.
+// Returns from the slot if the script makes the call fail.
 #define NULL_ENTER(slot)                                                                     \
   do {                                                                                       \
     if (const guf_status scripted = enter(slot, error); scripted != GUF_OK) return scripted; \
@@ -118,7 +118,8 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
       error);
 }
 
-// Work without a stream is complete on return, so the default stream never has pending work.
+// Work without a stream is complete when the slot returns, so the default stream never has queued
+// work.
 Stream *default_stream() {
   static Stream *const stream = new Stream;
   return stream;
@@ -236,7 +237,7 @@ guf_status kernel_get(void *module, uint32_t index, const char *, void **out_ker
   return GUF_OK;
 }
 
-// A copy of a block that outlives the call. It includes the scalars, which the call owns.
+// A copy of a launch block that remains valid after the call, with the scalars that the call owns.
 struct KeptBlock {
   explicit KeptBlock(const guf_launch_block &from) : block(from) {
     for (int32_t i = 0; i < block.noperands; ++i) {
@@ -327,7 +328,8 @@ guf_status describe_method(void *, const guf_backend_method *method, char *out_t
 guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t minor, guf_backend_api *api,
                                   guf_error *error) {
   using namespace null_plugin;
-  // A second open, by a test that requests the control table, keeps the current script.
+  // A test opens the plugin again, without a host, to obtain the control table. The script then
+  // stays.
   if (host != nullptr) {
     const char *const script = host->config(host->context, "GUFUNC_NULL");
     if (script != nullptr && run_script(script) != GUF_OK) {

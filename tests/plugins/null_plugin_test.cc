@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scripted plugin through the core: devices, kernels, failures of every slot, pending work.
+// Tests the null plugin through the core: devices, kernels, failures of every slot, and queued
+// work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +83,8 @@ TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_EQ(device("null:63")->index, 63);
 }
 
-// A table that ends before a slot, or has an older minor version, whatever memory follows it.
+// A table that ends before a slot or has an older minor version. The memory behind it must not be
+// read.
 guf_backend_api old_table;
 guf_status open_old(const guf_host_api *, uint32_t, guf_backend_api *api, guf_error *) {
   std::memcpy(api, &old_table, std::min(api->struct_size, old_table.struct_size));
@@ -207,7 +209,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:3 runs none"));
 }
 
-// Every code that only a device can cause, from the slot that would cause it.
+// Injects each code that only a device can cause into the slot that would cause it.
 TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
   backend::Device &null = *device("null:0");
   const guf_backend_api &api = null.backend->api;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock protects everything, because a test plugin need not be fast.
+// Implements the queue with one lock for all streams, because a test plugin need not be fast.
 #include "tests/plugins/null_queue.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null plugin's streams: work runs immediately, or waits until a test or a synchronize releases
-// it.
+// The streams of the null plugin. Work runs immediately, or waits for a test or a synchronize.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_QUEUE_H
 #define GUFUNC_TESTS_PLUGINS_NULL_QUEUE_H
 
@@ -11,7 +10,7 @@
 
 namespace null_plugin {
 
-// Returns the status of the work.
+// Runs the work and returns its status.
 using Work = std::function<guf_status(guf_error *error)>;
 
 struct Failure {
@@ -24,20 +23,20 @@ struct Stream {
   Failure failure;  // first failure since the last report
 };
 
-// An event is signalled when the stream has run `position` work items; queued work sets a flag.
+// Recording an event sets `pending` and queues work that clears it.
 struct Event {
   bool pending = false;
   Failure failure;
 };
 
-// Queues work, or runs it immediately without a stream or without async. The stream keeps a failure
-// of queued work.
+// Queues work, or runs it immediately if `stream` is null or async is 0. A failure of queued work
+// is stored in the stream.
 guf_status submit(Stream *stream, Work work, guf_error *error);
 
 guf_status query(Stream *stream);
 guf_status synchronize(Stream *stream, uint64_t timeout_ns, guf_error *error);
 
-// Runs queued work of all streams and returns the number of items.
+// Runs at most `most` queued work items of all streams and returns their number.
 uint32_t complete(uint32_t most);
 
 void open_stream(Stream *stream);

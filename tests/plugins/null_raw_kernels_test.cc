@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels that cannot run: a backend without the extension, a module without code for the
-// device.
+// Tests raw kernels that cannot run: on a backend without the extension, and from a module without
+// code for the device.
 #include <gmock/gmock.h>
 
 #include "tests/plugins/null_fixture.h"

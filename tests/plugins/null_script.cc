@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which calls fail: one rule per slot, with a counter of calls.
+// Decides which calls fail. Each slot has one rule and a counter of calls.
 #include "tests/plugins/null_script.h"
 
 #include <array>
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, kSlots> kNames = {
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 
-// Calls `first` to `last` of the counter fail.
+// Makes the calls number `first` to `last` of a slot fail.
 struct Rule {
   std::atomic<guf_status> status{GUF_OK};
   std::atomic<uint64_t> first{0}, last{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null plugin's script, counters and live objects.
+// Declares the null plugin's script, counters and numbers of live objects.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_SCRIPT_H
 #define GUFUNC_TESTS_PLUGINS_NULL_SCRIPT_H
 
@@ -10,7 +10,7 @@
 
 namespace null_plugin {
 
-// k_probe and so on, in the order of the table.
+// Declares k_probe and so on, in the order of the table.
 enum Slot : int {
 #define GUF_REQUIRED_SLOT(slot) k_##slot,
 #define GUF_OPTIONAL_SLOT(slot) k_##slot,
@@ -30,13 +30,13 @@ struct Settings {
 Settings &settings();
 std::atomic<uint64_t> &live(Live kind);
 
-// The status in a script that makes a slot throw instead.
+// A status in a script that makes a slot throw an exception.
 inline constexpr guf_status kThrow = 1;
 
-// Counts the call and returns the status with which it must fail, or GUF_OK.
+// Counts a call of the slot and returns the status with which the call must fail, or GUF_OK.
 guf_status enter(Slot slot, guf_error *error);
 
-// Writes an error of the plugin.
+// Writes an error record and returns `status`.
 guf_status fail(guf_error *error, guf_status status, const char *message);
 
 guf_status run_script(std::string_view text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "auto" prefers the backend with the highest priority, no matter who wrote it.
+// Tests that "auto" selects the backend with the highest priority, whoever supplies it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Copies a plugin and replaces the priority in its note by one with the same number of digits.
+// Copies a plugin and replaces the priority in its note with another of the same number of digits.
 void copy_plugin(const std::string &from, const fs::path &to, const std::string &before,
                  const std::string &after) {
   std::ostringstream content;
@@ -43,7 +43,8 @@ class Priority : public ::testing::Test {
                 folder_ / "libgufunc_backend_null.so", "priority=1;isa",
                 std::string("priority=") + null_priority + ";isa");
   }
-  // Returns the device of "auto" in a separate process, because a process lists its plugins once.
+  // Returns the device that "auto" selects. Runs in a new process, because a process lists plugins
+  // once.
   std::string auto_device(const char *selection = nullptr) const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

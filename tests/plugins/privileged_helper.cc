@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program to which the test gives privileges. It prints what a privileged process sees, one fact
-// per line.
+// A program that the test makes privileged. It prints the results of calls in a privileged process,
+// one result per line.
 #include <cstdio>
 #include <cstdlib>
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     gufunc::base::Ref<gufunc::module::Module> module;
     std::printf("module %d\n", gufunc::module::open_module(argv[i], 0, &module, nullptr));
   }
-  // A leak checker cannot inspect a privileged process, and would make it fail.
+  // A leak checker cannot inspect a privileged process and would report a failure.
   std::fflush(stdout);
   std::_Exit(0);
 }

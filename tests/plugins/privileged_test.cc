@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Privileged processes must not trust the environment, argv[0] or other users' files. setuid,
-// setgid and file capabilities each make a process privileged. The tests need root to set them;
-// otherwise they are reported as not run.
+// Tests that privileged processes do not trust the environment, argv[0] or other users' files.
+// setuid, setgid and file capabilities each make a process privileged. Only root can set these, so
+// without root the tests are skipped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-constexpr uid_t kCaller = 4711;  // starts the helper; owns none of its files
-constexpr uid_t kOwner = 4712;   // the user that the helper runs as
+constexpr uid_t kCaller = 4711;  // starts the helper; owns none of the helper's files
+constexpr uid_t kOwner = 4712;   // the user that owns the helper
 
 class Privileged : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class Privileged : public ::testing::Test {
     fs::create_directories(root_ / "env/gufunc/1");
     helper_ = root_ / "helper";
     fs::copy(GUFUNC_TEST_HELPER, helper_);
-    // A plugin to which the environment or a false argv[0] leads.
+    // The environment or a false argv[0] makes the loader find this plugin.
     fs::copy(plugin_source(), plugin());
     fs::copy(GUFUNC_TEST_MODULE, module());
     fs::create_directories(root_ / "own");
@@ -53,15 +53,15 @@ class Privileged : public ::testing::Test {
   static std::string plugin_source() {
     return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
   }
-  // A module that the caller could change, one that only root could change, and two that root's
-  // group could change: through the file, and through a folder above it.
+  // The caller can change module(), and only root can change own_module(). Root's group can change
+  // group_module() through the file, and module_below_group() through a folder above it.
   std::string module() const { return root_ / "env/module.so"; }
   std::string own_module() const { return root_ / "own/module.so"; }
   std::string group_module() const { return root_ / "own/group.so"; }
   std::string module_below_group() const { return root_ / "group/inner/module.so"; }
   std::string plugin() const { return root_ / "env/gufunc/1/libgufunc_backend_fine.so"; }
 
-  // Runs the helper as another user with a hostile environment and argv[0]. Returns its output.
+  // Runs the helper as another user with a hostile environment and argv[0], and returns its output.
   std::string run() const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -134,7 +134,7 @@ TEST_F(Privileged, BySetuid) {
 TEST_F(Privileged, BySetgid) {
   ASSERT_EQ(chown(helper_.c_str(), 0, kOwner), 0);
   ASSERT_EQ(chmod(helper_.c_str(), 02755), 0);
-  expect_distrust();  // although the plugin is owned by the effective user, who is still the caller
+  expect_distrust();  // although the effective user, who is still the caller, owns the plugin
 }
 
 TEST_F(Privileged, ByFileCapabilities) {

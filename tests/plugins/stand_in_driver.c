@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A library with a driver's name, for the plugin that is linked with one. */
+ * A library with the file name of a driver. One of the bad plugins is linked with it. */
 int stand_in_driver(void);
 int stand_in_driver(void) {
   return 0;

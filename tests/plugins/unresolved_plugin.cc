@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin with an undefined symbol, as after a programming error.
+// A plugin with an undefined symbol, as a programming error would cause.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without /proc a process finds no plugins; the message contains the cause.
+// Tests that without /proc a process finds no plugins and the message contains the cause.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <sched.h>
@@ -15,7 +15,7 @@ namespace {
 
 enum Outcome { kNamed = 0, kSilent = 1, kNotAllowed = 2 };
 
-// Mounts an empty folder over /proc for this process only.
+// Mounts an empty folder over /proc, for this process only.
 bool hide_proc() {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
   return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

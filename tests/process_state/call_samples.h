@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short helpers that call the C API on vectors.
+// Short helper functions that call the C API with vectors.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
 #define GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
 
@@ -23,7 +23,7 @@ struct Error : guf_error {
   Error() : guf_error{} { struct_size = sizeof(guf_error); }
 };
 
-// A vector as an operand.
+// Makes an operand from a vector.
 class Vector {
  public:
   template <class T>
@@ -56,7 +56,7 @@ inline guf_ufunc find_ufunc(const char *name) {
   return ufunc;
 }
 
-// A ufunc with one f32 input and one f32 output, whose loop may run on any thread.
+// Returns a ufunc with one f32 input and one f32 output. By default its loop may run on any thread.
 inline guf_ufunc make_ufunc(const char *name, guf_loop_numpy loop, void *user,
                             uint32_t flags = GUF_LOOP_ANY_THREAD) {
   Error error;
@@ -84,7 +84,7 @@ struct CallOptions {
   guf_stream stream = nullptr;
 };
 
-// Calls ufunc(inputs...) into `out`.
+// Calls ufunc(inputs...) and stores the result in `out`.
 inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, guf_operand out,
                        Error *error, CallOptions options = {}) {
   guf_call_args args = {};
@@ -93,8 +93,8 @@ inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, 
   args.inputs = inputs.data();
   args.noutputs = 1;
   args.outputs = &out;
-  args.threads = options.threads;
-  args.stream = options.stream;
+  args.options.threads = options.threads;
+  args.options.stream = options.stream;
   args.casting = GUF_CASTING_UNSAFE;
   return guf_call(ufunc, &args, error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locale that make_locale.py compiles, with a comma as its decimal point.
+// Opens the locale that make_locale.py compiles. Its decimal point is a comma.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
 #define GUFUNC_TESTS_PROCESS_STATE_COMMA_LOCALE_H
 
@@ -13,14 +13,15 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-// Set before main, because setenv is not safe while other threads read the environment.
+// The variable is set before main, because setenv is not safe while other threads read the
+// environment.
 inline const int kLocalePathStatus = setenv("LOCPATH", GUFUNC_LOCALES, 1);
 
 // Returns a new locale, which the caller frees with freelocale.
 inline locale_t open_comma_locale() {
   EXPECT_EQ(kLocalePathStatus, 0);
 #ifdef __SANITIZE_ADDRESS__
-  const __lsan::ScopedDisabler disabler;  // glibc's newlocale never frees its copy of LOCPATH
+  const __lsan::ScopedDisabler disabler;  // newlocale of glibc never frees its copy of LOCPATH
 #endif
   const locale_t locale = newlocale(LC_ALL_MASK, "comma", nullptr);
   EXPECT_NE(locale, nullptr);

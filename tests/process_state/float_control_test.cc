@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller's floating-point control word does not change results on any thread, and every call
-// restores it. The tests run in this order, because the first one starts the thread pool.
+// Tests that a caller's floating-point control word does not change results on any thread, and that
+// every call restores it. The order of the tests matters, because the first test starts the thread
+// pool.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -11,7 +12,7 @@
 
 namespace {
 
-// The observations of a loop about its threads.
+// Records which threads run a loop, and whether one of them has a changed control word.
 struct Seen {
   std::mutex lock;
   std::condition_variable arrived;
@@ -72,7 +73,7 @@ TEST(FloatControl, NoWordOfTheCallerChangesABit) {
   }
 }
 
-// Flags that arithmetic on the caller's thread raises stay raised, in addition to earlier flags.
+// Flags that arithmetic raises on the caller's thread remain set, together with earlier flags.
 TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
   Error error;
   const std::vector<double> zero = {0.0}, one = {1.0};
@@ -90,7 +91,8 @@ TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
   }
 }
 
-// A program's loop may change the control word. Neither its thread nor its caller keeps the change.
+// A program's loop may change the control word. The call restores it on the loop's thread and on
+// the caller's.
 void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   static_cast<Seen *>(user)->enter();
   copy(args, dims, steps);
@@ -118,7 +120,7 @@ TEST(FloatControl, ALoopThatLeavesAnotherControl) {
   set_word(kDefaultWord);
 }
 
-// One element of a slow loop runs on the stream's thread, without the pool.
+// A slow loop over one element runs on the stream's thread, without the pool.
 TEST(FloatControl, ALoopThatLeavesAnotherControlOnAStream) {
   static Seen seen;
   seen.pause = std::chrono::milliseconds(1);

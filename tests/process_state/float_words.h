@@ -41,7 +41,7 @@ inline bool same_control(const FloatWord &a, const FloatWord &b) {
   return ((a.mxcsr ^ b.mxcsr) & ~kMxcsrFlags) == 0 && a.x87 == b.x87;
 }
 
-// Sets a control word of the thread for a scope.
+// Sets a control word of the thread until the end of a scope.
 class WithWord {
  public:
   explicit WithWord(const FloatWord &word) : before_(read_word()) { set_word(word); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the library under the caller's floating-point control word. Each function does one kind
-// of work and returns the bytes of its results.
+// Runs work of the library with the caller's floating-point control word. Each function does one
+// kind of work and returns the bytes of its results.
 #ifndef GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 #define GUFUNC_TESTS_PROCESS_STATE_FLOAT_WORK_H
 
@@ -38,7 +38,7 @@ inline std::string bytes_of(const std::vector<T> &data) {
   return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
 }
 
-// Numbers of all magnitudes, a third of them subnormal.
+// Returns numbers of all magnitudes. A third of the numbers is subnormal.
 inline std::vector<double> numbers(size_t count) {
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) {
@@ -90,7 +90,7 @@ inline std::string fold(bool accumulate, uint32_t threads) {
     args.struct_size = sizeof args;
     args.input = &from.get();
     args.output = &output;
-    args.threads = threads;
+    args.options.threads = threads;
     EXPECT_EQ(under_word([&] { return guf_accumulate(find_ufunc("add"), &args, &error); }), GUF_OK)
         << error.message;
   } else {
@@ -99,7 +99,7 @@ inline std::string fold(bool accumulate, uint32_t threads) {
     args.input = &from.get();
     args.output = &output;
     args.flags = GUF_CALL_KEEPDIMS;
-    args.threads = threads;
+    args.options.threads = threads;
     EXPECT_EQ(under_word([&] { return guf_reduce(find_ufunc("add"), &args, &error); }), GUF_OK)
         << error.message;
   }
@@ -119,7 +119,7 @@ inline std::string reduceat(uint32_t threads) {
   args.input = &from.get();
   args.indices = &at.get();
   args.output = &output;
-  args.threads = threads;
+  args.options.threads = threads;
   EXPECT_EQ(under_word([&] { return guf_reduceat(find_ufunc("add"), &args, &error); }), GUF_OK)
       << error.message;
   return bytes_of(out);
@@ -142,7 +142,7 @@ inline std::string at() {
   return bytes_of(array);
 }
 
-// Casts f64 to f32 with astype, and stages an operand of an f32 loop.
+// Casts f64 to f32 with astype, and also through an operand of an f32 loop, which is staged.
 inline std::string casts(uint32_t threads) {
   Error error;
   const std::vector<double> in = numbers(kMany);
@@ -231,7 +231,7 @@ inline std::string chunked(const char *name, size_t count, uint32_t threads) {
   args.ninputs = args.noutputs = 1;
   args.inputs = &from.get();
   args.outputs = &output;
-  args.threads = threads;
+  args.options.threads = threads;
   guf_chunk_options options = {};
   options.struct_size = sizeof options;
   options.chunk_bytes = 64 * 1024;
@@ -250,7 +250,7 @@ inline guf_module load_module(const char *path) {
   return module;
 }
 
-// Divides numbers by 3, most of which are subnormal.
+// Divides numbers, most of which are subnormal, by 3.
 inline std::string raw_kernel(size_t count, guf_stream stream) {
   static const guf_kernel scale = [] {
     Error error;
@@ -280,13 +280,14 @@ inline std::string raw_kernel(size_t count, guf_stream stream) {
 }
 
 #ifdef GUFUNC_REDUCTIONS_MODULE
-// The base, merge and finish functions of a user-defined accumulator.
+// Runs the base, merge and finish functions of a user-defined accumulator.
 inline std::string state_reduction(size_t count, uint32_t threads) {
   static const guf_module module = load_module(GUFUNC_REDUCTIONS_MODULE);
   EXPECT_NE(module, nullptr);
   Error error;
   std::vector<double> in = numbers(count);
-  for (size_t i = 0; i < count; i += 2) in[i] = 0x1p-540 * static_cast<double>(i % 7);  // squares
+  // The squares of these elements are subnormal.
+  for (size_t i = 0; i < count; i += 2) in[i] = 0x1p-540 * static_cast<double>(i % 7);
   std::vector<double> mean(1), variance(1);
   const Vector from(in), to_mean(mean), to_variance(variance);
   guf_operand outputs[] = {to_mean.get(), to_variance.get()};
@@ -296,7 +297,7 @@ inline std::string state_reduction(size_t count, uint32_t threads) {
   args.input = &from.get();
   args.outputs = outputs;
   args.noutputs = 2;
-  args.threads = threads;
+  args.options.threads = threads;
   EXPECT_EQ(under_word([&] { return guf_reduce(find_ufunc("mean_variance"), &args, &error); }),
             GUF_OK)
       << error.message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts from the library do not depend on the locale of the process or thread.
+// Tests that texts from the library do not depend on the locale of the process or of the thread.
 #include <cstdio>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Returns the texts about a call whose numbers could contain decimal points and group separators.
+// Returns texts about a call whose numbers could contain decimal points and group separators.
 std::string texts() {
   Error error;
   std::string text;

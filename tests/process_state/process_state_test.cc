@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every public function restores the state of its thread and process, whatever the caller has set:
-// floating-point control, signal mask, locale, file descriptors, working directory, umask and
-// errno. It prints nothing to stdout or stderr. The functions are those of abi/symbols.txt, with
-// the valid and invalid arguments of tests/abi/misuse.
+// Tests that every public function restores the state of its thread and process, whatever the
+// caller has set: floating-point control, signal mask, locale, file descriptors, working directory,
+// umask and errno. No function may print to stdout or stderr. The functions are listed in
+// abi/symbols.txt, and tests/abi/misuse provides valid and invalid arguments.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ using misuse::Fixture;
 using misuse::Function;
 using misuse::Words;
 
-// Called last, at the end of the program.
+// This function is called at the end of the program, because it ends the library.
 constexpr const char *kLast = "guf_shutdown";
 
 std::string link_of(int descriptor) {
@@ -133,7 +133,7 @@ std::string differences(const State &before, const State &after) {
   return text.str();
 }
 
-// Changes the state of a thread for a scope, as a program might.
+// Changes the state of a thread for a scope, in ways that a program might.
 class HostileThread {
  public:
   HostileThread() : locale_(open_comma_locale()) {
@@ -159,7 +159,7 @@ class HostileThread {
   mode_t before_umask_;
 };
 
-// Calls functions one by one and collects the state that they changed.
+// Calls functions one by one and records which state each has changed.
 class Sweep {
  public:
   explicit Sweep(Fixture &fixture) : fixture_(fixture) {}
@@ -252,7 +252,7 @@ TEST(ProcessState, OnAnotherThread) {
   std::thread([] { sweep(Arguments::kGood); }).join();
 }
 
-// A function of the program that runs on a pool thread calls the library.
+// A loop of the program that calls the library while it runs on a pool thread.
 struct Nested {
   std::mutex lock;
   std::condition_variable arrived;
@@ -286,7 +286,8 @@ TEST(ProcessState, OnAThreadOfThePool) {
   EXPECT_TRUE(nested.swept);
 }
 
-// A thread with a pending cancellation ends after the call and never inside it.
+// A call on a thread with a pending cancellation. The thread ends after the call and never inside
+// it.
 struct Cancelled {
   const Function *function;
   Words words;
@@ -322,7 +323,7 @@ TEST(ProcessState, ACancelledThreadEndsAfterTheCall) {
   }
 }
 
-// A sleeping loop is a cancellation point of its thread inside a call.
+// A loop that sleeps, which makes it a cancellation point inside a call.
 void sleep_a_little(char **, const int64_t *, const int64_t *, void *) {
   usleep(100);
 }
@@ -351,7 +352,7 @@ TEST(ProcessState, ACancelledThreadEndsAfterItsLoops) {
   EXPECT_EQ(returned, 3U);
 }
 
-// Runs last, because the library stops working.
+// The last test, because the library cannot be used after it.
 TEST(ProcessState, Shutdown) {
   std::string changed;
   guf_status status = GUF_E_INTERNAL;
@@ -369,7 +370,8 @@ TEST(ProcessState, Shutdown) {
   EXPECT_EQ(changed, "");
 }
 
-// The plugin's constructor sets flush-to-zero, as in a library that was linked with -ffast-math.
+// The plugin's constructor enables flush-to-zero, as a library that is linked with -ffast-math
+// does.
 TEST(ProcessState, APluginBuiltWithFastMath) {
   for (const FloatWord &word : {kDefaultWord, kHostileWords[4]}) {
     Error error;

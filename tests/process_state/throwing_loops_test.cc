@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host loop that throws fails its call with GUF_E_LOOP on every thread, and the pool and the
-// stream stay usable. The same holds for a loop that ends the caller's thread.
+// Tests that a host loop that throws fails its call with GUF_E_LOOP on every thread, and that the
+// pool and the stream stay usable. A loop that ends the caller's thread must leave them usable too.
 #include <pthread.h>
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr size_t kMany = 200'000;
 
-// State of a throwing loop: it throws at the element -1, or at every element.
+// State of a loop that throws at elements equal to -1, or at every element.
 struct Thrower {
   std::mutex lock;
   std::condition_variable arrived;
   std::set<std::thread::id> threads;
   size_t meet = 1;      // number of threads that wait for each other
-  bool always = false;  // throws on each thread
-  bool plain = false;   // throws a type other than std::exception
+  bool always = false;  // throw on each thread
+  bool plain = false;   // throw a type that is not derived from std::exception
 };
 
 void run_thrower(char **args, const int64_t *dims, const int64_t *steps, void *user) {
@@ -59,7 +59,7 @@ guf_status run_thrower_with_error(char **args, const int64_t *dims, const int64_
   return GUF_OK;
 }
 
-// A loop of type X, X -> X for methods.
+// A loop of type X and of type X, X -> X for methods, which may throw.
 void add_or_throw(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     float a = 0, b = 0;
@@ -102,7 +102,7 @@ std::vector<float> ramp(size_t count, size_t bad) {
   return values;
 }
 
-// Expects that several threads of the pool still work together.
+// Expects that several threads of the pool still run a loop together.
 void expect_working_pool() {
   static Thrower meeting;
   static const guf_ufunc meet = make("meet", GUF_LOOP_NUMPY, 1, &meeting);
@@ -213,7 +213,7 @@ TEST(ThrowingLoops, Methods) {
       args.struct_size = sizeof args;
       args.input = &from.get();
       args.output = &output;
-      args.threads = threads;
+      args.options.threads = threads;
       expect_loop_failure(guf_accumulate(ufunc, &args, &error), error);
       const std::vector<int64_t> starts = {0, 1, 2};
       std::vector<float> three(3);
@@ -229,7 +229,7 @@ TEST(ThrowingLoops, Methods) {
       reduce.flags = GUF_CALL_KEEPDIMS;
       reduce.input = &from.get();
       reduce.output = &output;
-      reduce.threads = threads;
+      reduce.options.threads = threads;
       expect_loop_failure(guf_reduce(ufunc, &reduce, &error), error);
       guf_at_args at = {};
       at.struct_size = sizeof at;
@@ -260,7 +260,7 @@ TEST(ThrowingLoops, Methods) {
       outer.noutputs = 1;
       outer.inputs = pair;
       outer.outputs = &output;
-      outer.threads = threads;
+      outer.options.threads = threads;
       expect_loop_failure(guf_outer(ufunc, &outer, &error), error);
     }
   }
@@ -276,7 +276,8 @@ TEST(ThrowingLoops, Streams) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK);
   ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error), GUF_OK);
   for (const size_t count : {size_t{1}, size_t{5}, kMany}) {
-    for (int round = 0; round < 3; ++round) {  // queued at first, later on the caller if short
+    // The first call is queued. Later short calls run on the caller's thread.
+    for (int round = 0; round < 3; ++round) {
       const std::vector<float> in = ramp(count, count / 2), good = ramp(count, count);
       std::vector<float> out(count);
       const Vector from(in), fine(good), to(out);
@@ -294,7 +295,7 @@ TEST(ThrowingLoops, Streams) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)  // UBSan reports a caught forced unwind as a null reference
-// Copies its input. Ends the calling thread once `meet` threads are inside.
+// State of a loop that copies its input and ends the caller's thread once `meet` threads run it.
 struct Leaver {
   std::mutex lock;
   std::condition_variable arrived;
@@ -317,7 +318,7 @@ void leave_thread(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-// A call on its own thread, which does not return.
+// A call that does not return, because its loop ends the thread. It runs on its own thread.
 struct Leaving {
   guf_ufunc ufunc;
   Leaver *leaver;
@@ -361,7 +362,8 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
     const char *const name = flags == 0 ? "leaves_caller" : "leaves_any";
     const guf_ufunc ufunc = make_ufunc(name, leave_thread, &leaver, flags);
     for (const size_t count : {size_t{5}, kMany}) {
-      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {  // 0: any thread
+      // 0 is the default number of threads.
+      for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {
         leaver.meet = flags == 0 ? 1 : threads;
         expect_to_leave({ufunc, &leaver, nullptr, threads, count});
         expect_working_pool();
@@ -382,7 +384,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
   for (const size_t count : {size_t{5}, kMany}) {
     for (int round = 0; round < 3; ++round) {
       expect_to_leave({ufunc, &leaver, stream, 0, count});
-      leaver.caller = {};  // only copies from now on
+      leaver.caller = {};  // from here on the loop only copies
       std::vector<float> out(count);
       const std::vector<float> in(good.begin(), good.begin() + static_cast<ptrdiff_t>(count));
       const Vector from(in), to(out);

@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* Changes a setting, named as the GUFUNC_SIM_* variable without its prefix. DEVICES, MEMORY, ARCH,
-   ORDER, SEED, VERSION, MISSING and DEVICE_CHECK take effect at the next reset. Returns 0, or 1 for
-   an unknown setting. */
+/* Changes a setting. `name` is the name of the GUFUNC_SIM_* variable without its prefix. DEVICES,
+   MEMORY, ARCH, ORDER, SEED, VERSION, MISSING and DEVICE_CHECK take effect at the next reset.
+   Returns 0, or 1 for an unknown setting. */
 int gufunc_sim_set(const char *name, const char *value);
 
 /* Waits for all work, then deletes every object, context, device, fault and counter. The next init
@@ -21,40 +21,41 @@ int gufunc_sim_set(const char *name, const char *value);
 void gufunc_sim_reset(void);
 
 /* Adds faults of the form "function:nth:code[:sticky]", separated by commas. nth counts calls from
-   now on; 0 means every call. exec_kernel, exec_copy and exec_fill inject the fault when such an
-   operation runs. Returns 0, or 1 for a syntax error, after which some faults may have been
+   now on; 0 means every call. exec_kernel, exec_copy and exec_fill inject the fault when a kernel,
+   copy or fill runs. Returns 0, or 1 for a syntax error, after which some faults may have been
    added. */
 int gufunc_sim_fault(const char *faults);
 void gufunc_sim_clear_faults(void);
 
-/* Waits for all work and then clears permanent failures of contexts. No real driver can do this;
-   sweeps over faults need it. */
+/* Waits for all work and then clears permanent failures of contexts. No real driver can do this.
+   Tests that inject one fault after the other use it. */
 void gufunc_sim_heal(void);
 
-/* The current context of this thread as a number; 0 if there is none. */
+/* Returns the current context of this thread as a number, or 0 if there is none. */
 uint64_t gufunc_sim_current(void);
 
-/* Number of calls of a function since the last reset; of all functions for null. */
+/* Returns the number of calls of a function since the last reset, or of all functions for null. */
 uint64_t gufunc_sim_calls(const char *function);
 void gufunc_sim_clear_calls(void);
-/* The name of the driver function with this index, or null; for sweeps over all functions. */
+/* Returns the name of the driver function with this index, or null after the last function. */
 const char *gufunc_sim_function(uint32_t index);
 
-/* Number of live objects of a kind: "allocation" (device memory of any kind), "pinned",
+/* Returns the number of live objects of a kind: "allocation" (device memory of any kind), "pinned",
    "registered", "stream", "event", "module", "library", "pool", "graph", "graph_exec", "context"
-   (including references of primary contexts), or null for the sum. UINT64_MAX for an unknown
-   kind. */
+   (including references of primary contexts), or null for the sum. Returns UINT64_MAX for an
+   unknown kind. */
 uint64_t gufunc_sim_live(const char *kind);
 
-/* Bytes of allocated device memory, without the unused memory of pools. */
+/* Returns the number of bytes of allocated device memory, without the unused memory of pools. */
 uint64_t gufunc_sim_used_bytes(void);
 
-/* The PTX that was loaded, and hence compiled, since the last reset: "texts", "bytes" or "entries".
-   UINT64_MAX for an unknown count. */
+/* Returns how much PTX was loaded, and hence compiled, since the last reset, in "texts", "bytes" or
+   "entries". Returns UINT64_MAX for an unknown unit. */
 uint64_t gufunc_sim_ptx(const char *what);
 
-/* The number of forbidden actions of the program, and the description of the n-th, or null after
-   the last. The texts are valid until the next reset. */
+/* gufunc_sim_violations returns the number of violations of the driver's rules.
+   gufunc_sim_violation returns the description of one violation, or null after the last. The texts
+   are valid until the next reset. */
 uint32_t gufunc_sim_violations(void);
 const char *gufunc_sim_violation(uint32_t index);
 void gufunc_sim_clear_violations(void);
@@ -63,7 +64,8 @@ void gufunc_sim_clear_violations(void);
    no such function exists. A reset shows all functions that MISSING does not list. */
 int gufunc_sim_hide(const char *function, int hidden);
 
-/* Writes live objects, calls and violations as text. Returns the length as snprintf does. */
+/* Writes live objects, calls and violations as text. Returns the length of the text, as snprintf
+   does. */
 uint64_t gufunc_sim_report(char *text, uint64_t size);
 
 #ifdef __cplusplus

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc run --chunk: files that are larger than the device and the memory limit of the process.
+"""Tests gufunc run --chunk with files that are larger than the device and the memory limit of the
+process.
 
 chunked_command_test.py GUFUNC MODULES
 
-GUFUNC_TEST_CHUNK_ELEMENTS: elements per file; simulated devices have an eighth of a file's bytes.
-GUFUNC_TEST_ANON_LIMIT: maximum bytes of anonymous memory of a run; 0: no limit."""
+GUFUNC_TEST_CHUNK_ELEMENTS is the number of elements per file. Simulated devices have an eighth of a
+file's bytes.
+GUFUNC_TEST_ANON_LIMIT is the maximum number of bytes of anonymous memory in a run; 0: no limit."""
 
 import os
 import re
@@ -17,7 +19,7 @@ import numpy as np
 DEVICES = os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(',')
 ELEMENTS = int(os.environ.get('GUFUNC_TEST_CHUNK_ELEMENTS', '100000'))
 LIMIT = int(os.environ.get('GUFUNC_TEST_ANON_LIMIT', '0'))
-STEP = 1 << 20  # number of elements that this test processes at once
+STEP = 1 << 20  # number of elements that this test processes at a time
 
 
 def anonymous_bytes(process):
@@ -34,7 +36,7 @@ class Chunked(command_fixture.CommandTest):
         return '--module', self.folders[0] / f'{name}.so'
 
     def inputs(self, count, dtype='f8', seed=7):
-        """Writes a, b and c of the discriminant piece by piece."""
+        """Writes the inputs a, b and c of the discriminant in pieces."""
         rng = np.random.default_rng(seed)
         paths = []
         for name, low, high in (('a', 0, 1), ('b', 10, 11), ('c', 0, 1)):
@@ -56,7 +58,8 @@ class Chunked(command_fixture.CommandTest):
     def test_files_larger_than_device_and_memory(self):
         paths = self.inputs(ELEMENTS)
         environment = dict(os.environ, GUFUNC_SIM_MEMORY=str(ELEMENTS))
-        # Three chunks of four operands fit on the device, and a third of its memory remains free.
+        # The device has memory for three chunks of four operands, and a third of its memory stays
+        # free.
         chunk = ELEMENTS // 18
         for device in DEVICES:
             command = [self.command, 'run', 'discriminant', *self.module('discriminant'), *paths,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the command line tests: a ufunc with the name of a library function.
+// A module for the command line tests: its ufunc has the name of a library function.
 #include <gufunc/kernel.hpp>
 
 GUF_DEVICE guf::f64 add(guf::f64 x, guf::f64 y) {

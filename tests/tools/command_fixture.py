@@ -13,7 +13,7 @@ import numpy as np
 
 class CommandTest(unittest.TestCase):
     command = ''
-    folders = []  # further arguments of the test
+    folders = []  # further folders in the arguments of the test
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -40,7 +40,7 @@ class CommandTest(unittest.TestCase):
         return out
 
     def fails(self, code, text, *arguments):
-        """Expects no output on stdout, one prefix on stderr, and unchanged files."""
+        """Expects no output on stdout, a message with one prefix on stderr, and unchanged files."""
         before = self.contents()
         found, out, err = self.run_tool(*arguments)
         self.assertEqual((found, out), (code, ''), f'{arguments}: {err}')
@@ -50,7 +50,7 @@ class CommandTest(unittest.TestCase):
 
 
 def main():
-    """TEST GUFUNC [FOLDER...]"""
+    """Parses the arguments of a test (GUFUNC [FOLDER...]) and runs it."""
     CommandTest.command = os.path.abspath(sys.argv[1])
     CommandTest.folders = [pathlib.Path(folder) for folder in sys.argv[2:]]
     del sys.argv[1:]

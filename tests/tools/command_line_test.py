@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command as a user runs it: input files, output files and text, exit codes, no partial
-results.
+"""Runs the gufunc command as a user does: input files, output files and text, exit codes, and no
+partial results.
 
 command_line_test.py GUFUNC MODULE_FOLDER"""
 
@@ -183,7 +183,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('elements/s', err)
         self.assertIn(', 1 thread)', err)
-        for keywords in ([], ['--threads', '1'], ['--threads', '2']):  # time and explain must agree
+        # --time and explain must report the same number of threads.
+        for keywords in ([], ['--threads', '1'], ['--threads', '2']):
             report = self.ok('explain', 'exp', a, *keywords)
             most = re.search(r'^threads: (?:up to )?(\d+)', report, re.MULTILINE)[1]
             code, _, err = gufunc('run', 'exp', a, '-o', out, '--time', *keywords)

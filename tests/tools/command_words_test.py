@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input of new users of the gufunc command: reductions with several results, calls without inputs,
-queries about large results, literals, misspelt words.
+"""Runs the gufunc command with input that new users type: reductions with several results, calls
+without inputs, queries about large results, literals, and misspelt words.
 
 command_words_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
 
@@ -93,7 +93,7 @@ class CommandWords(command_fixture.CommandTest):
         self.assertIn('300000,', self.ok('outer', 'add', column, row, '--explain'))
         report = json.loads(self.ok('explain', 'add', column, row, '--json'))
         self.assertEqual(report['operands'][2]['shape'], [300000, 300000])
-        # Neither a temporary copy nor a file, although the folder has space for one.
+        # The command must not create a temporary copy, although the folder has space for one.
         one = self.save('one.npy', np.zeros(1))
         before = self.contents()
         self.assertIn('the same view', self.ok('explain', 'negative', column, '--inplace'))

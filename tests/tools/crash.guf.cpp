@@ -8,7 +8,7 @@ GUF_DEVICE T quotient(T x, T y) {
 }
 GUF_UFUNC(quotient, "qq->q", "doc=Divides, and traps where y is 0");
 
-// A call that needs 1.6 MiB of stack in frames that are smaller than a guard page.
+// Recursive calls that need 1.6 MiB of stack, in frames that are smaller than a guard page.
 template <int kLevel>
 struct Deep {
   static GUF_DEVICE __attribute__((noinline)) guf::f64 call(guf::f64 x) {

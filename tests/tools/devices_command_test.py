@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`gufunc devices`, and `run --device` on every device, over simulated drivers.
+"""Tests `gufunc devices`, and `run --device` on every device, with simulated drivers.
 
     devices_command_test.py GUFUNC"""
 
@@ -31,7 +31,7 @@ class Devices(command_fixture.CommandTest):
         return rows
 
     def lines(self):
-        """Returns for each backend its line and the lines of its devices."""
+        """Returns each backend's line and the lines of its devices."""
         found = {}
         for line in self.ok('devices').splitlines():
             if line.startswith('  '):
@@ -90,8 +90,8 @@ class Devices(command_fixture.CommandTest):
                 self.assertEqual(len(lines[backend]), 1 + count)
             all_devices = [d for row in rows.values() for d in row['devices']]
             usable = [device for device in all_devices if device['state'] == 'GUF_OK']
-            # A process can open 16 devices besides the cpu; the other devices of 20 and 20 report
-            # this limit.
+            # A process can open 16 devices besides the cpu. With 20 devices per vendor, all further
+            # devices report this limit.
             self.assertEqual(len(usable), min(2 * count, 16) + 1)
             self.assertEqual(rows['cpu']['devices'][0]['state'], 'GUF_OK')
             for device in all_devices:
@@ -223,7 +223,7 @@ class RunOnDevices(command_fixture.CommandTest):
             self.out.unlink()
 
     def test_what_is_queued_is_waited_for(self):
-        """A call with literals only has no operand in host memory, so it is queued."""
+        """A call with literals only is queued, because it has no operand in host memory."""
         huge = self.ok('run', 'add', 'f4:3e38', 'f4:3e38', '--device', 'cpu')
         self.assertEqual(huge, 'inf\n')
         text = 'Integers to negative integer powers are not allowed.'
@@ -250,8 +250,8 @@ class RunOnDevices(command_fixture.CommandTest):
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_auto_tells_where_it_ran(self):
-        # As many products as the device has compute units; the data of the sparse file is never
-        # read.
+        # There are as many products as the device has compute units. The data of the sparse file is
+        # never read.
         large = self.here / 'large.npy'
         np.lib.format.open_memmap(large, 'w+', np.float32, (132, 2048, 2048))
         for spec, *words in (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state after a signal ends the gufunc command: no file remains, and stderr has a line if the
-program itself is the cause.
+"""Tests the state after a signal ends the gufunc command: no file remains, and stderr has a line if
+the program itself caused the signal.
 
 fatal_signals_test.py GUFUNC CRASH_MODULE [FAULT_SHIM]"""
 
@@ -14,7 +14,7 @@ import time
 import command_fixture
 import numpy as np
 
-# Options that keep a sanitizer from handling the crash itself.
+# With these options a sanitizer does not handle the crash itself.
 LEAVE = ':handle_sigbus=0:handle_segv=0:handle_sigfpe=0:handle_abort=0:handle_sigill=0'
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
@@ -46,8 +46,8 @@ class FatalSignals(command_fixture.CommandTest):
         process.stderr.close()
 
     def dies(self, number, text, process):
-        """Expects that the signal ended the process, with one line that contains the text, and
-        unchanged files."""
+        """Expects that the signal ended the process, that stderr has one line that contains the
+        text, and that files are unchanged."""
         with process:
             err = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, -number, err)
@@ -62,7 +62,7 @@ class FatalSignals(command_fixture.CommandTest):
         self.dies(number, text, self.start(*arguments, *self.module, '-o', self.out, **more))
 
     def writing(self, *options, values=None, **more):
-        """Returns a process in the middle of a call whose output file exists."""
+        """Returns a process that is in the middle of a call and has created its output file."""
         a = self.save('a.npy', np.full(4096, 1e12) if values is None else values)
         self.before = self.contents()
         process = self.start('run', 'busy', a, *self.module, '--threads', '1', *options, **more)
@@ -88,8 +88,8 @@ class FatalSignals(command_fixture.CommandTest):
         self.crash(signal.SIGFPE, text, 'run', 'quotient', a, b)
 
     def test_integer_division_on_a_pool_thread(self):
-        # In one of the two calls the other part of the array traps on a pool thread while the
-        # caller's thread is busy.
+        # In one of the two calls a pool thread traps while the caller's thread is busy with the
+        # other part of the array.
         for first in (0, -1):
             divisors = np.ones(1 << 20, np.int64)
             divisors[first] = 0
@@ -119,7 +119,7 @@ class FatalSignals(command_fixture.CommandTest):
         text = 'the stack overflowed'
         a = self.save('a.npy', np.ones(4))
         self.crash(signal.SIGSEGV, text, 'run', 'deep', a, limit=1 << 20)
-        # A pool thread, whose stack is smaller, may compute either part of the array.
+        # Either part of the array may be computed by a pool thread, whose stack is smaller.
         for part in (slice(0, 8), slice(-8, None)):
             values = np.zeros(1 << 20)
             values[part] = 1
@@ -127,7 +127,7 @@ class FatalSignals(command_fixture.CommandTest):
             self.crash(signal.SIGSEGV, text, 'run', 'deep', a, '--threads', '2', limit=1 << 20)
 
     def test_truncated_input(self):
-        # The first element keeps the loop busy while the file is truncated after it.
+        # The first element keeps the loop busy while the file is truncated behind that element.
         values, count = np.zeros(1 << 20), 1e8
         while True:
             values[0] = count
@@ -139,7 +139,7 @@ class FatalSignals(command_fixture.CommandTest):
             err = process.communicate(timeout=60)[1]
             if process.returncode != 0:
                 break
-            count *= 4  # the call was too short
+            count *= 4  # the call ended before the file was truncated
             self.out.unlink()
         self.assertEqual(process.returncode, -signal.SIGBUS, err)
         text = 'became shorter while it was read'
@@ -177,7 +177,7 @@ class FatalSignals(command_fixture.CommandTest):
         shim = {'LD_PRELOAD': str(self.folders[1]), 'GUFUNC_FAULTS': 'tmpfile:1+'}
         for number in (signal.SIGTERM, signal.SIGINT):
             process = self.writing('-o', self.out, **shim)
-            self.assertEqual(len(self.contents()), 2)  # the file has a name on this file system
+            self.assertEqual(len(self.contents()), 2)  # the output has a name here
             process.send_signal(number)
             self.dies(number, '', process)
         a = self.save('a.npy', np.ones(4096))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu-check and roc-check over simulated drivers: every part runs and is in the table, the table is
-valid JSON, a failing part fails the whole run, and missing parts are reported.
+"""Runs gpu-check and roc-check with simulated drivers. Every part must run and be in the table, the
+table must be valid JSON, a failing part must fail the whole run, and missing parts must be
+reported.
 
     gpu_check_test.py TOOLS BUILD DEVICE [TEST ...]"""
 
@@ -18,7 +19,7 @@ TOOLS, BUILD, DEVICE = pathlib.Path(), pathlib.Path(), ''
 EVERY_KERNEL_FAILS = {'GUFUNC_SIM_FAULT': 'exec_kernel:0:700'}
 SUSPECTED = ('f32 division near the limits', 'complex64 sin and sqrt', 'remainder f64', 'bfloat16',
              'float to integer casts')
-# Replacements for other libraries' modules, as far as against_device.py uses them.
+# Replacements of the modules of other libraries, with the functions that against_device.py uses.
 STAND_INS = {
     'cupy': '''
 class Device:
@@ -55,8 +56,8 @@ class Checks(unittest.TestCase):
         self.folder.cleanup()
 
     def check(self, *options, build=None, **environment):
-        """Returns (exit status, rows, complete output). The rows of the printed table must equal
-        the JSON."""
+        """Returns (exit status, rows, complete output). The rows of the printed table must be equal
+        to the rows in the JSON file."""
         tool = 'roc-check' if DEVICE.startswith('roc') else 'gpu-check'
         out = self.here / 'table.json'
         out.unlink(missing_ok=True)
@@ -93,7 +94,8 @@ class EveryPart(Checks):
         self.benchmarks(rows, mode)
         reasons = [row['detail'] for row in rows if row['state'] in ('skipped', 'not measured')]
         self.assertTrue(all(reasons), reasons)
-        # Cases that differed under an emulator have separate rows, to be checked on AMD hardware.
+        # Functions whose results differed on an emulator have separate rows, to be checked on AMD
+        # hardware.
         self.assertEqual(set(self.states(rows, 'every_function')),
                          {'each in each type', *SUSPECTED})
         every = next(row['detail'] for row in rows if row['part'] == 'every_function')
@@ -122,7 +124,8 @@ class EveryPart(Checks):
 
 class Limit(Checks):
     def test_it_ends_in_time(self):
-        """The running part is stopped, each later part has a row, and the table is complete."""
+        """After the time limit, the running part is stopped, each later part has a row, and the
+        table is complete."""
         mode = '--slow' if DEVICE.startswith('roc') else '--short'
         begun = time.monotonic()
         code, rows, text = self.check('--limit', '5', mode)
@@ -145,7 +148,7 @@ class Failures(Checks):
                      'benchmarks', 'peers'):
             self.assertIn('FAILED', self.states(rows, part).values(), part)
         fixed = self.states(rows, 'fixed_cases')
-        refused = fixed.pop('structured_methods', None)  # these loops run on the host
+        refused = fixed.pop('structured_methods', None)  # the loops of this part run on the host
         self.assertIn(refused, (None, 'passed'))
         self.assertLessEqual(set(fixed.values()), {'FAILED', 'skipped'}, fixed)
 
@@ -167,7 +170,7 @@ class Failures(Checks):
         self.assertIn('--limit: expected a number of seconds above 0, got 0', text)
         (self.here / 'sim').mkdir()
         code, rows, text = self.check(LD_LIBRARY_PATH=str(self.here / 'sim'))
-        if code != 0:  # no driver of the vendor is installed
+        if code != 0:  # no driver of this vendor is installed
             self.assertEqual((code, rows[0]['state']), (2, 'FAILED'))
             self.assertTrue(rows[0]['detail'])
 
@@ -229,7 +232,7 @@ class Failures(Checks):
 
 
 class Pack(unittest.TestCase):
-    """A packed folder must run without the build tree and without this system's libraries."""
+    """A packed folder must run without the build tree and without the libraries of this system."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -285,7 +288,7 @@ class Pack(unittest.TestCase):
 
 
 class Bars(unittest.TestCase):
-    """Evaluation of given figures."""
+    """Tests how the check evaluates measured times."""
 
     def judged(self, ratio, above):
         import gpu_check_bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the command line tests: a ufunc without inputs, and a signature with spaces.
+// A module for the command line tests: a ufunc without inputs, and a signature with spaces.
 #include <gufunc/kernel.hpp>
 
 template <class Y>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the gdb commands of docs/kernels.md that stop in a kernel.
+"""Runs the gdb commands of docs/kernels.md that set breakpoints in a kernel.
 
 kernel_breakpoints_test.py SOURCE_ROOT BIN_FOLDER"""
 

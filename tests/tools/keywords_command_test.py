@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gufunc command's help, and its options for NumPy's keywords for types, axes and errors.
+"""Tests the gufunc command's help, and its options for NumPy's keywords for types, axes and errors.
 
 keywords_command_test.py GUFUNC"""
 
@@ -99,7 +99,7 @@ class Axes(command_fixture.CommandTest):
             expected = np.matmul(m, n, axes=eval(f'[{text.strip("[]")}]'))
             self.ok('run', 'matmul', *files, '--axes', text, '-o', self.out)
             np.testing.assert_array_equal(np.load(self.out), expected)
-            # In the loop's order: core dimensions last.
+            # The shape is printed in the loop's order, with the core dimensions last.
             self.assertIn('argument 2: out, float64, shape (2,3,5)',
                           self.ok('explain', 'matmul', *files, '--axes', text))
         v = self.save('v.npy', m)
@@ -247,8 +247,8 @@ class MethodThreads(command_fixture.CommandTest):
             self.assertIn('nothing is launched',
                           self.ok('reduce', 'add', self.save('e.npy', np.ones((3, 0))),
                                   '--explain'))
-            # More axes than a block can hold, so the operand is copied first; and more kept axes
-            # than a block can hold.
+            # The reduction has more axes than a launch block supports, so the operand is copied
+            # first. Then the result has more axes than a launch block supports.
             many = self.save('many.npy', np.ones((2,) * 16, np.float32))
             self.assertIn('threads: up to 2, one a piece', self.ok('reduce', 'add', many,
                                                                    '--axis=none', '--explain'))

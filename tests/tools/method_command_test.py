@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods and explain of the gufunc command as a user runs them, compared with NumPy.
+"""Runs the methods and explain of the gufunc command as a user does, and compares the results with
+NumPy.
 
 method_command_test.py GUFUNC"""
 
@@ -17,7 +18,7 @@ class MethodCommand(command_fixture.CommandTest):
         self.a = self.save('a.npy', self.values)
 
     def gives(self, expected, *arguments):
-        """Expects the same array on stdout and in a new file, including dtype and shape."""
+        """Expects the same array on stdout and in a new file, with this dtype and shape."""
         self.assertEqual(self.ok(*arguments).rstrip('\n'), str(expected))
         self.assertEqual(self.ok(*arguments, '-o', self.out), '')
         found, expected = np.load(self.out), np.asarray(expected)
@@ -47,7 +48,7 @@ class MethodCommand(command_fixture.CommandTest):
                    self.save('none.npy', np.ones(0)), '--explain')
 
     def test_reduce_without_elements(self):
-        """27 axes, several of extent 0: a file of 192 bytes including its header."""
+        """The file has 27 axes, several of extent 0, and 192 bytes including its header."""
         empty = self.save('empty.npy', np.zeros([0, 2, 0] * 9))
         self.gives(0.0, 'reduce', 'add', empty, '--axis', 'none')
         self.ok('reduce', 'add', empty, '--axis', 'none', '--explain')

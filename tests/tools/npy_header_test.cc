@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy headers: every version and byte order, every error message, every truncation and every
+// Tests .npy headers: every version and byte order, every error message, every truncation and every
 // changed byte.
 #include "npy_file.h"
 

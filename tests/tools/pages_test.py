@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages of gufunc and gufcc and the completions of gufunc: the committed files must
-match the help, and shells and man(1) must accept them.
+"""Checks the manual pages of gufunc and gufcc and the completions of gufunc. The committed files
+must match the help, and shells and man(1) must accept them.
 
 pages_test.py GUFUNC GUFCC MAKE_PAGES"""
 
@@ -58,7 +58,7 @@ class Pages(unittest.TestCase):
                 self.assertIn(word, done.stdout)
 
     def completed(self, *words):
-        """Returns bash's completions of the last word."""
+        """Returns bash's completions of the last word of a command line."""
         script = ('PATH=$1:$PATH; source "$2"; shift 2; COMP_WORDS=("$@"); '
                   'COMP_CWORD=$(($# - 1)); _gufunc; printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(['bash', '-c', script, 'bash', os.path.dirname(GUFUNC),

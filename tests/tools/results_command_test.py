@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The outputs of the gufunc command: several outputs in separate files, masked elements,
+"""Tests the outputs of the gufunc command: several outputs in separate files, masked elements, and
 byte-swapped files.
 
 results_command_test.py GUFUNC MODULE_FOLDER EXAMPLE_FOLDER"""
@@ -62,10 +62,10 @@ class SeveralResults(command_fixture.CommandTest):
 
 
 class Masked(command_fixture.CommandTest):
-    """Elements of new results are 0 where the mask is False, whatever the memory contained."""
+    """Elements of new results are 0 where the mask is False, whatever their memory contained."""
 
     def gives(self, expected, *arguments):
-        # Makes freed memory nonzero: glibc fills the memory that it returns.
+        # With this setting glibc fills freed memory, so that reused memory is not zero.
         os.environ['GLIBC_TUNABLES'] = 'glibc.malloc.perturb=90'
         try:
             rows = json.loads(self.ok(*arguments, '--json'))['outputs']

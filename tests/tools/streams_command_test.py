@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources and destinations of the gufunc command's operands: stdin and stdout, archives, modules.
-Also arguments that look like options or lists, `info`, and the progress line.
+"""Tests the sources and destinations of the gufunc command's operands: stdin and stdout, archives,
+and modules. Also tests arguments that look like options or lists, `info`, and the progress line.
 
 streams_command_test.py GUFUNC CLASH_MODULE CRASH_MODULE EXAMPLE_FOLDER"""
 
@@ -49,7 +49,7 @@ class StreamsCommand(command_fixture.CommandTest):
             with subprocess.Popen([self.command, 'run', 'square', '-', '-o', '-'],
                                   stdin=first.stdout, stdout=subprocess.PIPE) as second:
                 first.stdout.close()
-                for byte in npy(values):  # byte by byte
+                for byte in npy(values):  # one byte per write
                     first.stdin.write(bytes([byte]))
                     first.stdin.flush()
                 first.stdin.close()
@@ -140,7 +140,7 @@ class StreamsCommand(command_fixture.CommandTest):
         path = self.archive(('a.npy', data), compression=zipfile.ZIP_BZIP2)
         self.fails(3, 'method 12, expected deflate', 'run', 'negative', path)
         whole = self.archive(('a.npy', data)).read_bytes()
-        # A directory that claims more data than deflate can produce.
+        # The directory declares more data than deflate can produce.
         at = whole.rindex(b'PK\x01\x02')
         bomb = bytearray(whole)
         struct.pack_into('<I', bomb, at + 24, 0xFFFFFFF0)
@@ -259,7 +259,7 @@ class StreamsCommand(command_fixture.CommandTest):
         self.assertEqual(json.loads(done.stdout)[0]['size'], 2, done.stderr)
 
     def shows(self, line, *arguments):
-        """Runs on a new terminal until the line appears."""
+        """Runs the command on a new terminal until the progress line appears."""
         master, terminal = pty.openpty()
         with subprocess.Popen([self.command, *arguments, '--module', self.folders[1]],
                               stdout=subprocess.PIPE, stderr=terminal) as process:

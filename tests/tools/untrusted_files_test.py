@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Untrusted files as input of the gufunc command and of gufcc, within 256 MiB of address space and
-one second of processor time. Each run must print one message and exit with a status by itself.
+"""Runs the gufunc command and gufcc on untrusted files, within 256 MiB of address space and one
+second of processor time. Each run must print one message and exit with a status by itself.
 
 untrusted_files_test.py GUFUNC GUFCC INCLUDE_FOLDER"""
 
@@ -16,8 +16,8 @@ import command_fixture
 
 MIB = 1 << 20
 ADDRESS_SPACE = 256 * MIB
-COMPILER_SPACE = 2048 * MIB  # clang needs more than the tools may use
-EDGE = 2  # seconds after which the system kills the process; the limit of the test is 1
+COMPILER_SPACE = 2048 * MIB  # clang needs more memory than the limit for the tools
+EDGE = 2  # seconds after which the system kills the process; the test's limit is 1
 
 
 def npy(descr="'<f8'", shape='(8,)', data=bytes(64), text=None):
@@ -55,8 +55,8 @@ HOSTILE_ARRAYS = {
 
 
 def member(name, data, claim=None, shared_by=None):
-    """Returns a deflated member and its directory entry. `shared_by`: number of further names for
-    it."""
+    """Returns a deflated member and its directory entry. `shared_by` is the number of additional
+    names of the member."""
     packed = zlib.compress(data, 9, wbits=-15)
     common = struct.pack('<HHHHIII', 0, 8, 0, 33, zlib.crc32(data), len(packed),
                          len(data) if claim is None else claim)
@@ -75,8 +75,8 @@ def archive(local, rows, count):
 
 class UntrustedFiles(command_fixture.CommandTest):
     def limited(self, command, space=ADDRESS_SPACE, **more):
-        """Returns status, output and messages. Neither the system nor the time limit may have ended
-        the process."""
+        """Returns status, output and messages. The process must have ended before the time limit
+        and without a signal."""
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (space, space))
             resource.setrlimit(resource.RLIMIT_CPU, (EDGE, EDGE))
@@ -113,8 +113,8 @@ class UntrustedFiles(command_fixture.CommandTest):
                 self.refused('run', 'negative', path, '-o', self.out)
                 self.refused('reduce', 'add', path)
                 for command in (('info', '-'), ('run', 'negative', '-', '-o', '-')):
-                    # The size of a stream is known only at its end, so memory for the claimed size
-                    # is allocated first.
+                    # Memory for the declared size is allocated first, because the size of a stream
+                    # is known only at its end.
                     self.refused(*command, codes=(3, 6), input=data)
                 self.assertFalse(self.out.exists())
 
@@ -157,7 +157,7 @@ class UntrustedFiles(command_fixture.CommandTest):
                 self.assertIn(code, (0, 3), err)  # info reads no elements
                 self.assertLess(seconds, 1)
         path = self.write('x.npz', archive(*member(b'a.npy', big)))
-        self.refused('run', 'negative', path, codes=(6,))  # the file is as large as it claims
+        self.refused('run', 'negative', path, codes=(6,))  # the declared size is correct
         path = self.write('x.npz', archive(*member(names[0], blanks, shared_by=names)))
         self.refused('info', path)
         self.refused('run', 'negative', path)

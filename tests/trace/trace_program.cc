@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does work of every kind on one device, which trace_test.py looks for in the trace:
+// Runs work of every kind on one device. trace_test.py expects the work in the trace.
 //
 //   trace_program DEVICE WHAT [NUMBER]
 #include <gufunc/gufunc.h>
@@ -87,7 +87,7 @@ void call(const char *name, guf_array a, guf_array b, guf_array out, guf_stream 
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &output;
-  args.stream = stream;
+  args.options.stream = stream;
   NEED(guf_call, ufunc, &args);
   guf_ufunc_release(ufunc, nullptr);
 }
@@ -96,7 +96,7 @@ void wait(guf_stream stream) {
   NEED(guf_stream_synchronize, stream, UINT64_MAX);
 }
 
-// Elementwise, generalized, a reduction, a fill, and copies in both directions.
+// Runs an elementwise and a generalized call, a reduction, a fill, and copies in both directions.
 void run_all(guf_device device) {
   const guf_stream stream = make_stream(device);
   std::vector<double> host(kItems, 1.5), back(kItems);
@@ -132,7 +132,7 @@ void reduce(guf_device device) {
   const int64_t axis = 1;
   args.axis = &axis;
   args.naxis = 1;
-  args.stream = stream;
+  args.options.stream = stream;
   NEED(guf_reduce, add, &args);
   wait(stream);
   guf_ufunc_release(add, nullptr);
@@ -140,8 +140,8 @@ void reduce(guf_device device) {
   guf_stream_release(stream, nullptr);
 }
 
-// 48 blocks of 6 threads, each of which writes 8 numbers; then one block of a kernel that uses
-// dynamic shared memory.
+// Launches a kernel with 48 blocks of 6 threads, each of which writes 8 numbers, and one block of a
+// kernel that uses dynamic shared memory.
 void run_kernels(guf_device device) {
   const guf_stream stream = make_stream(device);
   guf_module module = nullptr;
@@ -167,7 +167,7 @@ void run_kernels(guf_device device) {
   guf_stream_release(stream, nullptr);
 }
 
-// More work than a device records at once; the program waits only for the last item.
+// Queues more work than a device records at once, and waits only for the last item.
 void run_flood(guf_device device, int times) {
   const guf_stream stream = make_stream(device);
   const guf_array x = make_array(device, {kItems}), y = make_array(device, {kItems});
@@ -194,7 +194,7 @@ void run_copies(guf_device device, int times) {
 void run_graph(guf_device device, int runs) {
   const guf_stream stream = make_stream(device);
   const guf_array x = make_array(device, {kItems}), y = make_array(device, {kItems});
-  call("add", x, x, y, stream);  // loads the code before the capture
+  call("add", x, x, y, stream);  // the call loads the code before the capture
   wait(stream);
   guf_graph graph = nullptr;
   NEED(guf_stream_begin_capture, stream);
@@ -208,7 +208,7 @@ void run_graph(guf_device device, int runs) {
   guf_stream_release(stream, nullptr);
 }
 
-// `nchunks` chunks of 64 KiB per operand.
+// Runs a call in `nchunks` chunks of 64 KiB per operand.
 void run_chunks(guf_device device, int nchunks) {
   constexpr int64_t kChunk = 8192;
   std::vector<double> data(static_cast<size_t>(nchunks) * kChunk, 1.25), sum(data.size());
@@ -223,7 +223,7 @@ void run_chunks(guf_device device, int nchunks) {
   args.noutputs = 1;
   args.inputs = inputs;
   args.outputs = &output;
-  args.device = device;
+  args.options.device = device;
   guf_chunk_options options = {};
   options.struct_size = sizeof options;
   options.chunk_bytes = kChunk * sizeof(double);
@@ -268,7 +268,7 @@ void run_contexts(int count) {
   }
 }
 
-// Work that no caller waits for. Releasing a context collects it.
+// Queues work that no caller waits for. The release of the context collects it.
 void run_released(guf_device device) {
   const guf_stream stream = make_stream(device);
   const guf_array x = make_array(device, {kItems});
@@ -279,7 +279,7 @@ void run_released(guf_device device) {
   guf_context_release(context, nullptr);
 }
 
-// The child computes and shuts down. The trace belongs to the parent.
+// Forks. The child computes and shuts down, but the trace belongs to the parent.
 void run_fork() {
   call_host(1);
   const pid_t child = fork();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of complete programs: each trace is valid JSON, and its slices match the program's work.
+"""Tests traces of complete programs: each trace is valid JSON, and its slices match the program's
+work.
 
     trace_test.py TRACE_PROGRAM FOLDER_OF_THE_NULL_PLUGIN
 
@@ -21,7 +22,7 @@ import unittest
 PROGRAM, NULL_FOLDER = pathlib.Path(), pathlib.Path()
 DEVICES = os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(',')
 GPUS = [device for device in DEVICES if device != 'cpu']
-DEVICE_TRACKS = 1 << 24  # numbers from here on are devices and their streams
+DEVICE_TRACKS = 1 << 24  # track numbers from here on are devices and their streams
 
 
 class Trace:
@@ -61,7 +62,7 @@ class Traces(unittest.TestCase):
         self.folder.cleanup()
 
     def run_program(self, *arguments, trace=None, program=None, limit=None, **variables):
-        """Returns the exit status and the library's log."""
+        """Runs the program and returns its exit status and the library's log."""
         variables['GUFUNC_TRACE'] = str(self.path if trace is None else trace)
         done = subprocess.run(
             [program or PROGRAM, *map(str, arguments)],
@@ -78,7 +79,8 @@ class Traces(unittest.TestCase):
         return self.checked()
 
     def checked(self):
-        """Returns the trace. Calls of a thread must nest, work of a stream must be sequential."""
+        """Returns the trace. Calls of a thread must be nested, and work of a stream must not
+        overlap."""
         trace = Trace(self.path)
         for events in trace.tracks(trace.streams).values():
             for before, after in zip(events, events[1:]):
@@ -94,7 +96,7 @@ class Traces(unittest.TestCase):
         return trace
 
     def find(self, slices, **expected):
-        """Returns the only slice with these members and arguments."""
+        """Returns the only slice that has these members and arguments."""
         found = [
             event
             for event in slices
@@ -200,7 +202,7 @@ class Traces(unittest.TestCase):
                 graphs = [event for event in trace.streams if event['cat'] == 'graph']
                 self.assertEqual(len(graphs), 3)
                 self.assertEqual(len([e for e in trace.host if e['cat'] == 'graph']), 3)
-                # Captured calls ran only in graphs; the call before the capture ran directly.
+                # The captured calls ran only in graphs. The call before the capture ran directly.
                 launches = [event for event in trace.streams if event['cat'] == 'launch']
                 self.assertEqual(len(launches), 1)
                 self.assertEqual(len([e for e in trace.host if e['cat'] == 'launch']), 3)
@@ -352,7 +354,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(list(self.here.iterdir()), [])
 
     def refused(self, trace, text):
-        """The error is reported once, and the program does its work."""
+        """The trace error must be reported once, and the program must complete its work."""
         code, out, err = self.run_program('cpu', 'calls', 200, trace=trace)
         self.assertEqual((code, err), (0, ''))
         self.assertEqual(len(out.splitlines()), 1, out)
@@ -382,7 +384,8 @@ class Traces(unittest.TestCase):
         self.traced('cpu', 'calls', 1)
 
     def test_full_disk(self):
-        """Data written before the disk was full stays valid. A file size limit raises a signal."""
+        """Data that was written before the disk was full stays valid. A file size limit causes a
+        signal."""
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A handwritten call view, for tests of components below the pipeline.
+// Provides a handwritten call view for tests of components that need no pipeline.
 #ifndef GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
 
@@ -11,10 +11,10 @@
 
 namespace gufunc::sample {
 
-// One operand of float64 or another dtype. It has no memory unless `address` is set.
+// One operand, of float64 unless `dtype` is set. It has no memory unless `address` is set.
 struct Operand {
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty: C-contiguous if there is a shape
+  std::vector<int64_t> strides;  // empty means C-contiguous
   guf_dtype dtype = GUF_F64;
   bool missing = false;
   uint64_t address = 0x10000;
@@ -26,8 +26,8 @@ inline Operand missing() {
   return operand;
 }
 
-// Owns all data that the view borrows. The signature "" means elementwise with `nin` inputs; the
-// other operands are outputs.
+// Owns all data that the call view borrows. An empty signature makes an elementwise function with
+// `nin` inputs; the other operands are outputs.
 class Call {
  public:
   Call(const std::string &name, const std::string &signature, const std::string &rules, int32_t nin,

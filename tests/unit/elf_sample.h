@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A minimal ELF file in memory for tests of ELF parsers: a header, three program headers, and two
-// load segments around a note segment.
+// Builds a minimal ELF file in memory for tests of ELF parsers: a header, three program headers,
+// and two load segments around a note segment.
 #ifndef GUFUNC_TESTS_UNIT_ELF_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_ELF_SAMPLE_H
 
@@ -25,7 +25,7 @@ struct ElfSample {
   std::vector<uint8_t> descriptor;
   std::vector<uint8_t> payload = std::vector<uint8_t>(100, 0x5a);
   std::vector<uint8_t> tail =
-      std::vector<uint8_t>(24, 0x77);  // outside all segments, like section headers
+      std::vector<uint8_t>(24, 0x77);  // bytes after all segments, like section headers
 
   ElfSample(uint32_t type, std::vector<uint8_t> note)
       : note_type(type), descriptor(std::move(note)) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the declarations of the C interface for the bindings, from bindings/gufunc.i:
+"""Generates the declarations of the C interface for the bindings from bindings/gufunc.i, and their
+lists of the standard functions from ops.def:
 
     python3 tools/abigen            writes the files
     python3 tools/abigen --check    lists the files that differ"""
@@ -20,6 +21,7 @@ import model
 import probe
 import roles
 import rust
+import standard
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDES = ROOT / 'abi/include'
@@ -49,7 +51,7 @@ def generate(args):
     files = {}
     for language in (rust, julia, go):
         files |= language.generate(declared, layout, texts)
-    return files
+    return files | standard.generate(ROOT)
 
 
 def differences(path, text):
@@ -75,7 +77,7 @@ def main():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
     if differing:
-        sys.exit(f'abigen: {differing} files differ: run python3 tools/abigen')
+        sys.exit(f'abigen: {differing} files differ')
 
 
 if __name__ == '__main__':

@@ -81,10 +81,8 @@ namespace {
 // it.
 constexpr char kResults[] = R"(
 template <class T> T guf_probe_value();
-template <class R> constexpr bool guf_probe_packed = false;
-template <> constexpr bool guf_probe_packed<guf::b8> = true;
-template <> constexpr bool guf_probe_packed<guf::f16> = true;
-template <> constexpr bool guf_probe_packed<guf::bf16> = true;
+template <class R>
+constexpr bool guf_probe_packed = !guf::is_same<R, guf::value_t<R>>::value;
 template <class T> constexpr bool guf_probe_packed<guf::complex<T>> = true;
 template <class T> struct guf_probe_real { typedef T type; };
 template <class T> struct guf_probe_real<guf::complex<T>> { typedef T type; };

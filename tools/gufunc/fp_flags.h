@@ -23,9 +23,9 @@ class FpFlags {
   // Requests the flags in the argument struct of a call or method.
   template <class Args>
   void ask(Args *args) {
-    args->fp_flags = report_ == 0 ? nullptr : &found_;
-    args->fp_report = report_;
-    args->fp_fail = fail_;
+    args->options.fp_flags = report_ == 0 ? nullptr : &found_;
+    args->options.fp_report = report_;
+    args->options.fp_fail = fail_;
   }
   bool requested() const { return (report_ | fail_) != 0; }
 

@@ -14,12 +14,14 @@ NOTICE = 'SPDX-License-Identifier: Apache-2.0'
 MADE = 'Written by tools/gufunc/make_pages.py from the output of gufunc --help.'
 RIGHT = 30  # column where --help describes an option
 
+DTYPES = re.findall(r'^GUF_DTYPE\(\w+, "(\w+)"',
+                    (TOOLS.parent / 'abi/include/gufunc/dtypes.def').read_text(), re.MULTILINE)
+
 # Options with a fixed set of values. Other options with a value expect a file name.
 WORDS = {
     '--casting': 'no equiv safe same_kind unsafe',
     '--device': 'cpu cuda:0 roc:0 auto',
-    '--dtype': 'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 '
-               'complex64 complex128 bfloat16',
+    '--dtype': ' '.join(DTYPES),
     '--fp-flags': 'ignore report fail',
     '--order': 'K A C F',
 }

@@ -156,10 +156,10 @@ class Method {
   template <class Args>
   void set_options(Args *args) {
     fp_flags_.ask(args);
-    args->device = device_;
+    args->options.device = device_;
     args->order = order_of(options_.order);
     args->dtype = dtype_of(options_.dtype);
-    args->threads = threads_;
+    args->options.threads = threads_;
   }
 
   // Runs the method or, with --explain, describes it.
@@ -244,8 +244,8 @@ class Method {
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
     fp_flags_.ask(&args);
-    args.device = device_;
-    args.threads = threads_;
+    args.options.device = device_;
+    args.options.threads = threads_;
     answer(args, guf_at, guf_explain_at);
   }
 

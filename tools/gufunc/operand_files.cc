@@ -152,8 +152,8 @@ std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args
                                                                guf_error *)) {
   const guf_operand none = all_false(*args.where);
   args.where = &none;
-  args.fp_flags = nullptr;
-  args.fp_report = args.fp_fail = 0;
+  args.options.fp_flags = nullptr;
+  args.options.fp_report = args.options.fp_fail = 0;
   Call call;
   call.check(run(ufunc, &args, call.error()));
   std::vector<ArrayHandle> arrays;
@@ -163,7 +163,7 @@ std::vector<ArrayHandle> OperandFiles::zeros(guf_ufunc ufunc, guf_call_args args
     guf_operand zero = {};
     zero.kind = GUF_OPERAND_SCALAR;
     zero.dtype = info_of(args.outputs[i]).dtype;
-    call.check(guf_array_fill(args.outputs[i].array, &zero, args.stream, call.error()));
+    call.check(guf_array_fill(args.outputs[i].array, &zero, args.options.stream, call.error()));
   }
   return arrays;
 }

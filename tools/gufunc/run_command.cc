@@ -47,11 +47,11 @@ class Run {
   void execute() {
     Call call;
     make_files();
-    guf_device device = args_.device;
+    guf_device device = args_.options.device;
     if (device == nullptr) call.check(guf_device_get(nullptr, "cpu", &device, call.error()));
     const bool automatic = options_.device == "auto";
     if (automatic && options_.time) device = device_in(explanation());
-    if (!automatic) args_.device = device;
+    if (!automatic) args_.options.device = device;
     const std::string text = options_.time ? explanation() : "";
     const auto start = std::chrono::steady_clock::now();
     // Elements that the mask excludes are 0 in a new file and unchanged in an existing one.
@@ -107,11 +107,11 @@ class Run {
   bool in_place() const { return no_outputs() && options_.inplace; }
 
   void set_options() {
-    args_.device = device_of(options_.device);
+    args_.options.device = device_of(options_.device);
     args_.dtype = dtype_of(options_.dtype);
     args_.casting = casting_of(options_.casting);
     args_.order = order_of(options_.order);
-    args_.threads = threads_of(options_.threads);
+    args_.options.threads = threads_of(options_.threads);
     if (options_.chunk) {
       chunk_ = chunk_bytes_of(*options_.chunk);
       if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)

@@ -29,6 +29,32 @@ typedef struct guf_dim {
   int64_t size;
 } guf_dim;
 
+/** The options that calls and methods share.
+ *
+ * stream       NULL, or the stream on which the work is queued.
+ * device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
+ *              guf_device_get.
+ * fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
+ *              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
+ *              not computed; computing them costs a pass over operands and results. If the work is
+ *              queued (on a stream, or on operands in device memory also without one), the word is
+ *              written when the work is complete and must stay valid until then. Elements that a
+ *              mask excludes raise no flags, and neither do casts of operands and results.
+ * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
+ *              even so.
+ * threads      0: the backend decides by the estimated cost of the call. Else the number of
+ *              threads, limited by the number of items and by the threads of the process (cpu).
+ *              Results are bit-identical for every value. */
+typedef struct guf_call_options {
+  guf_stream stream;
+  guf_device device;
+  uint32_t *fp_flags;
+  uint32_t fp_report; /* guf_fp_flag */
+  uint32_t fp_fail;   /* guf_fp_flag */
+  uint32_t threads;
+  uint32_t reserved; /* 0 */
+} guf_call_options;
+
 /** Arguments of a call. Zero the structure, set struct_size, then set the fields that are needed.
  * All pointers are borrowed for the duration of the call.
  *
@@ -57,20 +83,8 @@ typedef struct guf_dim {
  * axis         NULL, or one axis, for a signature with a single core dimension that all operands
  *              share (NumPy's axis=).
  * dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
- * device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
- *              guf_device_get.
- * host_policy  which operands in host memory may be copied to the device and back.
- * threads      0: the backend decides by the estimated cost of the call. Else the number of
- *              threads, limited by the number of items and by the threads of the process (cpu).
- *              Results are bit-identical for every value.
- * fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
- *              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
- *              not computed; computing them costs a pass over operands and results. If the work is
- *              queued (on a stream, or on operands in device memory also without one), the word is
- *              written when the work is complete and must stay valid until then. Elements that a
- *              mask excludes raise no flags, and neither do casts of operands and results.
- * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
- *              even so. */
+ * options      stream, device, threads and floating-point flags.
+ * host_policy  which operands in host memory may be copied to the device and back. */
 typedef struct guf_call_args {
   uint32_t struct_size;
   uint32_t flags; /* guf_call_flag */
@@ -79,8 +93,7 @@ typedef struct guf_call_args {
   const guf_operand *inputs;
   guf_operand *outputs;
   const guf_operand *where;
-  guf_stream stream;
-  guf_device device;
+  guf_call_options options;
   int32_t casting; /* guf_casting */
   int32_t order;   /* guf_order */
   guf_dtype dtype;
@@ -92,10 +105,7 @@ typedef struct guf_call_args {
   int32_t naxes;
   int32_t ndims;
   int32_t host_policy; /* guf_host_policy */
-  uint32_t threads;
-  uint32_t *fp_flags;
-  uint32_t fp_report; /* guf_fp_flag */
-  uint32_t fp_fail;   /* guf_fp_flag */
+  uint32_t reserved;   /* 0 */
 } guf_call_args;
 
 /** Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
@@ -181,7 +191,9 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
  *           multiple of 8. The outputs are given; their shapes are those that broadcasting results
  *           in. A tensor with a device is accepted as in guf_call.
  * Errors  as guf_ufunc_find and guf_call, and
- *         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+ *         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
+ *         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
+ *         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
  * [mt-object] as guf_call. Blocks until the outputs are complete. */
 GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
                              const guf_tensor *tensors, guf_error *error);

@@ -53,7 +53,7 @@ typedef struct guf_chunk_options {
  *            unchanged beyond out_items, except in the chunk that failed on the cpu. 0 if
  *            first_item is not one of the call's items.
  * Errors  as guf_call, and
- *         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->stream is not NULL;
+ *         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
  *                              options->flags, depth, reserved or first_item is out of range
  *         GUF_E_STRUCT      <= options->struct_size is not valid
  *         GUF_E_OVERLAP     <= an output shares memory with another operand and is not the same

@@ -33,9 +33,8 @@ enum { GUF_ALL_AXES = -1 };
  *           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
  *           `output`, which is then NULL.
  * order     guf_order of an allocated output.
- * threads   as in guf_call_args.
- * fp_flags, fp_report, fp_fail
- *           as in guf_call_args, for every step of the reduction including the initial value;
+ * options   as in guf_call_args. Floating-point flags are those of every step of the reduction
+ *           including the initial value; they are
  *           independent of the number of threads (docs/fp-flags.md). Elements that a mask
  *           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
  *           work is done: a given output is then written, and no output is returned otherwise. */
@@ -47,18 +46,12 @@ typedef struct guf_reduce_args {
   const int64_t *axis;
   const guf_operand *initial;
   const guf_operand *where;
-  guf_stream stream;
-  guf_device device;
+  guf_call_options options;
   int32_t naxis;
   int32_t order; /* guf_order */
   guf_dtype dtype;
-  uint32_t threads;
-  guf_operand *outputs;
   int32_t noutputs;
-  uint32_t reserved;
-  uint32_t *fp_flags;
-  uint32_t fp_report; /* guf_fp_flag */
-  uint32_t fp_fail;   /* guf_fp_flag */
+  guf_operand *outputs;
 } guf_reduce_args;
 
 /** Arguments of accumulate and reduceat.
@@ -72,16 +65,10 @@ typedef struct guf_accumulate_args {
   const guf_operand *input;
   const guf_operand *indices;
   guf_operand *output;
-  guf_stream stream;
-  guf_device device;
+  guf_call_options options;
   int64_t axis;
   guf_dtype dtype;
-  int32_t order;
-  uint32_t threads;
-  uint32_t reserved;
-  uint32_t *fp_flags;
-  uint32_t fp_report; /* guf_fp_flag */
-  uint32_t fp_fail;   /* guf_fp_flag */
+  int32_t order; /* guf_order */
 } guf_accumulate_args;
 
 /** Arguments of at.
@@ -91,21 +78,16 @@ typedef struct guf_accumulate_args {
  *           `nindices` axes; negative ones count from the end.
  * operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
  *           for a unary ufunc.
- * fp_flags, fp_report, fp_fail
- *           as in guf_reduce_args, for every occurrence of an index. */
+ * options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index. */
 typedef struct guf_at_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */
   const guf_operand *array;
   const guf_operand *indices;
   const guf_operand *operand;
-  guf_stream stream;
-  guf_device device;
+  guf_call_options options;
   int32_t nindices;
-  uint32_t threads;
-  uint32_t *fp_flags;
-  uint32_t fp_report; /* guf_fp_flag */
-  uint32_t fp_fail;   /* guf_fp_flag */
+  uint32_t reserved; /* 0 */
 } guf_at_args;
 
 /** Reduces the input along axes: NumPy's ufunc.reduce.

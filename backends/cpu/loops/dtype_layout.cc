@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of each dtype in the plugin's tables.
+// The index of each dtype in the plugin's tables, and the size of its partial results.
 #include "backends/cpu/loops/dtype_layout.h"
 
+#include <gufunc/kernel/partial.hpp>
+
 namespace gufunc::cpu {
+namespace {
+
+enum Index {
+#define GUF_DTYPE(NAME, ...) kIndexOf##NAME,
+#include <gufunc/dtypes.def>
+};
+
+}  // namespace
 
 int dtype_index(guf_dtype dtype) {
   switch (dtype) {
-    case GUF_BOOL:
-      return 0;
-    case GUF_I8:
-      return 1;
-    case GUF_U8:
-      return 2;
-    case GUF_I16:
-      return 3;
-    case GUF_U16:
-      return 4;
-    case GUF_I32:
-      return 5;
-    case GUF_U32:
-      return 6;
-    case GUF_I64:
-      return 7;
-    case GUF_U64:
-      return 8;
-    case GUF_F16:
-      return 9;
-    case GUF_BF16:
-      return 10;
-    case GUF_F32:
-      return 11;
-    case GUF_F64:
-      return 12;
-    case GUF_C64:
-      return 13;
-    case GUF_C128:
-      return 14;
+#define GUF_DTYPE(NAME, ...) \
+  case GUF_##NAME:           \
+    return kIndexOf##NAME;
+#include <gufunc/dtypes.def>
     default:
       return -1;
+  }
+}
+
+uint32_t partial_bytes(guf_dtype dtype) {
+  switch (dtype) {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return sizeof(guf::partial_of<guf::element>::type);
+#include <gufunc/dtypes.def>
+    default:
+      return dtype_bytes(dtype);
   }
 }
 

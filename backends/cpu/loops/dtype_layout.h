@@ -11,7 +11,12 @@ namespace gufunc::cpu {
 
 inline constexpr uint32_t kMaxElementBytes = 16;  // all dtypes except structured dtypes
 inline constexpr uint32_t kMaxAlignment = 64;     // structured dtypes
-inline constexpr int kDtypes = 15;
+
+// The number of numeric dtypes.
+#define GUF_DTYPE(...) +1
+inline constexpr int kDtypes = 0
+#include <gufunc/dtypes.def>
+    ;
 
 // Codes from 0x80 on are datetime types of 8 bytes and structured dtypes, whose code contains the
 // size.
@@ -34,8 +39,11 @@ inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
   return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
 }
 
-// Index of a dtype in tables of all builtin dtypes; -1 for a dtype that is not among the fifteen.
+// Index of a dtype in tables of all numeric dtypes; -1 for other dtypes.
 int dtype_index(guf_dtype dtype);
+
+// The bytes of a partial result of a fold entry: storage types are widened.
+uint32_t partial_bytes(guf_dtype dtype);
 
 }  // namespace gufunc::cpu
 

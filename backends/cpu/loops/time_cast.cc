@@ -54,6 +54,10 @@ void cast_float(char **args, const int64_t *dims, const int64_t *steps, void *) 
   }
 }
 
+constexpr bool is_inexact(guf_dtype_kind kind) {
+  return kind == GUF_KIND_FLOAT || kind == GUF_KIND_BFLOAT || kind == GUF_KIND_COMPLEX;
+}
+
 uint32_t unit_of(guf_dtype time) {
   return time >> 8 & 0xFF;
 }
@@ -85,18 +89,10 @@ bool choose_time_cast(guf_dtype from, guf_dtype to, guf_loop_numpy *out_cast,
 
 guf_loop_numpy find_cast_to_time(guf_dtype from) {
   switch (from) {
-    case GUF_F16:
-      return cast_float<guf::f16>;
-    case GUF_BF16:
-      return cast_float<guf::bf16>;
-    case GUF_F32:
-      return cast_float<guf::f32>;
-    case GUF_F64:
-      return cast_float<guf::f64>;
-    case GUF_C64:
-      return cast_float<guf::c64>;
-    case GUF_C128:
-      return cast_float<guf::c128>;
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return is_inexact(GUF_KIND_##kind) ? cast_float<guf::element> : nullptr;
+#include <gufunc/dtypes.def>
     default:
       return nullptr;
   }

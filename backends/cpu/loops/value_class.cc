@@ -2,6 +2,8 @@
 // Classifies floating-point numbers by their bits.
 #include "backends/cpu/loops/value_class.h"
 
+#include <gufunc/kernel/types.hpp>
+
 #include <cstdint>
 #include <cstring>
 
@@ -10,44 +12,43 @@
 namespace gufunc::cpu {
 namespace {
 
-// The bits of a format. Without the sign bit, numbers below `infinity` are finite and numbers above
-// it are NaN.
-template <class Bits, Bits Infinity, Bits SmallestNormal>
-struct Format {
-  using Word = Bits;
-  static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+template <class T>
+uint8_t class_of(const char *element) {
+  using Format = guf::float_bits<T>;
+  using Bits = typename Format::word;
+  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  Bits bits;
+  std::memcpy(&bits, element, sizeof bits);
+  bits = static_cast<Bits>(bits & ~kSign);
+  return static_cast<uint8_t>(
+      (bits > Format::infinity ? kIsNaN : 0) | (bits == Format::infinity ? kIsInfinite : 0) |
+      (bits == 0 ? kIsZero : 0) | (bits < Format::smallest_normal ? kIsTiny : 0));
+}
 
-  static uint8_t classify(const char *element) {
-    Bits bits;
-    std::memcpy(&bits, element, sizeof bits);
-    bits = static_cast<Bits>(bits & ~kSign);
-    return static_cast<uint8_t>((bits > Infinity ? kIsNaN : 0) |
-                                (bits == Infinity ? kIsInfinite : 0) | (bits == 0 ? kIsZero : 0) |
-                                (bits < SmallestNormal ? kIsTiny : 0));
+// Elements of type T: floating-point or complex numbers. Other numbers have no class.
+template <class T>
+struct Elements {
+  static void classify(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+    if constexpr (guf::is_float<T>::value || guf::is_stored_float<T>::value) {
+      for (int64_t i = 0; i < count; ++i) {
+        classes[i] = static_cast<uint8_t>(classes[i] | class_of<T>(elements + i * step));
+      }
+    }
   }
 };
-using Half = Format<uint16_t, 0x7c00, 0x0400>;
-using BFloat = Format<uint16_t, 0x7f80, 0x0080>;
-using Single = Format<uint32_t, 0x7f800000, 0x00800000>;
-using Double = Format<uint64_t, 0x7ff0000000000000, 0x0010000000000000>;
 
-template <class F>
-void classify_reals(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
-  for (int64_t i = 0; i < count; ++i) {
-    classes[i] = static_cast<uint8_t>(classes[i] | F::classify(elements + i * step));
+template <class T>
+struct Elements<guf::complex<T>> {
+  static void classify(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+    constexpr uint8_t kAny = kIsNaN | kIsInfinite;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint8_t real = class_of<T>(elements + i * step);
+      const uint8_t imag = class_of<T>(elements + i * step + sizeof(T));
+      classes[i] =
+          static_cast<uint8_t>(classes[i] | ((real | imag) & kAny) | (real & imag & kIsZero));
+    }
   }
-}
-
-template <class F>
-void classify_complex(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
-  constexpr uint8_t kAny = kIsNaN | kIsInfinite;
-  for (int64_t i = 0; i < count; ++i) {
-    const uint8_t real = F::classify(elements + i * step);
-    const uint8_t imag = F::classify(elements + i * step + sizeof(typename F::Word));
-    classes[i] =
-        static_cast<uint8_t>(classes[i] | ((real | imag) & kAny) | (real & imag & kIsZero));
-  }
-}
+};
 
 void classify_times(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
   for (int64_t i = 0; i < count; ++i) {
@@ -64,18 +65,10 @@ void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count
               uint8_t *classes) {
   if (is_time(dtype)) return classify_times(elements, step, count, classes);
   switch (dtype) {
-    case GUF_F16:
-      return classify_reals<Half>(elements, step, count, classes);
-    case GUF_BF16:
-      return classify_reals<BFloat>(elements, step, count, classes);
-    case GUF_F32:
-      return classify_reals<Single>(elements, step, count, classes);
-    case GUF_F64:
-      return classify_reals<Double>(elements, step, count, classes);
-    case GUF_C64:
-      return classify_complex<Single>(elements, step, count, classes);
-    case GUF_C128:
-      return classify_complex<Double>(elements, step, count, classes);
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return Elements<guf::element>::classify(elements, step, count, classes);
+#include <gufunc/dtypes.def>
     default:
       return;
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kLeafParts = 8;
 
 int64_t partial_size(guf_dtype dtype, bool widens) {
-  return widens && (dtype == GUF_F16 || dtype == GUF_BF16) ? 4 : dtype_bytes(dtype);
+  return widens ? partial_bytes(dtype) : dtype_bytes(dtype);
 }
 
 template <class Word>

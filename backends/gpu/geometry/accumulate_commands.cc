@@ -3,6 +3,7 @@
 // each tile with the total before it. Functions without the tree have one tile.
 #include <algorithm>
 
+#include "backends/gpu/geometry/element_cast.h"
 #include "backends/gpu/geometry/launch_shape.h"
 #include "backends/gpu/geometry/method_passes.h"
 
@@ -37,10 +38,9 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
                        uint64_t offsets) {
   const auto size = static_cast<uint64_t>(scan.size);
   const auto value = static_cast<uint64_t>(job.value_bytes());
-  const bool half = job.block.loop_dtype == GUF_F16 || job.block.loop_dtype == GUF_BF16;
   const uint32_t shared =
       dev::kScanThreads *
-      (kScanRowBytes + (dev::kScanRun + 1) * (half ? 4 : static_cast<uint32_t>(value)));
+      (kScanRowBytes + (dev::kScanRun + 1) * partial_bytes(job.block.loop_dtype));
   dev::scan_block block = {};
   block.status = job.status();
   block.fp_flags = job.fp_flags();

@@ -2,6 +2,8 @@
 // Chooses casts, as documented for guf_backend_api.convert.
 #include "backends/gpu/geometry/element_cast.h"
 
+#include <gufunc/kernel/partial.hpp>
+
 #include <cstring>
 
 #include "backends/gpu/geometry/gpu_host.h"
@@ -13,38 +15,23 @@ namespace dev = guf::device;
 uint32_t kind_of_dtype(guf_dtype dtype) {
   if (is_time_dtype(dtype)) return dev::kKindI64;
   switch (dtype) {
-    case GUF_BOOL:
-      return dev::kKindBool;
-    case GUF_I8:
-      return dev::kKindI8;
-    case GUF_U8:
-      return dev::kKindU8;
-    case GUF_I16:
-      return dev::kKindI16;
-    case GUF_U16:
-      return dev::kKindU16;
-    case GUF_I32:
-      return dev::kKindI32;
-    case GUF_U32:
-      return dev::kKindU32;
-    case GUF_I64:
-      return dev::kKindI64;
-    case GUF_U64:
-      return dev::kKindU64;
-    case GUF_F16:
-      return dev::kKindF16;
-    case GUF_BF16:
-      return dev::kKindBF16;
-    case GUF_F32:
-      return dev::kKindF32;
-    case GUF_F64:
-      return dev::kKindF64;
-    case GUF_C64:
-      return dev::kKindC64;
-    case GUF_C128:
-      return dev::kKindC128;
+#define GUF_DTYPE(NAME, ...) \
+  case GUF_##NAME:           \
+    return dev::kKind##NAME;
+#include <gufunc/dtypes.def>
     default:
       return dev::kKinds;
+  }
+}
+
+uint32_t partial_bytes(guf_dtype dtype) {
+  switch (dtype) {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  case GUF_##NAME:                                                           \
+    return sizeof(guf::partial_of<guf::element>::type);
+#include <gufunc/dtypes.def>
+    default:
+      return element_bytes(dtype);
   }
 }
 

@@ -21,9 +21,12 @@ inline uint32_t element_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// Returns the guf::device::element_kind; kKinds for a dtype that is not among the fifteen. Datetime
+// Returns the guf::device::element_kind; kKinds for a dtype that is not numeric. Datetime
 // types are i64.
 uint32_t kind_of_dtype(guf_dtype dtype);
+
+// The bytes of a partial result in a tree: storage types are widened.
+uint32_t partial_bytes(guf_dtype dtype);
 
 // The form of a stored element (device_form.hpp), not for structured dtypes. `operand_flags`:
 // guf_launch_operand_flag.

@@ -88,8 +88,7 @@ guf_status MethodJob::open() {
   }
   GUF_BACKEND_TRY(check_loop());
   value_bytes_ = element_bytes(block.loop_dtype);
-  const bool half = block.loop_dtype == GUF_F16 || block.loop_dtype == GUF_BF16;
-  partial_bytes_ = half && tree() ? 4 : value_bytes_;
+  partial_bytes_ = tree() ? gpu::partial_bytes(block.loop_dtype) : value_bytes_;
   fp_flags_ = requested_fp_flags(call);
   if (fp_flags_ != 0 || has(GUF_METHOD_STATUS)) {
     GUF_BACKEND_TRY(commands.status_word(&status_, error_));

@@ -14,7 +14,7 @@ module Gufunc
 include("ffi.jl")
 using .LibGufunc
 
-export BFloat16, Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kernel, Plan,
+export Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kernel, Plan,
        Scalar, Stream, Tensor, Timedelta64, UFunc, at!, call!, call_chunked!, capture,
        device, inplace, launch!, load, outer, outer!, poll, reduce!, reduceat, reduceat!,
        synchronize, to_device, unsafe_free!, weak, with_stream
@@ -51,6 +51,7 @@ include("modules.jl")
 include("kernels.jl")
 include("handles.jl")
 include("serials.jl")
+include("standard_names.jl")
 include("standard.jl")
 include("broadcasting.jl")
 

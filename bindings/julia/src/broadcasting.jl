@@ -18,12 +18,17 @@ broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 # The library checks the sizes: it knows the core dimensions, and its messages are NumPy's.
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
-# The ufuncs that correspond to Julia functions.
+# The ufuncs that correspond to Julia functions. Base's function of the same name is the equivalent,
+# except for two reductions.
 const MEANINGS = IdDict{Any,UFunc}()
+for name in STANDARD_NAMES
+    if Base.isexported(Base, name) && !(name in (:maximum, :minimum))
+        MEANINGS[getfield(Base, name)] = getfield(Standard, name)
+    end
+end
 for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:divide, (/,)),
-                          (:power, (^,)), (:absolute, (abs,)), (:square, (abs2,)), (:sqrt, (sqrt,)),
-                          (:reciprocal, (inv,)), (:sign, (sign,)), (:exp, (exp,)), (:log, (log,)),
-                          (:sin, (sin,)), (:cos, (cos,)), (:maximum, (max,)), (:minimum, (min,)),
+                          (:power, (^,)), (:absolute, (abs,)), (:square, (abs2,)),
+                          (:reciprocal, (inv,)), (:maximum, (max,)), (:minimum, (min,)),
                           (:equal, (==,)), (:not_equal, (!=,)), (:less, (<,)),
                           (:less_equal, (<=,)), (:greater, (>,)), (:greater_equal, (>=,)),
                           (:bitwise_and, (&,)), (:bitwise_or, (|,)), (:bitwise_xor, (xor,)),

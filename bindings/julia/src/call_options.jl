@@ -91,7 +91,14 @@ fp_flags_pointer(fp_flags::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, fp_fl
 
 @inline call_args(ninputs, noutputs, slots, mask, stream, o::Options) =
     guf_call_args(sizeof(guf_call_args), o.flags, ninputs, noutputs, slot_of(slots, 0),
-                  slot_of(slots, ninputs), mask, stream, o.device, o.casting, o.order, o.dtype,
-                  length(o.signature), pointer_or_null(o.signature), pointer_or_null(o.axes),
-                  pointer_or_null(o.axis), pointer_or_null(o.sizes), length(o.axes),
-                  length(o.sizes), o.host_policy, o.threads, o.fp_flags, o.fp_report, o.fp_fail)
+                  slot_of(slots, ninputs), mask,
+                  guf_call_options(stream, o.device, o.fp_flags, o.fp_report, o.fp_fail,
+                                   o.threads, 0),
+                  o.casting, o.order, o.dtype, length(o.signature), pointer_or_null(o.signature),
+                  pointer_or_null(o.axes), pointer_or_null(o.axis), pointer_or_null(o.sizes),
+                  length(o.axes), length(o.sizes), o.host_policy, 0)
+
+# The options that calls and methods share. The caller keeps r and its flags alive.
+shared_options(r) =
+    guf_call_options(stream_handle(r.stream), device_handle(r.device),
+                     fp_flags_pointer(r.fp_flags), r.fp_report, r.fp_fail, r.threads, 0)

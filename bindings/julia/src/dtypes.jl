@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library's dtypes and Julia's element types.
 
-const DTYPES = [Bool => GUF_BOOL, Int8 => GUF_I8, Int16 => GUF_I16, Int32 => GUF_I32,
-                Int64 => GUF_I64, UInt8 => GUF_U8, UInt16 => GUF_U16, UInt32 => GUF_U32,
-                UInt64 => GUF_U64, Float16 => GUF_F16, BFloat16 => GUF_BF16, Float32 => GUF_F32,
-                Float64 => GUF_F64, ComplexF32 => GUF_C64, ComplexF64 => GUF_C128]
 const TYPES = Dict{UInt32,DataType}(code => T for (T, code) in DTYPES)
 
 # Structured dtypes: Julia structs that `register_dtype` registered.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Element types that Julia lacks: bfloat16 and NumPy's datetime types.
+# Element types that Julia lacks: bfloat16 and NumPy's datetime types. The dtypes of all types.
+
+export BFloat16
 
 "The upper half of a Float32: `bfloat16`. Converts to and from Float32, rounding to nearest even."
 primitive type BFloat16 <: AbstractFloat 16 end
@@ -22,7 +24,14 @@ Base.isnan(x::BFloat16) = isnan(Float32(x))
 Base.isinf(x::BFloat16) = isinf(Float32(x))
 Base.zero(::Type{BFloat16}) = reinterpret(BFloat16, 0x0000)
 Base.one(::Type{BFloat16}) = reinterpret(BFloat16, 0x3f80)
+Base.bswap(x::BFloat16) = reinterpret(BFloat16, bswap(reinterpret(UInt16, x)))
 Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")
+
+# The numeric dtypes.
+const DTYPES = [Bool => GUF_BOOL, Int8 => GUF_I8, Int16 => GUF_I16, Int32 => GUF_I32,
+                Int64 => GUF_I64, UInt8 => GUF_U8, UInt16 => GUF_U16, UInt32 => GUF_U32,
+                UInt64 => GUF_U64, Float16 => GUF_F16, BFloat16 => GUF_BF16, Float32 => GUF_F32,
+                Float64 => GUF_F64, ComplexF32 => GUF_C64, ComplexF64 => GUF_C128]
 
 const UNITS = (:generic, :Y, :M, :W, :D, :h, :m, :s, :ms, :us, :ns, :ps, :fs, :as)
 

@@ -796,6 +796,24 @@ end
 @assert fieldoffset(guf_dim, 1) == 0
 @assert fieldoffset(guf_dim, 2) == 8
 
+struct guf_call_options
+    stream::guf_stream
+    device::guf_device
+    fp_flags::Ptr{UInt32}
+    fp_report::UInt32
+    fp_fail::UInt32
+    threads::UInt32
+    reserved::UInt32
+end
+@assert sizeof(guf_call_options) == 40
+@assert fieldoffset(guf_call_options, 1) == 0
+@assert fieldoffset(guf_call_options, 2) == 8
+@assert fieldoffset(guf_call_options, 3) == 16
+@assert fieldoffset(guf_call_options, 4) == 24
+@assert fieldoffset(guf_call_options, 5) == 28
+@assert fieldoffset(guf_call_options, 6) == 32
+@assert fieldoffset(guf_call_options, 7) == 36
+
 struct guf_call_args
     struct_size::UInt32
     flags::UInt32
@@ -804,8 +822,7 @@ struct guf_call_args
     inputs::Ptr{guf_operand}
     outputs::Ptr{guf_operand}
     where::Ptr{guf_operand}
-    stream::guf_stream
-    device::guf_device
+    options::guf_call_options
     casting::Int32
     order::Int32
     dtype::guf_dtype
@@ -817,12 +834,9 @@ struct guf_call_args
     naxes::Int32
     ndims::Int32
     host_policy::Int32
-    threads::UInt32
-    fp_flags::Ptr{UInt32}
-    fp_report::UInt32
-    fp_fail::UInt32
+    reserved::UInt32
 end
-@assert sizeof(guf_call_args) == 136
+@assert sizeof(guf_call_args) == 144
 @assert fieldoffset(guf_call_args, 1) == 0
 @assert fieldoffset(guf_call_args, 2) == 4
 @assert fieldoffset(guf_call_args, 3) == 8
@@ -831,22 +845,18 @@ end
 @assert fieldoffset(guf_call_args, 6) == 24
 @assert fieldoffset(guf_call_args, 7) == 32
 @assert fieldoffset(guf_call_args, 8) == 40
-@assert fieldoffset(guf_call_args, 9) == 48
-@assert fieldoffset(guf_call_args, 10) == 56
-@assert fieldoffset(guf_call_args, 11) == 60
-@assert fieldoffset(guf_call_args, 12) == 64
-@assert fieldoffset(guf_call_args, 13) == 68
-@assert fieldoffset(guf_call_args, 14) == 72
-@assert fieldoffset(guf_call_args, 15) == 80
-@assert fieldoffset(guf_call_args, 16) == 88
-@assert fieldoffset(guf_call_args, 17) == 96
-@assert fieldoffset(guf_call_args, 18) == 104
-@assert fieldoffset(guf_call_args, 19) == 108
-@assert fieldoffset(guf_call_args, 20) == 112
-@assert fieldoffset(guf_call_args, 21) == 116
-@assert fieldoffset(guf_call_args, 22) == 120
-@assert fieldoffset(guf_call_args, 23) == 128
-@assert fieldoffset(guf_call_args, 24) == 132
+@assert fieldoffset(guf_call_args, 9) == 80
+@assert fieldoffset(guf_call_args, 10) == 84
+@assert fieldoffset(guf_call_args, 11) == 88
+@assert fieldoffset(guf_call_args, 12) == 92
+@assert fieldoffset(guf_call_args, 13) == 96
+@assert fieldoffset(guf_call_args, 14) == 104
+@assert fieldoffset(guf_call_args, 15) == 112
+@assert fieldoffset(guf_call_args, 16) == 120
+@assert fieldoffset(guf_call_args, 17) == 128
+@assert fieldoffset(guf_call_args, 18) == 132
+@assert fieldoffset(guf_call_args, 19) == 136
+@assert fieldoffset(guf_call_args, 20) == 140
 
 struct guf_resolution
     struct_size::UInt32
@@ -876,18 +886,12 @@ struct guf_reduce_args
     axis::Ptr{Int64}
     initial::Ptr{guf_operand}
     where::Ptr{guf_operand}
-    stream::guf_stream
-    device::guf_device
+    options::guf_call_options
     naxis::Int32
     order::Int32
     dtype::guf_dtype
-    threads::UInt32
-    outputs::Ptr{guf_operand}
     noutputs::Int32
-    reserved::UInt32
-    fp_flags::Ptr{UInt32}
-    fp_report::UInt32
-    fp_fail::UInt32
+    outputs::Ptr{guf_operand}
 end
 @assert sizeof(guf_reduce_args) == 112
 @assert fieldoffset(guf_reduce_args, 1) == 0
@@ -898,17 +902,11 @@ end
 @assert fieldoffset(guf_reduce_args, 6) == 32
 @assert fieldoffset(guf_reduce_args, 7) == 40
 @assert fieldoffset(guf_reduce_args, 8) == 48
-@assert fieldoffset(guf_reduce_args, 9) == 56
-@assert fieldoffset(guf_reduce_args, 10) == 64
-@assert fieldoffset(guf_reduce_args, 11) == 68
-@assert fieldoffset(guf_reduce_args, 12) == 72
-@assert fieldoffset(guf_reduce_args, 13) == 76
-@assert fieldoffset(guf_reduce_args, 14) == 80
-@assert fieldoffset(guf_reduce_args, 15) == 88
-@assert fieldoffset(guf_reduce_args, 16) == 92
-@assert fieldoffset(guf_reduce_args, 17) == 96
-@assert fieldoffset(guf_reduce_args, 18) == 104
-@assert fieldoffset(guf_reduce_args, 19) == 108
+@assert fieldoffset(guf_reduce_args, 9) == 88
+@assert fieldoffset(guf_reduce_args, 10) == 92
+@assert fieldoffset(guf_reduce_args, 11) == 96
+@assert fieldoffset(guf_reduce_args, 12) == 100
+@assert fieldoffset(guf_reduce_args, 13) == 104
 
 struct guf_accumulate_args
     struct_size::UInt32
@@ -916,16 +914,10 @@ struct guf_accumulate_args
     input::Ptr{guf_operand}
     indices::Ptr{guf_operand}
     output::Ptr{guf_operand}
-    stream::guf_stream
-    device::guf_device
+    options::guf_call_options
     axis::Int64
     dtype::guf_dtype
     order::Int32
-    threads::UInt32
-    reserved::UInt32
-    fp_flags::Ptr{UInt32}
-    fp_report::UInt32
-    fp_fail::UInt32
 end
 @assert sizeof(guf_accumulate_args) == 88
 @assert fieldoffset(guf_accumulate_args, 1) == 0
@@ -934,15 +926,9 @@ end
 @assert fieldoffset(guf_accumulate_args, 4) == 16
 @assert fieldoffset(guf_accumulate_args, 5) == 24
 @assert fieldoffset(guf_accumulate_args, 6) == 32
-@assert fieldoffset(guf_accumulate_args, 7) == 40
-@assert fieldoffset(guf_accumulate_args, 8) == 48
-@assert fieldoffset(guf_accumulate_args, 9) == 56
-@assert fieldoffset(guf_accumulate_args, 10) == 60
-@assert fieldoffset(guf_accumulate_args, 11) == 64
-@assert fieldoffset(guf_accumulate_args, 12) == 68
-@assert fieldoffset(guf_accumulate_args, 13) == 72
-@assert fieldoffset(guf_accumulate_args, 14) == 80
-@assert fieldoffset(guf_accumulate_args, 15) == 84
+@assert fieldoffset(guf_accumulate_args, 7) == 72
+@assert fieldoffset(guf_accumulate_args, 8) == 80
+@assert fieldoffset(guf_accumulate_args, 9) == 84
 
 struct guf_at_args
     struct_size::UInt32
@@ -950,27 +936,19 @@ struct guf_at_args
     array::Ptr{guf_operand}
     indices::Ptr{guf_operand}
     operand::Ptr{guf_operand}
-    stream::guf_stream
-    device::guf_device
+    options::guf_call_options
     nindices::Int32
-    threads::UInt32
-    fp_flags::Ptr{UInt32}
-    fp_report::UInt32
-    fp_fail::UInt32
+    reserved::UInt32
 end
-@assert sizeof(guf_at_args) == 72
+@assert sizeof(guf_at_args) == 80
 @assert fieldoffset(guf_at_args, 1) == 0
 @assert fieldoffset(guf_at_args, 2) == 4
 @assert fieldoffset(guf_at_args, 3) == 8
 @assert fieldoffset(guf_at_args, 4) == 16
 @assert fieldoffset(guf_at_args, 5) == 24
 @assert fieldoffset(guf_at_args, 6) == 32
-@assert fieldoffset(guf_at_args, 7) == 40
-@assert fieldoffset(guf_at_args, 8) == 48
-@assert fieldoffset(guf_at_args, 9) == 52
-@assert fieldoffset(guf_at_args, 10) == 56
-@assert fieldoffset(guf_at_args, 11) == 64
-@assert fieldoffset(guf_at_args, 12) == 68
+@assert fieldoffset(guf_at_args, 7) == 72
+@assert fieldoffset(guf_at_args, 8) == 76
 
 struct guf_chunk_options
     struct_size::UInt32
@@ -2171,6 +2149,6 @@ const functions = [
     :guf_kernel_launch => guf_kernel_launch_address,
 ]
 
-export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_options, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

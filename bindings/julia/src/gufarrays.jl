@@ -204,6 +204,5 @@ end
 
 swapped_bytes(x::T) where {T<:Complex} = T(swapped_bytes(real(x)), swapped_bytes(imag(x)))
 swapped_bytes(x::Time64) = typeof(x)(bswap(x.value))
-swapped_bytes(x::BFloat16) = reinterpret(BFloat16, bswap(reinterpret(UInt16, x)))
 swapped_bytes(x::Bool) = x
 swapped_bytes(x::T) where {T} = bswap(x)

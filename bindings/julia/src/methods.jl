@@ -92,10 +92,8 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
         args = Ref(guf_reduce_args(
             sizeof(guf_reduce_args), r.keepdims === true ? GUF_CALL_KEEPDIMS : 0, places[1],
             state ? NULL_OPERAND : places[2], pointer(named), places[3], places[4],
-            stream_handle(r.stream), device_handle(r.device), naxis,
-            chosen(ORDERS, r.order, "order"), dtype(r.dtype), r.threads,
-            state ? places[2] : NULL_OPERAND, state ? length(outputs) : 0, 0,
-            fp_flags_pointer(fp_flags), r.fp_report, r.fp_fail))
+            shared_options(r), naxis, chosen(ORDERS, r.order, "order"), dtype(r.dtype),
+            state ? length(outputs) : 0, state ? places[2] : NULL_OPERAND))
         GC.@preserve r args named fp_flags begin
             act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
         end
@@ -113,9 +111,7 @@ function with_accumulate_args(act, f, @nospecialize(input), indices::Vector{Any}
     result = framed_groups(Any[input], indices, Any[output]) do slots, places
         args = Ref(guf_accumulate_args(
             sizeof(guf_accumulate_args), 0, places[1], places[2], places[3],
-            stream_handle(r.stream), device_handle(r.device), axis, dtype(r.dtype),
-            chosen(ORDERS, r.order, "order"), r.threads, 0,
-            fp_flags_pointer(fp_flags), r.fp_report, r.fp_fail))
+            shared_options(r), axis, dtype(r.dtype), chosen(ORDERS, r.order, "order")))
         GC.@preserve r args fp_flags act(Ptr{guf_accumulate_args}(pointer_from_objref(args)), slots)
     end
     queued!(r, Any[input, output], indices)

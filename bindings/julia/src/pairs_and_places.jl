@@ -90,9 +90,7 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
     aligned = Any[natural(padded(operand(x), full)) for x in others]
     result = framed_groups(Any[natural(kept[1])], stretched, aligned) do slots, (at, indexed, added)
         args = Ref(guf_at_args(
-            sizeof(guf_at_args), 0, at, indexed, added, stream_handle(r.stream),
-            device_handle(r.device), length(places), r.threads, fp_flags_pointer(fp_flags),
-            r.fp_report, r.fp_fail))
+            sizeof(guf_at_args), 0, at, indexed, added, shared_options(r), length(places), 0))
         GC.@preserve r args fp_flags kept act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
     queued!(r, Any[array], stretched, aligned)

@@ -5,16 +5,10 @@ The ufuncs of the standard library under NumPy's names. The variants with `!` wr
 """
 baremodule Standard
 
-import ..Gufunc: UFunc, inplace
+import ..Gufunc: STANDARD_NAMES, UFunc, inplace
 import Base
 
-for name in (:add, :subtract, :multiply, :divide, :floor_divide, :remainder, :power, :negative,
-             :absolute, :square, :sqrt, :reciprocal, :sign, :exp, :log, :sin, :cos, :maximum,
-             :minimum, :fmax, :fmin, :equal, :not_equal, :less, :less_equal, :greater,
-             :greater_equal, :logical_and, :logical_or, :logical_xor, :logical_not, :bitwise_and,
-             :bitwise_or, :bitwise_xor, :invert, :matmul, :vecdot, :isnat, :left_shift,
-             :right_shift, :true_divide, :mod, :pow, :abs, :bitwise_not, :bitwise_invert,
-             :bitwise_left_shift, :bitwise_right_shift)
+for name in STANDARD_NAMES
     Base.@eval begin
         "The standard library's ufunc of that name, see `Gufunc.UFunc`."
         const $name = UFunc($(Base.string(name)))

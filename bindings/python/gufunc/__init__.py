@@ -30,6 +30,7 @@ from ._prepared import Plan
 from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
 from ._exchange import from_cuda_array_interface, from_dlpack
 from ._pointers import ufunc_from_pointer
+from ._standard_names import ALIASES as _ALIASES
 
 _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
@@ -40,13 +41,9 @@ _gufunc._register(
     warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()
 
-_ALIASES = {"mod": "remainder", "abs": "absolute", "true_divide": "divide", "pow": "power",
-            "conjugate": "conj", "bitwise_not": "invert"}
 _STANDARD = [name for name in names() if ":" not in name]
 globals().update((_name, find(_name)) for _name in _STANDARD)
-for _name, _other in _ALIASES.items():
-    if _name not in globals() and _other in globals():
-        globals()[_name] = globals()[_other]
+globals().update((_name, globals()[_other]) for _name, _other in _ALIASES.items())
 _operators.install(Array, globals())
 _array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)

@@ -72,12 +72,16 @@ from ._ufunc import _Binary, _Unary
 
 __version__: str
 
+# The standard functions. tools/abigen writes the lines below from ops.def.
 abs: _Unary
 absolute: _Unary
 add: _Binary
 bitwise_and: _Binary
+bitwise_invert: _Unary
+bitwise_left_shift: _Binary
 bitwise_not: _Unary
 bitwise_or: _Binary
+bitwise_right_shift: _Binary
 bitwise_xor: _Binary
 cos: _Unary
 divide: _Binary

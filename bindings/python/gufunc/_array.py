@@ -275,17 +275,13 @@ def _nested(array, shape):
         data, size = bytes(_host_bytes(array)), array.itemsize
         flat = [data[i:i + size] for i in range(0, len(data), size)]
     else:
-        flat = memoryview(_host_bytes(array)).cast(_CAST[array.dtype.name]).tolist()
+        flat = memoryview(_host_bytes(array)).cast(array.dtype.char).tolist()
     if not shape:
         return flat[0]
     for axis in range(len(shape) - 1, 0, -1):
         extent = shape[axis]
         flat = [flat[i * extent:(i + 1) * extent] for i in range(math.prod(shape[:axis]))]
     return flat
-
-
-_CAST = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
-         "uint32": "I", "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
 
 
 def view_as(array, dtype):

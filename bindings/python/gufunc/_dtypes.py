@@ -155,13 +155,13 @@ def descr_of(code, swapped):
     found = numpy_structured(code)
     if found is None:
         name = lowlevel.guf_dtype_name(code)
-        if code == lowlevel.GUF_BF16:
+        if of_code(code).kind == "E":
             try:
                 import ml_dtypes
             except ImportError:
-                raise TypeError("NumPy has no bfloat16: astype('float32') first, or install "
+                raise TypeError(f"NumPy has no {name}: astype('float32') first, or install "
                                 "ml_dtypes") from None
-            found = np.dtype(ml_dtypes.bfloat16)
+            found = np.dtype(getattr(ml_dtypes, name))
         elif code & 0xFF == 0x82:
             info = lowlevel.guf_dtype_get_info(code)
             found = np.dtype((np.void, info.itemsize))

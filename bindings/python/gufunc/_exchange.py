@@ -130,7 +130,7 @@ def cuda_array_interface(self):
     if self.on_host or self.device.info.backend != "cuda":
         raise AttributeError("__cuda_array_interface__: the array is not on a CUDA device")
     if self.dtype.kind == "E":
-        raise AttributeError("__cuda_array_interface__: no type string for bfloat16")
+        raise AttributeError(f"__cuda_array_interface__: no type string for {self.dtype}")
     if self._flags & lowlevel.GUF_ARRAY_SWAPPED:
         raise AttributeError("__cuda_array_interface__: the elements are in the other byte order")
     return {"shape": self.shape, "typestr": _type_string(self.dtype),

@@ -79,13 +79,13 @@ static int set_arguments(gufpy_call *call) {
   const gufpy_keywords *keywords = &call->keywords;
   guf_call_args *args = &call->args;
   args->flags = keywords->keepdims ? GUF_CALL_KEEPDIMS : 0;
-  args->stream = keywords->stream;
-  args->device = keywords->device;
+  args->options.stream = keywords->stream;
+  args->options.device = keywords->device;
+  args->options.threads = keywords->threads;
   args->casting = keywords->casting;
   args->order = keywords->order;
   args->host_policy = keywords->host_policy;
   args->dtype = keywords->dtype;
-  args->threads = keywords->threads;
   args->nsignature = keywords->nsignature;
   args->signature = keywords->nsignature > 0 ? keywords->signature : NULL;
   args->naxes = keywords->naxes;
@@ -153,10 +153,10 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   call->args.noutputs = nout;
   call->args.inputs = call->operands;
   call->args.outputs = call->operands + nin;
-  call->args.fp_fail = gufpy_thread_fp_flags.fail;
+  call->args.options.fp_fail = gufpy_thread_fp_flags.fail;
   if (gufpy_thread_fp_flags.report != 0 && !call->frame.queued) {
-    call->args.fp_report = gufpy_thread_fp_flags.report;
-    call->args.fp_flags = &call->fp_flags;
+    call->args.options.fp_report = gufpy_thread_fp_flags.report;
+    call->args.options.fp_flags = &call->fp_flags;
   }
   return names != NULL ? set_arguments(call) : 0;
 }
@@ -196,7 +196,7 @@ typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
 static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_error *error) {
   if (!gufpy_is_large(&call->frame, all)) {
-    call->args.threads = 1;
+    call->args.options.threads = 1;
     return function(call->ufunc->base.handle, &call->args, error);
   }
   guf_status status = GUF_OK;

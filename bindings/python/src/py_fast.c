@@ -113,11 +113,13 @@ int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call) {
 PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call) {
   if (fast->state == 1) {
     guf_array_info info;
+    guf_dtype_info type;
     info.struct_size = sizeof info;
+    type.struct_size = sizeof type;
     const guf_operand *output = &call->operands[call->ufunc->nin];
-    /* Structured dtypes and bfloat16 always use the general path. */
+    /* Structured dtypes and floating-point types that NumPy lacks always use the general path. */
     if (guf_array_get_info(output->array, &info, NULL) == GUF_OK && itemsize_of(info.dtype) > 0 &&
-        info.dtype != GUF_BF16) {
+        guf_dtype_get_info(info.dtype, &type, NULL) == GUF_OK && type.kind != GUF_KIND_BFLOAT) {
       fast->found.result = info.dtype;
       call->ufunc->learnt[call->ufunc->next++ % GUFPY_FAST_ENTRIES] = fast->found;
     }

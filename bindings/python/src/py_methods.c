@@ -135,11 +135,8 @@ static int set_reduce(gufpy_method *method, PyObject *input) {
     if (gufpy_set_mask(&method->frame, keywords->where, &method->where) != 0) return -1;
     args->where = &method->where;
   }
-  args->stream = keywords->stream;
-  args->device = keywords->device;
   args->order = keywords->order;
   args->dtype = keywords->dtype;
-  args->threads = keywords->threads;
   return 0;
 }
 
@@ -170,11 +167,8 @@ static int set_accumulate(gufpy_method *method, PyObject *indices) {
   args->struct_size = sizeof *args;
   args->input = &method->input;
   args->output = method->outputs;
-  args->stream = keywords->stream;
-  args->device = keywords->device;
   args->order = keywords->order;
   args->dtype = keywords->dtype;
-  args->threads = keywords->threads;
   if (keywords->axis != NULL) {
     if (read_one_axis(method, indices == NULL ? "accumulate" : "reduceat") != 0) return -1;
     args->axis = method->axes[0];
@@ -207,19 +201,19 @@ static int set_at(gufpy_method *method, PyObject *const *first) {
     if (gufpy_set_operand(&method->frame, first[2], &method->initial) != 0) return -1;
     args->operand = &method->initial;
   }
-  args->stream = method->keywords.stream;
-  args->device = method->keywords.device;
-  args->threads = method->keywords.threads;
   return 0;
 }
 
-static void set_fp_flags(gufpy_method *method) {
-  const uint32_t fail = gufpy_thread_fp_flags.fail;
+/* Sets the options that all methods have. */
+static void set_options(gufpy_method *method) {
   const uint32_t report = method->frame.queued ? 0 : gufpy_thread_fp_flags.report;
-  uint32_t *fp_flags = report != 0 ? &method->fp_flags : NULL;
-  method->reduce.fp_fail = method->accumulate.fp_fail = method->at.fp_fail = fail;
-  method->reduce.fp_report = method->accumulate.fp_report = method->at.fp_report = report;
-  method->reduce.fp_flags = method->accumulate.fp_flags = method->at.fp_flags = fp_flags;
+  const guf_call_options options = {.stream = method->keywords.stream,
+                                    .device = method->keywords.device,
+                                    .threads = method->keywords.threads,
+                                    .fp_flags = report != 0 ? &method->fp_flags : NULL,
+                                    .fp_report = report,
+                                    .fp_fail = gufpy_thread_fp_flags.fail};
+  method->reduce.options = method->accumulate.options = method->at.options = options;
 }
 
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *self,
@@ -245,7 +239,7 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   method->noutputs = kind == GUFPY_AT ? 0 : method->ufunc->nresults;
   if (kind != GUFPY_AT && method->noutputs == 0) method->noutputs = 1;
   if (set_outputs(method) != 0) return -1;
-  set_fp_flags(method);
+  set_options(method);
   switch (kind) {
     case GUFPY_REDUCE:
       return set_reduce(method, first[0]);
@@ -313,7 +307,10 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
     guf_status status = GUF_OK;
     const int large = gufpy_is_large(&method.frame, method.ufunc->ncore);
     int tries = 0;
-    if (!large) method.reduce.threads = method.accumulate.threads = method.at.threads = 1;
+    if (!large) {
+      method.reduce.options.threads = method.accumulate.options.threads = 1;
+      method.at.options.threads = 1;
+    }
     do {
       if (large) {
         Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);

@@ -17,8 +17,8 @@
 //     inputs without core dimensions are passed as values, operands with core dimensions as views
 //   GUF_KERNEL(function)
 //     raw kernel with an explicit grid; its source includes gufunc/raw_kernel.hpp
-// Types are NumPy's letters, one per operand: ? b B h H i I q Q e f d F D; E is bfloat16; l is q. M
-// and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e E f d F D; E is bfloat16; l is q.
+// M and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
 // unit.
 // The function receives bool for ?, float for e and E (rounded once, when stored), guf::datetime
 // and guf::timedelta for M and m, and the type itself otherwise.

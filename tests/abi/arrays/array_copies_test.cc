@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of all kinds: overlap, broadcasting, casts, byte order, many dimensions, fills, printing.
+// Tests copies of all kinds: overlap, broadcasting, casts, byte order, many dimensions, fills and
+// printing.
 #include <complex>
 #include <limits>
 #include <numeric>
@@ -13,7 +14,7 @@ using testing::ElementsAre;
 
 class Copies : public ArrayTest {
  protected:
-  // A random view with shape (rows, columns) over 400 integers.
+  // Makes a random view of shape (rows, columns) over 400 integers.
   guf_array random_view(std::vector<int32_t> &memory, int64_t rows, int64_t columns) {
     std::uniform_int_distribution<int64_t> step(-9, 9);
     for (;;) {
@@ -39,7 +40,8 @@ int32_t *element(const guf_array_info &view, int64_t row, int64_t column) {
                                      static_cast<uint64_t>(column * view.strides[1]));
 }
 
-// Compared with the plain rule: read all elements, then write all elements.
+// Compares copies between overlapping views with the simple rule: read all elements, then write all
+// elements.
 TEST_F(Copies, OverlapIsAsIfTheSourceWereCopiedFirst) {
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -83,7 +85,7 @@ TEST_F(Copies, TwelveDimensionsThatDoNotMerge) {
   std::vector<int32_t> memory(4096);
   std::iota(memory.begin(), memory.end(), 0);
   const guf_array plain = wrap(memory.data(), GUF_I32, shape);
-  // An order of axes in which no two neighbours can be coalesced.
+  // In this order of axes, no two neighbours can be coalesced.
   const int64_t axes[] = {0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11};
   guf_array transposed = nullptr;
   expect(guf_array_transpose(plain, 12, axes, &transposed, &error_));
@@ -207,7 +209,7 @@ TEST_F(Copies, AllocationTakesStridesThatDoNotOverlap) {
   const guf_operand value = scalar(2.5);
   expect(guf_array_fill(keep(array), &value, nullptr, &error_));
   EXPECT_THAT(values<double>(array), testing::Each(2.5));
-  // Offsets 0 16 32 24 40 56: distinct, though the axes interleave.
+  // The offsets are 0, 16, 32, 24, 40 and 56. They are distinct, although the axes interleave.
   const int64_t woven[] = {24, 16};
   expect(guf_array_alloc(cpu_, GUF_F64, 2, shape, woven, GUF_ORDER_C, &array, &error_));
   keep(array);

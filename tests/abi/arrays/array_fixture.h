@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short helpers for tests that make many arrays. The fixture releases all of them at the end of the
-// test.
+// Provides helper functions for tests that make many arrays. The fixture releases all arrays at the
+// end of a test.
 #ifndef GUFUNC_TESTS_ABI_ARRAYS_ARRAY_FIXTURE_H
 #define GUFUNC_TESTS_ABI_ARRAYS_ARRAY_FIXTURE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of memory: views, streams with queued work, release callbacks, forked children.
+// Tests owners of memory: views, streams with queued work, release callbacks, and forked children.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ TEST_F(Lifetime, ACallbackRunsOnceInsideTheNextPoll) {
   expect(guf_array_reshape(array, 2, shape, GUF_ORDER_C, &view, &error_));
   expect(guf_array_release(array, &error_));
   expect(guf_poll(0, nullptr, &error_));
-  EXPECT_EQ(ran, 0);  // the view still needs the memory
+  EXPECT_EQ(ran, 0);  // the view keeps the memory alive
   expect(guf_array_release(view, &error_));
   EXPECT_EQ(ran, 0);  // callbacks never run inside a release
   uint32_t count = 0;
@@ -86,7 +86,8 @@ TEST_F(Lifetime, AFailedWrapNeverCallsBack) {
   tensor.ndim = 1;
   const int64_t one = 1;
   tensor.shape = &one;
-  expect(guf_array_wrap(&tensor, count_up, &ran, 0, &array, &error_), GUF_E_ARG);  // address 0
+  // The address of the tensor is 0.
+  expect(guf_array_wrap(&tensor, count_up, &ran, 0, &array, &error_), GUF_E_ARG);
   tensor.address = kForever - 3;
   expect(guf_array_wrap(&tensor, count_up, &ran, 0, &array, &error_), GUF_E_SHAPE);
   guf_poll(0, nullptr, nullptr);
@@ -100,7 +101,7 @@ TEST_F(Lifetime, AnyThreadCallbacksRunWhereTheMemoryDies) {
   uint32_t count = 1;
   expect(guf_poll(0, &count, &error_));
   EXPECT_EQ(ran, 1);
-  EXPECT_EQ(count, 0U);  // not queued, because the wrap failed
+  EXPECT_EQ(count, 0U);  // run when the memory was freed, not queued
 }
 
 TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
@@ -143,7 +144,7 @@ TEST_F(Lifetime, AReleasedStreamFinishesItsWork) {
   guf_event event = nullptr;
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
   expect(guf_event_create(cpu_, 0, &event, &error_));
-  expect(guf_event_query(event, &error_));  // never recorded, so it is complete
+  expect(guf_event_query(event, &error_));  // an event that was never recorded is complete
   const guf_operand value = scalar(3);
   expect(guf_array_fill(wrap(target.data(), GUF_F64, {kSize}), &value, stream, &error_));
   expect(guf_event_record(event, stream, &error_));
@@ -186,7 +187,7 @@ TEST_F(Lifetime, StreamsWaitForEvents) {
   expect(guf_event_release(event, &error_));
 }
 
-// In a forked child the parent's streams are rejected; host arrays and new streams work.
+// A forked child cannot use the streams of its parent, but can use host arrays and new streams.
 TEST_F(Lifetime, AForkedChildKeepsItsArrays) {
   double data[4] = {1, 2, 3, 4};
   guf_stream stream = nullptr;
@@ -238,7 +239,7 @@ TEST_F(Lifetime, MakingViewsFreesReleasedOnes) {
   EXPECT_LE(places.size(), 2U);
 }
 
-// For ThreadSanitizer: arrays, views and releases from several threads.
+// Several threads make and release views of one array, for ThreadSanitizer.
 TEST_F(Lifetime, ManyThreadsShareOneArray) {
   double data[64] = {};
   std::atomic<int> ran{0};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. The test compares
-the library's own DLPack declarations with NumPy's. The first argument is the library."""
+"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. This compares the
+library's DLPack declarations with those of NumPy. The first argument is the path of the library."""
 
 import ctypes
 import gc
@@ -27,7 +27,7 @@ def suffix(versioned):
 
 
 def take(array, versioned):
-    """Imports a NumPy array and returns the handle of the library's array."""
+    """Imports a NumPy array, and returns the handle of the library's array."""
     capsule = array.__dlpack__(max_version=(1, 0)) if versioned else array.__dlpack__()
     name, used = NAMES[versioned]
     managed = python.PyCapsule_GetPointer(capsule, name)
@@ -39,7 +39,7 @@ def take(array, versioned):
     return out
 
 
-class Lent:
+class Exported:
     """Exports an array of the library through the protocol that NumPy calls."""
 
     def __init__(self, handle, versioned):
@@ -71,7 +71,7 @@ def check_round_trips():
                 if versioned:
                     array.flags.writeable = False
                 handle = take(array, versioned)
-                back = np.from_dlpack(Lent(handle, versioned))
+                back = np.from_dlpack(Exported(handle, versioned))
                 assert back.dtype == array.dtype and back.shape == array.shape, (dtype, back)
                 assert back.size == 0 or back.ctypes.data == array.ctypes.data
                 assert back.size < 2 or back.strides == array.strides, (back.strides, array.strides)
@@ -85,7 +85,7 @@ def check_lifetimes():
     before = sys.getrefcount(array)
     handle = take(array, True)
     assert sys.getrefcount(array) == before + 1
-    back = np.from_dlpack(Lent(handle, True))
+    back = np.from_dlpack(Exported(handle, True))
     release(handle)
     assert sys.getrefcount(array) == before + 1  # `back` keeps the array alive
     back[3] = 77

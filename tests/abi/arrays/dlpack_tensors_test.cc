@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack tensors of host memory: round trips of every dtype, and every invalid field, which must be
-// rejected with one call of the deleter.
+// Tests DLPack tensors of host memory: round trips of every dtype, and every invalid field. An
+// invalid tensor is rejected, and its deleter is called once.
 #include <random>
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A tensor as another library would make it. Counts the calls of its deleter.
+// A tensor of another library. Counts the calls of its deleter.
 struct Foreign {
   int deleted = 0;
   int64_t shape[GUF_MAX_NDIM] = {2, 3}, strides[GUF_MAX_NDIM] = {3, 1};
@@ -41,12 +41,12 @@ class DlpackTensors : public ArrayTest {
   guf_status take(Foreign &foreign, guf_array *out, uint32_t flags = 0) {
     return guf_array_from_dlpack(&foreign.managed, nullptr, flags, out, &error_);
   }
-  // Releases the array before the memory that it views goes out of scope.
+  // Releases the array while the memory that it views still exists.
   static void drop(guf_array array) {
     guf_array_release(array, nullptr);
     guf_poll(0, nullptr, nullptr);
   }
-  // Expects that the tensor is rejected and deleted, and that no array is returned.
+  // Expects the tensor to be rejected and deleted, and no array to be returned.
   void refuse(Foreign &foreign, guf_status expected, const char *text) {
     guf_array out = nullptr;
     EXPECT_EQ(take(foreign, &out), expected) << error_.message;
@@ -129,7 +129,7 @@ TEST_F(DlpackTensors, WhatIsNoFault) {
   expect(take(immortal, &array));
   guf_array_release(array, nullptr);
   guf_poll(0, nullptr, nullptr);
-  Foreign nothing;  // neither memory nor valid strides
+  Foreign nothing;  // a tensor without elements, with neither memory nor valid strides
   nothing.shape[0] = 0;
   nothing.strides[0] = INT64_MAX;
   nothing.tensor().data = nullptr;
@@ -202,7 +202,8 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
     const char *const text =
         std::strcmp(broken.text, "no elements") == 0 ? "address is 0" : broken.text;
     refuse(foreign, broken.expected, text);
-    // In a tensor of another version only the deleter can be read.
+    // If the version of the tensor is unknown, the library must not read any field except the
+    // deleter.
     if (broken.expected == GUF_E_ABI) continue;
     foreign.managed.deleter = nullptr;
     guf_array out = nullptr;
@@ -243,7 +244,7 @@ TEST_F(DlpackTensors, OtherArguments) {
   EXPECT_EQ(out, nullptr);
 }
 
-// Round trips of every dtype.
+// Exports and imports an array of every dtype.
 TEST_F(DlpackTensors, EveryTypeComesBack) {
   for (const guf_dtype dtype :
        {GUF_BOOL, GUF_I8, GUF_I16, GUF_I32, GUF_I64, GUF_U8, GUF_U16, GUF_U32, GUF_U64, GUF_F16,
@@ -295,7 +296,7 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
                  "other byte order: got swapped float64");
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
                  "12 bytes, no multiple of the item size 8");
-  // The stride of an axis of extent 1 is irrelevant.
+  // The stride of an axis of extent 1 has no effect.
   guf_dlpack *single = give(wrap(buffer, GUF_F64, {1, 2}, {12, 8}));
   EXPECT_EQ(single->tensor.strides[0], 2);
   single->deleter(single);
@@ -310,7 +311,7 @@ TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
   plain->deleter(plain);
 }
 
-// Random fields: the tensor is accepted or rejected, and deleted once.
+// Sets fields to random values. Each tensor must be accepted or rejected, and deleted once.
 TEST_F(DlpackTensors, RandomFields) {
   std::mt19937_64 random(7);
   const int64_t odd[] = {0, 1, -1, 2, 3, 64, 65, INT64_MAX, INT64_MIN, INT64_MAX / 4, 1 << 20};

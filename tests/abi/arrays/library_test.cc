@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library as a whole: version, log, device "auto", and what still works after guf_shutdown. The
-// tests share one process and run in the order of this file.
+// Tests functions of the library as a whole: version, log, device "auto", and what still works
+// after guf_shutdown. The tests run in one process in the order of this file.
 #include <limits>
 
 #include "array_fixture.h"
@@ -34,7 +34,7 @@ TEST_F(Library, DecidesAutoOncePerContext) {
   expect(guf_device_get(context, "auto", &second, &error_));
   EXPECT_EQ(first, second);
   expect(guf_log_read(text, sizeof text, &level, &error_));
-  EXPECT_EQ(level, -1);  // the choice was not made again
+  EXPECT_EQ(level, -1);  // the device is chosen and logged once per context
   EXPECT_STREQ(text, "");
   expect(guf_context_release(context, &error_));
 }
@@ -88,7 +88,7 @@ TEST_F(Library, ShutsDownInOrder) {
   expect(guf_shutdown(std::numeric_limits<uint64_t>::max(), &error_));
   EXPECT_EQ(ran, 1);
 
-  // Handles can still be released. Functions that need a device fail with a reason.
+  // Handles can still be released. Functions that need a device fail, and report the reason.
   guf_array made = nullptr;
   guf_stream late = nullptr;
   guf_event event = nullptr;

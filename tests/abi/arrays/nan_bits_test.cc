@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that only copy elements preserve every bit, including those of signalling NaNs.
-// Functions that compute return a NaN for a NaN. Runs on the device that GUFUNC_TEST_DEVICE names.
+// Tests that functions that only copy elements preserve every bit, even of signalling NaNs, and
+// that functions that compute return a NaN for a NaN. Runs on the device that GUFUNC_TEST_DEVICE
+// names.
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int64_t kCount = 1000;
 
-// Quiet and signalling NaNs of both signs with various payloads.
+// Returns quiet and signalling NaNs of both signs with various payloads.
 template <class Word>
 std::vector<Word> nans(int mantissa) {
   std::vector<Word> words;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation in each function fails once: the k-th `new`, the k-th block of an array. The
-// function must return GUF_E_NO_MEMORY or succeed, outputs stay unchanged, and nothing leaks.
+// Makes each allocation in each function fail once: each use of `new`, and each block of an array.
+// The function must return GUF_E_NO_MEMORY or succeed. It must leave outputs unchanged and leak no
+// memory.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,9 +14,9 @@
 
 namespace {
 
-// Counts down; the allocation that reaches 0 fails. If negative, no allocation fails.
+// Number of allocations until one fails. If it is negative, no allocation fails.
 std::atomic<long> left{-1};
-std::atomic<long> blocks{0};  // number of live blocks
+std::atomic<long> blocks{0};  // number of blocks that are allocated and not freed
 
 bool fails_now() {
   long seen = left.load();
@@ -105,8 +106,8 @@ class OutOfMemory : public ArrayTest {
   }
   ~OutOfMemory() override { guf_stream_release(stream_, nullptr); }
 
-  // Runs `call` with the first, second, ... allocation failing, until the call succeeds without an
-  // injected failure.
+  // Runs `call` repeatedly. The first allocation fails in the first run, the second in the second
+  // run, and so on. Stops when `call` succeeds without a failed allocation.
   void starve(const char *name, const std::function<guf_status(guf_array *)> &call) {
     long failures = 0;
     for (long k = 1; k < 10000; ++k) {
@@ -131,7 +132,7 @@ class OutOfMemory : public ArrayTest {
     total_failures_ += failures;
   }
 
-  // Repeated calls must leave the number of blocks unchanged.
+  // Calls the function several times. The number of blocks must not grow.
   void settle_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
     const long before = blocks;
     for (int i = 0; i < 5; ++i) {
@@ -214,7 +215,8 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   EXPECT_GT(total_failures_, 15);
 }
 
-// The largest element of a row, and of two accumulators: a user-defined accumulator of one value.
+// Finds the largest element of a row. It also merges two accumulators, so it suffices for a
+// user-defined accumulator of one value.
 void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     double all = *reinterpret_cast<double *>(args[0] + item * steps[0]);
@@ -267,7 +269,7 @@ guf_status reduce(guf_ufunc ufunc, guf_array source, guf_stream stream, guf_arra
   args.input = &input;
   args.output = &output;
   args.naxis = GUF_ALL_AXES;
-  args.stream = stream;
+  args.options.stream = stream;
   const guf_status status = guf_reduce(ufunc, &args, nullptr);
   *out = output.array;
   return status;
@@ -289,7 +291,7 @@ TEST_F(OutOfMemory, Methods) {
       args.struct_size = sizeof args;
       args.input = &input;
       args.output = &output;
-      args.stream = stream;
+      args.options.stream = stream;
       const guf_status status = guf_accumulate(add, &args, nullptr);
       *out = output.array;
       return status;
@@ -307,7 +309,7 @@ TEST_F(OutOfMemory, Methods) {
       args.indices = &index;
       args.nindices = 1;
       args.operand = &one;
-      args.stream = stream;
+      args.options.stream = stream;
       return guf_at(add, &args, nullptr);
     });
   }
@@ -316,7 +318,7 @@ TEST_F(OutOfMemory, Methods) {
   guf_ufunc_release(add, nullptr);
 }
 
-// What the release of an array and the slow loop that reads it have seen.
+// Records the order of two events: a slow loop reads an array, and the array is released.
 struct SlowRead {
   std::atomic<bool> finished{false};
   bool released = false, released_early = false;
@@ -333,7 +335,7 @@ struct SlowRead {
   }
 };
 
-// Without memory to record the work, the call waits for the stream instead.
+// If there is no memory to record the queued work, the call waits for the stream.
 TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
   SlowRead read;
   const guf_ufunc slow = make_unary("starved_slow", nullptr, SlowRead::loop, &read);
@@ -357,7 +359,7 @@ TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
     args.inputs = &input;
     args.outputs = &output;
     args.ninputs = args.noutputs = 1;
-    args.stream = stream_;
+    args.options.stream = stream_;
     read.finished = read.released = read.released_early = false;
     left = k;
     const guf_status status = guf_call(slow, &args, nullptr);
@@ -379,7 +381,7 @@ TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
     if (!reached && status == GUF_OK) break;
   }
   EXPECT_GE(failures, 2);
-  EXPECT_GE(queued, 1);  // the last call
+  EXPECT_GE(queued, 1);  // the last call is queued
   guf_ufunc_release(slow, nullptr);
 }
 
@@ -405,8 +407,8 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
   EXPECT_GE(total_failures_, 3);
 }
 
-// The library frees released objects when it makes new ones. guf_explain makes no objects, so it
-// must not accumulate memory.
+// The library frees released objects when it makes new objects. guf_explain makes no objects, so it
+// must not keep memory.
 TEST_F(OutOfMemory, TextsKeepNothing) {
   guf_ufunc add = nullptr;
   expect(guf_ufunc_find(nullptr, "add", &add, &error_));
@@ -426,7 +428,7 @@ TEST_F(OutOfMemory, TextsKeepNothing) {
   const long before = blocks;
   explain(guf_explain);
   explain(guf_explain_outer);
-  EXPECT_LE(blocks - before, 10);  // the last call may keep some
+  EXPECT_LE(blocks - before, 10);  // the last call may keep a few blocks
   guf_ufunc_release(add, nullptr);
 }
 

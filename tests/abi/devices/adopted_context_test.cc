@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices over a context of the program. A process can open a device only once, so each test uses
-// different devices.
+// Tests devices that use a context of the program. A process can open a device only once, so each
+// test uses different devices.
 #include <dlfcn.h>
 
 #include "device_fixture.h"
@@ -15,7 +15,7 @@ class AdoptedContext : public Devices {
  protected:
   static constexpr const char *kCreate = "cuCtxCreate_v2";
 
-  void SetUp() override { device(0); }  // initializes the driver
+  void SetUp() override { device(0); }  // opening device 0 initializes the driver
 
   template <class Function>
   Function driver(const char *name) const {
@@ -28,7 +28,7 @@ class AdoptedContext : public Devices {
     error_ = fresh_error();
     return guf_device_adopt(spec.c_str(), native, out, &error_);
   }
-  // Makes a context of the program that is not current on any thread.
+  // Makes a context as the program would. The context is not current on any thread.
   uint64_t context(int index) {
     void *made = nullptr, *popped = nullptr;
     EXPECT_EQ((driver<int (*)(void **, unsigned, int)>(kCreate)(&made, 0, index)), 0);
@@ -47,7 +47,7 @@ class AdoptedContext : public Devices {
     EXPECT_EQ((driver<int (*)(void **)>("cuCtxGetCurrent")(&found)), 0);
     return reinterpret_cast<uint64_t>(found);
   }
-  // Makes a stream of the program in that context.
+  // Makes a stream in the context, as the program would.
   uint64_t stream_in(uint64_t native) {
     void *made = nullptr, *popped = nullptr;
     EXPECT_EQ((driver<int (*)(void *)>("cuCtxPushCurrent_v2")(reinterpret_cast<void *>(native))),
@@ -64,7 +64,7 @@ TEST_P(AdoptedContext, CarriesTheWorkOfTheDevice) {
   const uint64_t native = context(1), retained = sim().live("context");
   guf_device there = nullptr, again = nullptr;
   ASSERT_EQ(adopt(spec(1), native, &there), GUF_OK) << error_.message;
-  EXPECT_EQ(sim().live("context"), retained);  // no additional primary context
+  EXPECT_EQ(sim().live("context"), retained);  // no primary context was retained
   EXPECT_EQ(current(), 0U);
   EXPECT_EQ(device(1), there);
   EXPECT_EQ(adopt(spec(1), native, &again), GUF_OK) << error_.message;
@@ -103,7 +103,7 @@ TEST_P(AdoptedContext, OfAnOpenDeviceIsItsOwnOrRefused) {
   EXPECT_EQ(found, nullptr);
 }
 
-// After a rejected context the device can still be opened in another way.
+// If a context is rejected, the device can still be opened without this context.
 TEST_P(AdoptedContext, WrongOnesOpenNothing) {
   guf_device found = nullptr;
   if (backend_ != "cuda") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for an array waits for the work of streams, and of the device's default order, on its
-// bytes and for nothing else. Host reads wait in the same way.
+// Tests that a wait for an array waits for the work that uses its memory, on streams and without a
+// stream, and for no other work. Reads on the host wait in the same way.
 #include <thread>
 
 #include "device_fixture.h"
@@ -11,7 +11,7 @@ namespace {
 using testing::Each;
 
 constexpr int64_t kSize = 500;
-constexpr uint64_t kShort = 2'000'000;  // ns
+constexpr uint64_t kShort = 2'000'000;  // nanoseconds
 
 // Adds 1 to x in place.
 guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream order,
@@ -24,8 +24,8 @@ guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream ord
   args.ninputs = 2;
   args.outputs = &output;
   args.noutputs = 1;
-  args.device = device;
-  args.stream = order;
+  args.options.device = device;
+  args.options.stream = order;
   return guf_call(add, &args, error);
 }
 
@@ -37,7 +37,7 @@ class ArrayWaits : public Devices {
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
   }
-  // Reads the elements on the host without any other wait.
+  // Reads the elements on the host. No other function waits before the read.
   std::vector<float> read(guf_array array) {
     std::vector<float> elements(kSize);
     EXPECT_EQ(guf_array_copy_to_host(array, elements.data(), elements.size() * sizeof(float),
@@ -46,7 +46,7 @@ class ArrayWaits : public Devices {
         << error_.message;
     return elements;
   }
-  // Opens the gate from another thread while this thread waits.
+  // Runs `body`, which waits for the gate, while another thread opens the gate.
   template <class Body>
   void while_it_opens(std::unique_ptr<Gate> gate, const Body &body) {
     std::thread opener([&] {
@@ -135,7 +135,7 @@ TEST_P(ArrayWaits, LeaveAFailureToItsStream) {
   EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, &error), GUF_E_VALUE);
 }
 
-// Work on the cpu that takes longer than the queries.
+// The work on the cpu takes longer than the queries.
 TEST(ArrayWaitsOfTheCpu, ForItsStreams) {
   guf_error error = fresh_error();
   guf_device cpu = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on device auto: small calls on host memory stay on the host, large calls go to the GPU, and
-// all other calls run as on the chosen device.
+// Tests calls on device auto: small calls on host memory stay on the host, large calls run on the
+// GPU, and all other calls run as on the chosen device.
 #include <cmath>
 #include <cstring>
 
@@ -19,15 +19,16 @@ class AutoCalls : public Auto {
                       sums_ = std::vector<double>(kUnits);
 };
 
-// Elementwise calls on host memory stay on the host for any size, with the cpu's bits.
+// Elementwise calls on host memory stay on the host for any size. Their results have the same bits
+// as on the cpu.
 TEST_P(AutoCalls, ElementwiseCallsStayOnTheHost) {
   std::vector<double> a(100000), b(a.size()), here(a.size()), there(a.size());
   for (size_t i = 0; i < a.size(); ++i) a[i] = std::sqrt(static_cast<double>(i));
   for (const char *const name : {"sin", "sqrt"}) {
     ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(here)), GUF_OK) << error_.message;
-    args_.device = cpu_;
+    args_.options.device = cpu_;
     ASSERT_EQ(run(name, {Auto::here(a)}, Auto::here(there)), GUF_OK) << error_.message;
-    args_.device = auto_;
+    args_.options.device = auto_;
     EXPECT_EQ(std::memcmp(here.data(), there.data(), here.size() * sizeof(double)), 0) << name;
   }
   ASSERT_EQ(run("add", {Auto::here(a), scalar_of(1)}, {}), GUF_OK) << error_.message;
@@ -43,14 +44,14 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
   std::vector<double> a(64 * 64, 0.1), auto_out(64 * 64), cpu_out(64 * 64);
   ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(auto_out, {64, 64})), GUF_OK)
       << error_.message;
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(cpu_out, {64, 64})), GUF_OK);
   EXPECT_EQ(auto_out, cpu_out);
   EXPECT_FALSE(ran_there());
 }
 
-// 4 x 16384 by 16384 x 4 for each compute unit, from two broadcast numbers: 3.5e7 steps, 17 KB to
-// transfer.
+// Each compute unit multiplies a 4 x 16384 matrix by a 16384 x 4 matrix. Each operand is one
+// broadcast number, so 3.5e7 steps need a transfer of only 17 KB.
 TEST_P(AutoCalls, ManyProductsGoThere) {
   constexpr int64_t kInner = 16384;
   double a = 1.5, b = 2;
@@ -63,7 +64,7 @@ TEST_P(AutoCalls, ManyProductsGoThere) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// The same work in one item, which a single block of the device would compute.
+// One item contains the same amount of work. A device would compute it in a single block.
 TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   double a = 1.5, b = 2;
   std::vector<double> out(256);
@@ -87,7 +88,8 @@ TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// A signature without outputs: in place, and into an allocated or given output.
+// The signature has no output. The calls run in place, into an allocated output, or into a given
+// output.
 TEST_P(AutoCalls, HeavyCallsInPlaceAndIntoSeparateOutputs) {
   const std::vector<int64_t> shape = {kUnits, 300};
   std::vector<double> y(kUnits * 300, 1), to(kUnits * 300, 0);
@@ -118,12 +120,12 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   EXPECT_EQ(place_of(outputs_[0].array), there());
   EXPECT_THAT(values(outputs_[0].array), Each(8.0F));
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.stream = stream(auto_);
+  args_.options.stream = stream(auto_);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
-  synchronize(args_.stream);
+  synchronize(args_.options.stream);
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   if (on_cpu()) return;
   EXPECT_EQ(run("add", {operand_of(x), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
   args_.host_policy = GUF_HOST_COPY;
@@ -132,24 +134,24 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   args_.host_policy = GUF_HOST_DEFAULT;
   const guf_array other = filled(device(1), 3, 4);
   EXPECT_EQ(run("add", {operand_of(other), operand_of(other)}, {}), GUF_E_DEVICE_MISMATCH);
-  args_.stream = stream(cpu_);
+  args_.options.stream = stream(cpu_);
   EXPECT_EQ(run("add", {here(x_), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
 }
 
-// A call with an explicit device is not moved.
+// A call with an explicit device runs on this device, whatever its size.
 TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
-  args_.device = device(0);
+  args_.options.device = device(0);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
   EXPECT_EQ(ran_there(), !on_cpu());
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
   EXPECT_FALSE(ran_there());
   if (on_cpu()) return;
-  args_.device = device(0);
+  args_.options.device = device(0);
   EXPECT_EQ(run("auto_here:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
 }
 
-// The placement decides only by size; a call that can run on one device only must still run.
+// The placement rule uses only sizes. A call that can run on one device only must still run there.
 TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
   ASSERT_EQ(run("auto_here:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
@@ -162,14 +164,14 @@ TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
   EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
   EXPECT_TRUE(ran_there());
   ASSERT_EQ(run("auto_there:thrice", {scalar_of(5)}, {}), GUF_OK) << error_.message;
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays as ever";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays";
   EXPECT_TRUE(ran_there());
   EXPECT_THAT(explain("auto_there:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
-  args_.device = cpu_;
+  args_.options.device = cpu_;
   EXPECT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_E_NO_IMAGE);
 }
 
-// A device of 8 MiB: the operands of the whole call do not fit, but its chunks do.
+// The device has 8 MiB of memory. The operands of the whole call do not fit, but the chunks do.
 TEST_P(AutoCalls, OperandsLargerThanTheDevice) {
   std::vector<double> rows(200 * 30000, 0.5), sums(200);
   const guf_operand row = here(rows, {200, 30000});
@@ -199,7 +201,7 @@ TEST_P(AutoCalls, LightCallsInChunksStayOnTheHost) {
   EXPECT_FALSE(ran_there());
 }
 
-// A plan copies nothing, so a plan with host operands runs on the host, whatever it computes.
+// A plan copies no operands, so a plan with host operands runs on the host, whatever it computes.
 TEST_P(AutoCalls, PlansRunWhereTheirOperandsLie) {
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(find("auto_both:ends"),
@@ -229,8 +231,8 @@ TEST_P(AutoCalls, PlansRunWhereTheirOperandsLie) {
   guf_plan_release(plan, nullptr);
 }
 
-// The numbers of the placement rule: the host processes 2560 bytes per ns; the GPU costs 50 us per
-// call, 8 bytes per ns for the transfer, and processes 40 bytes per ns in each of 132 blocks.
+// The placement rule assumes that the host processes 2560 bytes per ns. A GPU costs 50 us per call,
+// transfers 8 bytes per ns, and processes 40 bytes per ns in each of 132 blocks.
 TEST_P(AutoCalls, TheRule) {
   if (on_cpu()) GTEST_SKIP() << "nothing is weighed";
   std::vector<double> a(495), b(485);
@@ -244,11 +246,11 @@ TEST_P(AutoCalls, TheRule) {
             "device auto is " + there() +
                 ": kept on the host, which is done sooner: 31049700 steps of work in 132 blocks, "
                 "8816 bytes to move");
-  // Elements of 4 bytes need half the work.
+  // Elements of 4 bytes count as half the work.
   std::vector<float> c(495);
   EXPECT_THAT(explain("auto_both:ends", {looped(c), looped(c)}), HasSubstr("kept on"));
-  // A dimension that follows from others adds no work, a broadcast operand is transferred once, and
-  // one item is computed by one block.
+  // A dimension that a rule computes from others adds no work. A broadcast operand is transferred
+  // once. One item is computed by one block.
   std::vector<double> d(4400), e(4300);
   double one = 1;
   EXPECT_THAT(explain("auto_both:first_of", {here(d), here(e)}),
@@ -258,7 +260,7 @@ TEST_P(AutoCalls, TheRule) {
               HasSubstr(": 193600000 steps of work in 10 blocks, 35288 bytes"));
 }
 
-// The placement depends on shapes only, so the same call runs on the same device.
+// The placement depends only on shapes, so an equal call runs on the same device.
 TEST_P(AutoCalls, EmptyCallsAndErrors) {
   std::vector<double> none;
   ASSERT_EQ(run("add", {here(none), here(none)}, {}), GUF_OK) << error_.message;

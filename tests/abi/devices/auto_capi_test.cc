@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle of "auto": calls accept it as a separate device; for all other functions it is the
-// chosen device. The tests in tests/abi/misuse pass it to every function that accepts a device.
+// Tests the handle of "auto". Calls accept it as a device of its own. All other functions treat it
+// as the chosen device. The tests in tests/abi/misuse pass it to every function that accepts a
+// device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -21,7 +22,7 @@ class AutoHandle : public Auto {
 
 TEST_P(AutoHandle, TellsOfTheDeviceThatWasChosen) {
   EXPECT_EQ(spec_of(auto_), there());
-  EXPECT_NE(auto_, device(0)) << "how a program tells them apart";
+  EXPECT_NE(auto_, device(0)) << "auto has a handle of its own";
   EXPECT_EQ(info(auto_).memory_bytes, info(device(0)).memory_bytes);
   EXPECT_STREQ(info(auto_).target, info(device(0)).target);
   EXPECT_EQ(guf_device_retain(auto_, &error_), GUF_OK);
@@ -43,7 +44,7 @@ TEST_P(AutoHandle, IsTheSameInEveryContextThatChoseTheSame) {
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(guf_device_get(nullptr, "auto", &again, &error_), GUF_OK);
   EXPECT_EQ(again, auto_);
-  EXPECT_EQ(spec_of(other), there()) << "it outlives the context that it came from";
+  EXPECT_EQ(spec_of(other), there()) << "the handle outlives its context";
 }
 
 TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
@@ -82,7 +83,7 @@ TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
   guf_array_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_array_get_info(ones, &info, &error_), GUF_OK);
-  EXPECT_EQ(info.device, device(0)) << "its own handle, not that of auto";
+  EXPECT_EQ(info.device, device(0)) << "the handle of the device, not of auto";
 }
 
 TEST_P(AutoHandle, SaysWhereATensorLies) {
@@ -126,7 +127,7 @@ TEST_P(AutoHandle, ManagesThatDevicesMemory) {
   EXPECT_EQ(guf_host_unregister(device(0), address, &error_), GUF_OK) << error_.message;
 }
 
-// Pinned and mapped memory counts as host memory: the placement rule applies to calls on it.
+// Pinned and mapped memory is host memory, so the placement rule applies to calls that use it.
 TEST_P(AutoHandle, HostMemoryOfTheDevice) {
   const int64_t shape = 4;
   for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -148,7 +149,7 @@ TEST_P(AutoHandle, HostMemoryOfTheDevice) {
     EXPECT_FALSE(ran_there()) << kind;
     std::vector<double> large(30000, 1);
     ASSERT_EQ(run("auto_both:ends", {here(large), operand_of(array)}, {}), GUF_OK)
-        << error_.message;  // 120000 steps
+        << error_.message;  // 120000 steps of work
     EXPECT_FALSE(ran_there()) << kind;
   }
 }
@@ -169,7 +170,7 @@ TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
   EXPECT_THAT(sums, testing::Each(1.5));
   EXPECT_EQ(ran_there(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "as of a light call";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "like the result of a light call";
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
@@ -179,7 +180,7 @@ TEST_P(AutoHandle, Graphs) {
   const guf_array x = filled(auto_, 4, 1);
   synchronize(order);
   ASSERT_EQ(guf_stream_begin_capture(order, &error_), GUF_OK) << error_.message;
-  args_.stream = order;
+  args_.options.stream = order;
   ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
   guf_graph graph = nullptr;
   ASSERT_EQ(guf_stream_end_capture(order, &graph, &error_), GUF_OK) << error_.message;
@@ -189,7 +190,8 @@ TEST_P(AutoHandle, Graphs) {
   guf_graph_release(graph, nullptr);
 }
 
-// The loader maps a file once. A module that one context releases can still run in another.
+// The loader maps a file once. If one context releases a module, the module still runs in another
+// context.
 TEST_P(AutoHandle, OneFileInTwoContexts) {
   const guf_array x = empty(device(0), {4}, GUF_F64);
   const guf_operand one = scalar_of(1);

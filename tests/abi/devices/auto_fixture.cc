@@ -21,7 +21,7 @@ Auto::Auto() {
   static const bool loaded = [] {
     for (const char *name : {"auto_both", "auto_here", "auto_there"}) {
       guf_error error = fresh_error();
-      guf_module module = nullptr;  // kept for the life of the process
+      guf_module module = nullptr;  // never released
       const std::string path = std::string(GUFUNC_TEST_MODULES) + "/" + name + ".so";
       EXPECT_EQ(guf_module_load(nullptr, path.c_str(), 0, &module, &error), GUF_OK)
           << error.message;
@@ -32,7 +32,7 @@ Auto::Auto() {
   EXPECT_EQ(guf_device_get(nullptr, "auto", &auto_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_get(nullptr, "cpu", &cpu_, &error_), GUF_OK) << error_.message;
   args_.struct_size = sizeof args_;
-  args_.device = auto_;
+  args_.options.device = auto_;
   seen_ = launches();
 }
 

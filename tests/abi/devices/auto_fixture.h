@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device auto, for which GUFUNC_TEST_AUTO gives the expected choice: "cuda", "roc", or "cpu".
+// Provides a fixture for device auto. GUFUNC_TEST_AUTO names the expected choice: "cuda", "roc" or
+// "cpu".
 #ifndef GUFUNC_TESTS_ABI_DEVICES_AUTO_FIXTURE_H
 #define GUFUNC_TESTS_ABI_DEVICES_AUTO_FIXTURE_H
 
@@ -15,26 +16,27 @@ class Auto : public Devices {
  protected:
   Auto();
 
-  // An operand over host memory. Its values and shape live as long as the test.
+  // Makes an operand over host memory. `values` must exist until the end of the test.
   guf_operand here(std::vector<double> &values, std::vector<int64_t> shape);
   guf_operand here(std::vector<double> &values) {
     return here(values, {static_cast<int64_t>(values.size())});
   }
-  // A broadcast operand of one value.
+  // Makes an operand of one broadcast value.
   guf_operand stretched(double &value, std::vector<int64_t> shape);
-  // One identical item for each compute unit of the simulated device.
+  // Makes an operand with one item for each compute unit of the simulated device. All items are
+  // equal.
   guf_operand looped(std::vector<double> &values);
   guf_operand looped(std::vector<float> &values);
-  static constexpr int64_t kUnits = 132;  // GUFUNC_SIM_UNITS of the CMake test
+  static constexpr int64_t kUnits = 132;  // equals GUFUNC_SIM_UNITS in CMakeLists.txt
 
-  // Arguments of a call on device auto. The fixture keeps allocated outputs.
+  // Returns the arguments of a call on device auto. The fixture keeps allocated outputs.
   guf_call_args *ready(std::vector<guf_operand> inputs, std::vector<guf_operand> outputs);
   guf_status run(const char *name, std::vector<guf_operand> inputs, guf_operand output);
   // Returns the lines of guf_explain about device auto and about the device of the call.
   std::string explain(const char *name, std::vector<guf_operand> inputs);
 
   uint64_t launches() const;
-  bool ran_there();  // since the last query
+  bool ran_there();  // whether a kernel ran on the GPU since the last query
   std::string spec_of(guf_device device);
   std::string place_of(guf_array array);
   std::string there() const { return backend_ == "cpu" ? "cpu" : backend_ + ":0"; }
@@ -47,7 +49,7 @@ class Auto : public Devices {
   uint64_t seen_ = 0;
 };
 
-// Returns the line of a text that begins with `begin`, or "".
+// Returns the line of `text` that begins with `begin`, or "".
 std::string line_of(const std::string &text, const std::string &begin);
 
 }  // namespace device_test

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions whose signatures imply more work than they do. The rule of device auto treats their
-// calls as large, but they finish immediately.
+// Defines functions whose signatures imply more work than the functions do. The placement rule of
+// device auto treats their calls as large, although they finish at once.
 #include <gufunc/kernel.hpp>
 
-// m times n steps.
+// A call counts as m times n steps of work.
 template <class X, class Y, class Out>
 GUF_DEVICE void ends(X x, Y y, Out out) {
   out() = x[0] + x[0] + y[y.extent(0) - 1];
 }
 GUF_GUFUNC(ends, "(m),(n)->()", "ff->f dd->d");
 
-// p follows from n and adds no work.
+// p is computed from n, so it adds no work.
 template <class X, class Y, class Out>
 GUF_DEVICE void first_of(X x, Y y, Out out) {
   for (guf::i64 i = 0; i < out.extent(0); ++i) out[i] = x[0] + y[0];
 }
 GUF_GUFUNC(first_of, "(m),(n)->(p)", "dd->d", "rule=p=n-1");
 
-// Without outputs: writes y.
+// Has no output. Updates y in place.
 template <class X, class Y>
 GUF_DEVICE void shift(X x, Y y) {
   y[0] += x[x.extent(0) - 1];
@@ -29,7 +29,7 @@ GUF_DEVICE guf::f64 thrice(guf::f64 x) {
 }
 GUF_UFUNC(thrice, "d->d");
 
-// The base function of a user-defined accumulator.
+// The base block function of a user-defined accumulator.
 template <class X, class Low, class High>
 GUF_DEVICE void range_of(X x, Low low, High high) {
   guf::f64 least = x[0], most = x[0];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on device auto: on host memory they run on the host, on device memory on the device.
+// Tests methods on device auto. They run on the host if their memory is host memory, and otherwise
+// on the device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -12,11 +13,11 @@ class AutoMethods : public Auto {
  protected:
   AutoMethods() {
     accumulate_.struct_size = sizeof accumulate_;
-    accumulate_.device = auto_;
+    accumulate_.options.device = auto_;
     at_.struct_size = sizeof at_;
-    at_.device = auto_;
+    at_.options.device = auto_;
     reduce_.struct_size = sizeof reduce_;
-    reduce_.device = auto_;
+    reduce_.options.device = auto_;
   }
   guf_operand indices(std::vector<int64_t> values) {
     lists_.push_back(std::move(values));
@@ -68,9 +69,9 @@ TEST_P(AutoMethods, ReduceOnAStream) {
   guf_operand input = here(x_), output = here(out_, {});
   reduce_.input = &input;
   reduce_.output = &output;
-  reduce_.stream = stream(auto_);
+  reduce_.options.stream = stream(auto_);
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
-  synchronize(reduce_.stream);
+  synchronize(reduce_.options.stream);
   EXPECT_EQ(out_[0], 10);
   EXPECT_EQ(ran_there(), !on_cpu());
 }
@@ -130,7 +131,7 @@ TEST_P(AutoMethods, At) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// A user-defined accumulator, whose part functions run as separate calls.
+// The functions of a user-defined accumulator run as separate calls.
 TEST_P(AutoMethods, ReduceStates) {
   guf_operand input = here(x_), outputs[2] = {};
   reduce_.input = &input;
@@ -155,7 +156,7 @@ TEST_P(AutoMethods, ReduceStates) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// Type resolution returns the same result for every placement.
+// Type resolution has the same result for every placement.
 TEST_P(AutoMethods, Resolve) {
   guf_operand input = here(x_), output = {};
   reduce_.input = &input;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under capture, the launch of an elementwise or generalized plan makes only the driver calls of
-// the launch and allocates nothing: no query, no wait, no device or host memory. A captured
-// reduction adds one query, whether its stream is being captured.
+// Tests the launch of an elementwise or generalized plan under capture. It makes only the driver
+// calls of the launch, without queries or waits, and allocates neither device nor host memory. A
+// captured reduction also queries whether its stream is being captured.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -16,8 +16,8 @@
 
 namespace {
 
-// The address ranges of the library and its plugins. Allocations of the simulated drivers in this
-// process do not count.
+// The address ranges of the library and its plugins. Allocations by the simulated drivers, which
+// are in the same process, are not counted.
 struct Range {
   uintptr_t begin, end;
 };
@@ -33,7 +33,7 @@ void count_from(const void *caller) {
 }
 
 int add_ranges(dl_phdr_info *info, size_t, void *) {
-  // Plugins are opened by file descriptor.
+  // Plugins are opened by file descriptor, so the loader lists them under /proc.
   const bool ours = std::strstr(info->dlpi_name, "/libgufunc") != nullptr ||
                     std::strncmp(info->dlpi_name, "/proc/", 6) == 0;
   if (!ours) return 0;
@@ -141,7 +141,7 @@ class CaptureSafe : public Devices {
     for (uint32_t i = 0; function(i) != nullptr; ++i) found[function(i)] = sim().calls(function(i));
     return found;
   }
-  // Driver calls since `before`, without those that enter and leave the context.
+  // Returns the driver calls since `before`, except calls that enter or leave a context.
   Calls since(const Calls &before) const {
     Calls found;
     for (const auto &[name, count] : counts()) {
@@ -175,7 +175,8 @@ class CaptureSafe : public Devices {
     EXPECT_EQ(guf_plan_create(find(name), &args, &made, &error_), GUF_OK) << error_.message;
     return made;
   }
-  // Expects that launches under capture make `kernels` driver calls each and no others.
+  // Expects that each launch under capture makes `kernels` driver calls, all of them kernel
+  // launches.
   void expect_bare(guf_plan plan, std::vector<uint64_t> addresses, uint64_t kernels) {
     const auto count = static_cast<int32_t>(addresses.size());
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
@@ -200,7 +201,7 @@ class CaptureSafe : public Devices {
   const guf_stream stream_ = stream(there_);
 };
 
-// Checks the counters themselves: they must detect allocations and queries.
+// Tests the counters themselves, which must detect allocations and queries.
 TEST_P(CaptureSafe, TheCountersWork) {
   const Calls before = counts();
   const uint64_t made = allocations.load();
@@ -249,7 +250,7 @@ TEST_P(CaptureSafe, GeneralizedPlans) {
 }
 
 // Methods have no plans. A captured reduction that needs no scratch memory queries whether its
-// stream is being captured, and makes no other extra call.
+// stream is being captured, and makes no other additional call.
 TEST_P(CaptureSafe, Reductions) {
   const guf_array x = filled(there_, 64 * 16, 2), sums = filled(there_, 64, 0);
   const int64_t shape[] = {64, 16};
@@ -264,9 +265,9 @@ TEST_P(CaptureSafe, Reductions) {
   args.output = &out;
   args.axis = &axis;
   args.naxis = 1;
-  args.stream = stream_;
+  args.options.stream = stream_;
   const guf_ufunc add = find("add");
-  ASSERT_EQ(guf_reduce(add, &args, &error_), GUF_OK) << error_.message;  // loads its kernels first
+  ASSERT_EQ(guf_reduce(add, &args, &error_), GUF_OK) << error_.message;  // loads the kernels
   synchronize(stream_);
   ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
   const Calls before = counts();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls on devices: the results of one call for every layout, chunk size and number of
-// concurrent chunks; calls that stop, resume or fail; arrays larger than the device.
+// Tests chunked calls on devices. Every layout, chunk size and number of concurrent chunks must
+// have the results of one call. Also tests calls that stop, resume or fail, and arrays that are
+// larger than the device.
 #include <cstring>
 #include <list>
 #include <numeric>
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 class ChunkedCalls : public Devices {
  protected:
-  // An operand over the caller's host memory; strides in bytes.
+  // Makes an operand over host memory of the caller. Strides are in bytes.
   guf_operand here(void *data, guf_dtype dtype, std::vector<int64_t> shape,
                    std::vector<int64_t> strides = {}, uint32_t flags = 0) {
     lists_.push_back(std::move(shape));
@@ -38,7 +39,7 @@ class ChunkedCalls : public Devices {
     args_.noutputs = 1;
     args_.inputs = inputs.data();
     args_.outputs = &output_;
-    if (args_.device == nullptr) args_.device = device(0);
+    if (args_.options.device == nullptr) args_.options.device = device(0);
     error_ = fresh_error();
     report_ = 0;
     return guf_call_chunked(find(name), &args_, &options_, &done_, &error_);
@@ -65,7 +66,7 @@ TEST_P(ChunkedCalls, EveryChunkAndDepth) {
   std::iota(b.begin(), b.end(), 1000.0F);
   for (size_t i = 0; i < 3000; ++i) expected[i] = a[i] * b[i];
   for (const uint64_t bytes : {0, 4, 444, 4000, 12000}) {
-    if (bytes == 4 && sim_order() != "eager") continue;  // 3000 chunks
+    if (bytes == 4 && sim_order() != "eager") continue;  // 3000 chunks take too long
     for (const int32_t depth : {0, 1, 2, 16}) {
       std::fill(out.begin(), out.end(), -1.0F);
       options_.chunk_bytes = bytes;
@@ -82,7 +83,8 @@ TEST_P(ChunkedCalls, EveryChunkAndDepth) {
   }
 }
 
-// Strides, byte order, casts, a mask, broadcast operands and operands that are transferred once.
+// Tests strides, byte order, casts, a mask, broadcast operands, and operands that are transferred
+// once.
 TEST_P(ChunkedCalls, EveryLayout) {
   constexpr int64_t kRows = 60, kColumns = 7;
   std::vector<float> a(kRows * kColumns), row(kColumns);
@@ -103,7 +105,7 @@ TEST_P(ChunkedCalls, EveryLayout) {
   for (const bool masked : {false, true}) {
     std::fill(out.begin(), out.end(), -1.0);
     args_.where = masked ? &where : nullptr;
-    // The rows in reverse with swapped bytes; every second element of the output.
+    // The input has its rows in reverse and its bytes swapped. The output is every second element.
     ASSERT_EQ(run("add",
                   {here(swapped.data() + (kRows - 1) * kColumns, GUF_F32, {kRows, kColumns},
                         {-4 * kColumns, 4}, GUF_TENSOR_SWAPPED),
@@ -163,12 +165,13 @@ TEST_P(ChunkedCalls, StopAndGoOn) {
   for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(out[i], i < 400 ? 9.0F : -3.0F) << i;
 }
 
-// A floating-point flag of one chunk fails the call after everything is written, or is reported.
+// If one chunk raises a floating-point flag, the call reports the flag, or fails after it has
+// written all results.
 TEST_P(ChunkedCalls, FloatingPointFlags) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;
   options_.chunk_bytes = 400;
-  args_.fp_fail = GUF_FP_DIVIDE;
+  args_.options.fp_fail = GUF_FP_DIVIDE;
   const guf_operand x = here(a.data(), GUF_F32, {1000}), y = here(b.data(), GUF_F32, {1000}),
                     to = here(out.data(), GUF_F32, {1000});
   EXPECT_EQ(run("divide", {x, y}, to), GUF_E_FLOATING_POINT) << error_.message;
@@ -176,14 +179,14 @@ TEST_P(ChunkedCalls, FloatingPointFlags) {
   EXPECT_EQ(done_, 1000);
   EXPECT_EQ(out[999], 0.5F);
   uint32_t found = 0;
-  args_.fp_fail = 0;
-  args_.fp_flags = &found;
-  args_.fp_report = GUF_FP_DIVIDE;
+  args_.options.fp_fail = 0;
+  args_.options.fp_flags = &found;
+  args_.options.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(run("divide", {x, y}, to), GUF_OK) << error_.message;
   EXPECT_EQ(found, static_cast<uint32_t>(GUF_FP_DIVIDE));
 }
 
-// A device with little memory: 32 MB of operands through 10 MB.
+// The device has little memory: 10 MB for 32 MB of operands.
 TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   if (on_cpu()) return;
   constexpr size_t kSize = size_t{4} << 20;
@@ -201,7 +204,7 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})), GUF_OK)
       << error_.message;
   for (size_t i = 0; i < kSize; ++i) ASSERT_EQ(out[i], 2 * a[i]) << i;
-  options_.chunk_bytes = 8 << 20;  // a requested size is not changed
+  options_.chunk_bytes = 8 << 20;  // a chunk size that the caller requests is not reduced
   options_.depth = 16;
   EXPECT_EQ(run("add", {in, in}, here(out.data(), GUF_F32, {static_cast<int64_t>(kSize)})),
             GUF_E_DEVICE_MEMORY);
@@ -209,7 +212,8 @@ TEST_P(ChunkedCalls, ArraysLargerThanTheDevice) {
   EXPECT_EQ(guf_device_limit_memory(there, UINT64_MAX, &error_), GUF_OK);
 }
 
-// The program does not see the internal streams of a call, so the call itself must report failures.
+// A program cannot wait for the internal streams of a chunked call, so the call itself must report
+// failures.
 TEST_P(ChunkedCalls, AFailureIsTheCallsOwn) {
   std::vector<int64_t> x(100, 2), y(100, 3), out(100);
   y[50] = -1;
@@ -234,10 +238,10 @@ TEST_P(ChunkedCalls, Errors) {
                     head = here(a.data(), GUF_F32, {99});
   EXPECT_EQ(run("negative", {head}, shifted), GUF_E_OVERLAP);
   EXPECT_THAT(error_.message, testing::StartsWith("argument 0 shares memory"));
-  args_.stream = stream(device(0));
+  args_.options.stream = stream(device(0));
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("a chunked call has streams of its own"));
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   for (const int32_t depth : {-1, 17}) {
     options_.depth = depth;
     EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
@@ -261,7 +265,8 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_EQ(done_, 0);
 }
 
-// The error is about the location of an operand, for any device and policy of the call.
+// The error names the location of an operand, whatever the device and the host policy of the call
+// are.
 TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   if (on_cpu()) return;
   std::vector<float> a(100, 1), out(100);
@@ -271,7 +276,7 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   for (const guf_device named : {guf_device{}, cpu, device(0)}) {
     for (const int32_t policy : {GUF_HOST_DEFAULT, GUF_HOST_COPY}) {
-      args_.device = named;
+      args_.options.device = named;
       args_.host_policy = policy;
       EXPECT_EQ(run("add", {in, there}, to), GUF_E_UNSUPPORTED);
       EXPECT_THAT(error_.message, HasSubstr("argument 1 is in the memory of"));
@@ -280,8 +285,8 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   }
 }
 
-// Each driver function that a chunk needs fails once, at each of its calls. The reported progress
-// must be correct, and the next call must work.
+// Each driver function that a chunk uses fails once at each of its calls. The progress that the
+// call reports must be correct, and the next call must succeed.
 TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
   NEEDS_SIM();
   if (on_cpu()) return;
@@ -313,12 +318,12 @@ TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
   EXPECT_EQ(run("negative", {in}, to), GUF_OK) << error_.message;
 }
 
-// Devices run concurrently, each with its own call.
+// The call runs on the second device.
 TEST_P(ChunkedCalls, OnTheOtherDevice) {
   NEEDS_TWO_DEVICES();
   std::vector<float> a(1000, 4), out(1000);
   options_.chunk_bytes = 400;
-  args_.device = device(1);
+  args_.options.device = device(1);
   ASSERT_EQ(run("negative", {here(a.data(), GUF_F32, {1000})}, here(out.data(), GUF_F32, {1000})),
             GUF_OK)
       << error_.message;

@@ -17,7 +17,8 @@ void bind(const Sim &sim, const char *name, Function *out) {
   if (*out == nullptr) ADD_FAILURE() << "the driver has no " << name;
 }
 
-// A real driver has no simulated faults, counters or violations.
+// Makes the functions of a simulated driver do nothing, because a real driver has no simulated
+// faults, counters or violations.
 void bind_nothing(Sim *sim) {
   sim->set = [](const char *, const char *) { return 0; };
   sim->fault = [](const char *) { return 0; };
@@ -30,7 +31,7 @@ void bind_nothing(Sim *sim) {
   sim->violation = [](uint32_t) { return ""; };
 }
 
-// Tries the same names in the same order as the plugins.
+// Opens a driver library. Tries the same names in the same order as the plugins.
 void *open_driver(const std::string &backend) {
   if (backend == "cuda") return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   for (const char *const name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
@@ -249,7 +250,7 @@ guf_status Devices::call(const char *name, const std::vector<guf_operand> &input
   args.noutputs = 1;
   args.inputs = inputs.data();
   args.outputs = &out;
-  args.stream = stream;
+  args.options.stream = stream;
   error_ = fresh_error();
   const guf_status status = guf_call(find(name), &args, &error_);
   if (status == GUF_OK && out.kind == GUF_OPERAND_ARRAY) {
@@ -265,7 +266,7 @@ guf_status Devices::reduce(const char *name, guf_operand input, guf_operand out,
   args.struct_size = sizeof args;
   args.input = &input;
   args.output = &out;
-  args.stream = stream;
+  args.options.stream = stream;
   error_ = fresh_error();
   return guf_reduce(find(name), &args, &error_);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs behind the C API, over simulated drivers. GUFUNC_SIM_ORDER selects the execution order of
-// their streams; every test must pass in all orders. With GUFUNC_TEST_REAL_DRIVER the fixture uses
-// no function that only simulated drivers have. Tests that need no such function also pass on a
-// real device; tools/gpu-check selects them by name.
+// Provides GPUs of simulated drivers for tests through the C API. GUFUNC_SIM_ORDER selects the
+// execution order of their streams, and every test must pass in all orders. If
+// GUFUNC_TEST_REAL_DRIVER is set, the fixture uses no function that only simulated drivers have.
+// Tests that need no such function also pass on a real device; tools/gpu-check selects these tests
+// by name.
 #ifndef GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
 #define GUFUNC_TESTS_ABI_DEVICES_DEVICE_FIXTURE_H
 
@@ -18,8 +19,8 @@
 
 namespace device_test {
 
-// The functions that a backend's simulated driver exports for tests (tests/sim/sim_control.h), and
-// a vendor function that both drivers have.
+// Functions that the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and
+// a function of the vendor that simulated and real drivers have.
 struct Sim {
   int (*set)(const char *name, const char *value);
   int (*fault)(const char *faults);
@@ -35,10 +36,10 @@ struct Sim {
 };
 const Sim &sim_of(const std::string &backend);
 
-// Returns "eager", "lazy" or "adversarial".
+// Returns the execution order of streams: "eager", "lazy" or "adversarial".
 std::string sim_order();
 
-// Skip conditions of tests that a real driver, or a machine with one GPU, cannot run.
+// These macros skip tests that need a simulated driver or two GPUs.
 bool on_real_driver();
 #define NEEDS_SIM() \
   if (on_real_driver()) GTEST_SKIP() << "asks the simulated driver"
@@ -47,8 +48,8 @@ bool on_real_driver();
 
 guf_error fresh_error();
 
-// CUDA's functions require that the context of the stream's device is current; HIP's have no such
-// requirement.
+// Makes the context of a device current. Functions of CUDA require that the context of a stream's
+// device is current. Functions of HIP have no such requirement.
 class Current {
  public:
   Current(const Sim &sim, int device);
@@ -62,9 +63,10 @@ class Current {
   int (*release_)(int) = nullptr;
 };
 
-// Blocks work that is queued on a stream after it. In the eager order it blocks until it is opened.
-// In the lazy order, where nothing runs without a request, it blocks for some dozens of queries. In
-// the adversarial order it does not block, because that order may run anything at any time.
+// Blocks the work that is queued on a stream after the gate. In the eager order, the work is
+// blocked until the gate opens. In the lazy order, where nothing runs without a request, it is
+// blocked for some dozens of queries. In the adversarial order it is not blocked, because this
+// order may run any work at any time.
 class Gate {
  public:
   Gate(const std::string &backend, guf_stream stream);
@@ -80,10 +82,10 @@ class Gate {
     std::condition_variable changed;
     bool opened = false;
   };
-  State *state_;  // outlives the gate, because the driver's thread may use it later
+  State *state_;  // outlives the gate, because the driver may use it later
 };
 
-// The parameter is a backend with GPUs, "cuda" or "roc", or "cpu" in suites that support it.
+// The parameter of a test is a backend: "cuda" or "roc", or "cpu" if the test supports it.
 class Devices : public testing::TestWithParam<const char *> {
  protected:
   Devices();
@@ -101,25 +103,25 @@ class Devices : public testing::TestWithParam<const char *> {
   void let_go(guf_array array);
 
   guf_array empty(guf_device device, std::vector<int64_t> shape, guf_dtype dtype = GUF_F32);
-  // Makes a vector on the device and waits until it is complete.
+  // Makes a vector on the device, and waits until it is complete.
   guf_array floats(guf_device device, const std::vector<float> &values);
   guf_array filled(guf_device device, int64_t size, float value);
   guf_array view(guf_array array, int64_t start, int64_t step);
-  // Returns all elements of an array after all queued work is complete.
+  // Waits for all queued work, and returns the elements of the array.
   std::vector<float> values(guf_array array);
 
   guf_stream stream(guf_device device);
   guf_event event(guf_device device);
   guf_ufunc find(const char *name);
 
-  // Calls name(inputs) into `out` on a stream.
+  // Calls the ufunc `name` on a stream.
   guf_status call(const char *name, const std::vector<guf_operand> &inputs, guf_operand out,
                   guf_stream stream);
   guf_status reduce(const char *name, guf_operand input, guf_operand out, guf_stream stream);
   void synchronize(guf_stream stream);
 
-  // Reuses freed memory: makes many new arrays of this size with other numbers on a separate
-  // stream. At the end of the test these arrays must be unchanged.
+  // Makes many new arrays of the given size on a separate stream, so that freed memory is used
+  // again with other content. At the end of the test, these arrays must be unchanged.
   void reuse_memory(guf_device device, int64_t size);
 
   const std::string backend_ = GetParam();

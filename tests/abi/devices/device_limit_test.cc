@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine with more devices than a process can open: any of them can be opened, up to the limit.
+// Simulates a machine with more devices than a process can open. A process can open any of the
+// devices, up to the limit.
 #include "device_fixture.h"
 
 namespace device_test {
 namespace {
 
-constexpr int kDevices = 40;     // devices of each vendor
-constexpr int kMostOpened = 16;  // in addition to the cpu
+constexpr int kDevices = 40;     // number of devices of each vendor
+constexpr int kMostOpened = 16;  // limit of open devices, not counting the cpu
 
 class DeviceLimit : public Devices {};
 
-// The vendors share the limit of the process, and this test uses all of it.
+// All vendors share the limit of the process. This test exhausts the limit.
 TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
   std::vector<guf_device> opened;
   const auto get = [&](const std::string &spec) {
@@ -20,7 +21,7 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
     if (status == GUF_OK) opened.push_back(found);
     return status;
   };
-  // Opens the last devices first, because the vendor's device index does not matter.
+  // The last devices are opened first, because the index of a device has no effect on the limit.
   for (int i = 0; i < kMostOpened / 2; ++i) {
     ASSERT_EQ(get("cuda:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
     ASSERT_EQ(get("roc:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
@@ -44,8 +45,8 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
     EXPECT_EQ(get("cuda:40"), GUF_E_NO_DEVICE);
     EXPECT_STREQ(error_.message, "no device cuda:40; backend cuda has 40 device(s)");
   }
-  EXPECT_EQ(sim().calls("cuDevicePrimaryCtxRetain"), contexts) << "the driver is not asked";
-  EXPECT_EQ(get("cuda:39"), GUF_OK) << "open ones stay open";
+  EXPECT_EQ(sim().calls("cuDevicePrimaryCtxRetain"), contexts) << "the driver is not called";
+  EXPECT_EQ(get("cuda:39"), GUF_OK) << "open devices stay open";
   EXPECT_EQ(opened.back(), opened.front());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a device besides its arrays: statistics and limits of its pool, peers, native streams,
-// time between events.
+// Tests the state of a device except its arrays: statistics and limits of its memory pool, peers,
+// native streams, and the time between events.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -41,7 +41,7 @@ TEST_P(DeviceState, ThePoolIsCounted) {
   EXPECT_GE(after.cached_bytes, uint64_t{1} << 20);
   EXPECT_GE(after.peak_bytes, with.live_bytes);
   empty(there_, {1 << 18});
-  EXPECT_EQ(memory().driver_allocations, after.driver_allocations);  // the cached block
+  EXPECT_EQ(memory().driver_allocations, after.driver_allocations);  // uses cached memory
 }
 
 TEST_P(DeviceState, ThePoolIsTrimmed) {
@@ -53,7 +53,7 @@ TEST_P(DeviceState, ThePoolIsTrimmed) {
   const guf_device_memory after = memory();
   EXPECT_EQ(after.cached_bytes, 0U);
   EXPECT_LE(sim().used_bytes() + (1 << 20), used);
-  // Live memory is unaffected, and the requested amount stays cached.
+  // A trim does not affect live memory, and leaves the requested amount of memory cached.
   const guf_array kept = filled(there_, 1000, 4);
   let_go(empty(there_, {1 << 16}));
   let_go(empty(there_, {1 << 18}));
@@ -80,7 +80,7 @@ TEST_P(DeviceState, ThePoolHasALimit) {
   EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_E_DEVICE_MEMORY);
   let_go(first);
   let_go(second);
-  empty(there_, {large});  // cached memory is freed for it
+  empty(there_, {large});  // cached memory is freed to stay within the limit
   EXPECT_EQ(guf_device_limit_memory(there_, UINT64_MAX, &error_), GUF_OK);
   EXPECT_EQ(memory().limit_bytes, UINT64_MAX);
   empty(there_, {large});
@@ -119,7 +119,7 @@ TEST_P(DeviceState, Peers) {
   const uint64_t shared = sim().calls(shares.c_str());
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_enable_peer(there_, second, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "memory of pools follows no context";
+  EXPECT_EQ(sim().calls(shares.c_str()), shared + 2) << "access to the pool is set separately";
   EXPECT_EQ(guf_device_enable_peer(there_, there_, &error_), GUF_OK) << error_.message;
   EXPECT_GE(sim().calls(requested), 1U);
   EXPECT_EQ(guf_device_enable_peer(there_, other, &error_), GUF_E_DEVICE_MISMATCH);
@@ -133,14 +133,14 @@ TEST_P(DeviceState, Peers) {
   sim().fault((shares + ":1:801").c_str());
   EXPECT_EQ(guf_device_enable_peer(second, there_, &error_), GUF_E_UNSUPPORTED) << error_.message;
   EXPECT_THAT(error_.message, HasSubstr("access to the peer's memory pool"));
-  // Even if the driver allows peer access, the operands of a call must be on one device.
+  // Even if the driver supports peer access, the operands of a call must be on one device.
   const guf_array here = filled(there_, 10, 1), far = filled(second, 10, 2);
   EXPECT_EQ(call("add", {operand_of(here), operand_of(far)}, operand_of(here), nullptr),
             GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
 }
 
-// A native stream, exported from the library and adopted again.
+// Gets the native stream of a library stream, and adopts it as a second library stream.
 TEST_P(DeviceState, NativeStreams) {
   uint64_t own = 0, defaults = 0;
   EXPECT_EQ(guf_stream_get_native(nullptr, stream_, &own, &error_), GUF_OK) << error_.message;
@@ -165,7 +165,7 @@ TEST_P(DeviceState, NativeStreams) {
   EXPECT_EQ(again, own);
   EXPECT_EQ(guf_stream_release(adopted, &error_), GUF_OK);
   guf_poll(0, nullptr, nullptr);
-  EXPECT_EQ(guf_stream_query(stream_, &error_), GUF_OK);  // the owner can still use it
+  EXPECT_EQ(guf_stream_query(stream_, &error_), GUF_OK);  // the original stream can still be used
 }
 
 TEST_P(DeviceState, NativeStreamErrors) {
@@ -188,13 +188,13 @@ TEST_P(DeviceState, NativeStreamErrors) {
   EXPECT_EQ(guf_stream_adopt(there_, native, 0, nullptr, &error_), GUF_E_ARG);
   EXPECT_EQ(guf_stream_adopt(no_device_, native, 0, &adopted, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_stream_adopt(cpu, native, 0, &adopted, &error_), GUF_E_UNSUPPORTED);
-  if (backend_ == "cuda") {  // HIP cannot detect it
+  if (backend_ == "cuda") {  // HIP cannot detect a stream of another device
     EXPECT_NE(guf_stream_adopt(device(1), native, 0, &adopted, &error_), GUF_OK);
   }
   EXPECT_EQ(adopted, nullptr);
 }
 
-// An invalid or destroyed native stream is an error of the program; the device stays usable.
+// An invalid or destroyed native stream is an error of the program. The device can still be used.
 TEST_P(DeviceState, DeadNativeStreams) {
   NEEDS_SIM();
   const guf_array x = filled(there_, 100, 3);
@@ -250,7 +250,7 @@ TEST_P(DeviceState, TimeBetweenEvents) {
   EXPECT_EQ(guf_event_elapsed(here, here, &zero, &error_), GUF_E_UNSUPPORTED);
 }
 
-// Work without a stream: waits, timeouts, and a failure that is reported once.
+// Tests work without a stream: waits, timeouts, and a failure that is reported once.
 TEST_P(DeviceState, TheDevicesOwnOrder) {
   NEEDS_SIM();
   const guf_array zeros = empty(there_, {100}, GUF_I32);
@@ -264,7 +264,7 @@ TEST_P(DeviceState, TheDevicesOwnOrder) {
   args.noutputs = 1;
   args.inputs = in;
   args.outputs = &out;
-  args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+  args.options.fp_fail = GUF_FP_INTEGER_DIVIDE;
   EXPECT_EQ(guf_call(find("floor_divide"), &args, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_E_FLOATING_POINT);
   EXPECT_THAT(error_.message, HasSubstr("divide by zero encountered in floor_divide"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack tensors of device memory: their location, and the order of producer and consumer.
+// Tests DLPack tensors of device memory: their location, and the order of the work of producer and
+// consumer.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kSize = 1000;
 
-// A tensor of another library over the memory of an array.
+// A tensor of another library, over the memory of an array of this library.
 struct Foreign {
   std::atomic<int> deleted{0};
   int64_t size = kSize;
@@ -35,7 +36,7 @@ struct Foreign {
   Foreign &operator=(const Foreign &) = delete;
 };
 
-// Lives longer than any array, because deleters run late.
+// Makes a tensor that is never destroyed, because deleters may run late.
 Foreign &make_foreign(uint64_t address, int32_t type, int32_t index) {
   static std::list<Foreign> all;
   return all.emplace_back(address, type, index);
@@ -114,11 +115,11 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
     const guf_array back = take(first);
     EXPECT_EQ(info(back).device, info(host).device);
     EXPECT_THAT(values(back), Each(2.0F));
-    guf_dlpack *const second = give(back);  // a tensor of the imported array
+    guf_dlpack *const second = give(back);  // exports the imported array again
     EXPECT_EQ(second->tensor.device_type, kinds[kind - 1]);
     second->deleter(second);
     if (kind != GUF_HOST_MANAGED || !cuda_) continue;
-    // Managed memory is read in place, together with device memory.
+    // Managed memory is used in place, together with device memory.
     const guf_stream order = stream(there_);
     EXPECT_EQ(call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), order),
               GUF_OK)
@@ -129,7 +130,7 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
 }
 
 // The import does not wait. Later work without a stream waits for the producer, and the tensor is
-// released after it.
+// deleted after this work.
 TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
   Foreign &foreign = make_foreign(address_, type_, 0);
   const guf_stream producer = stream(there_);
@@ -160,7 +161,7 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
   Foreign &held = make_foreign(address_, type_, 0);
   {
     Gate gate(backend_, producer);
-    take(&held.managed, producer);  // blocks work without a stream
+    take(&held.managed, producer);  // later work without a stream waits for the gate
     fill(memory_, 7, nullptr);
     guf_dlpack *const managed = give(memory_, consumer);
     EXPECT_EQ(call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer),
@@ -175,7 +176,7 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
   EXPECT_THAT(values(sums), Each(14.0F));
 }
 
-// If the consumer releases the tensor while its work is queued, the work still reads the right
+// If the consumer deletes the tensor while its work is queued, this work must still read the right
 // values.
 TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   const guf_stream consumer = stream(there_);
@@ -184,7 +185,7 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   synchronize(consumer);
   const guf_array sent = filled(there_, kSize, 9);
   guf_dlpack *const managed = give(sent, consumer);
-  // The consumer knows the memory and not the array.
+  // The consumer wraps the memory, and has no reference to the array.
   const guf_tensor tensor = {
       sizeof tensor, GUF_F32, 1,     0, reinterpret_cast<uint64_t>(managed->tensor.data),
       &kSize,        nullptr, there_};
@@ -200,14 +201,14 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
     EXPECT_EQ(sim().calls(nullptr), 0U);
     let_go(sent);
     guf_poll(0, nullptr, nullptr);
-    const guf_array other = empty(there_, {kSize});  // would reuse the memory if it were free
+    const guf_array other = empty(there_, {kSize});  // would use the memory if it were free
     fill(other, 50, nullptr);
   }
   synchronize(consumer);
   EXPECT_THAT(values(sums), Each(18.0F));
 }
 
-// The work of libraries that have no explicit stream.
+// Tests libraries whose work is on the legacy stream or on the per-thread stream.
 TEST_P(DlpackDevices, StreamsWithoutAHandle) {
   NEEDS_SIM();
   const auto late = [](void *done) {

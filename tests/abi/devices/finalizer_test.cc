@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates garbage collectors: handles of every kind are released by other threads than their
-// makers, in any order, while their work is queued and while other threads make calls.
+// Simulates garbage collectors. Handles of every kind are released on threads that did not make
+// them, in any order, while their work is queued and while other threads make calls.
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kWorkers = 3, kCollectors = 2, kRounds = 20;
 constexpr int64_t kSize = 3000;
 
-// Unused handles. Collectors take them in random order.
+// Contains unused handles, which the collectors release in random order.
 class Heap {
  public:
   template <class Handle>
@@ -27,7 +27,7 @@ class Heap {
     const std::lock_guard lock(mutex_);
     dropped_.emplace_back([handle, release] { return release(handle, nullptr); });
   }
-  // Returns false if the heap is empty.
+  // Releases one handle. Returns false if there is none.
   bool collect(std::mt19937 *random) {
     std::function<guf_status()> release;
     {
@@ -46,10 +46,10 @@ class Heap {
   std::vector<std::function<guf_status()>> dropped_;
 };
 
-// Number of release callbacks that ran.
+// Numbers of calls of release callbacks, and how many are expected.
 struct Counts {
-  std::atomic<int> wrapped = 0, freed = 0;    // callbacks of memory
-  std::atomic<int> added = 0, destroyed = 0;  // callbacks of loops
+  std::atomic<int> wrapped = 0, freed = 0;    // memory that was wrapped, and freed
+  std::atomic<int> added = 0, destroyed = 0;  // loops that were added, and destroyed
 };
 
 void thrice(char **args, const int64_t *dims, const int64_t *steps, void *factor) {
@@ -59,7 +59,7 @@ void thrice(char **args, const int64_t *dims, const int64_t *steps, void *factor
   }
 }
 
-// One thread of a program. The fixture's helpers support one thread only.
+// One thread of a program. The functions of the fixture can be used on one thread only.
 class Worker {
  public:
   Worker(int number, guf_device device, bool on_cpu, Heap *heap, Counts *counts)
@@ -95,7 +95,7 @@ class Worker {
     expect(guf_ufunc_find(context, name, &found, &error_));
     return found;
   }
-  // Returns the result, which is allocated if `out` is nullptr.
+  // Calls a ufunc and returns its output, which is allocated if `out` is nullptr.
   guf_array call(guf_ufunc ufunc, std::vector<guf_array> inputs, guf_array out, guf_stream stream) {
     std::vector<guf_operand> operands;
     for (const guf_array input : inputs) operands.push_back(operand_of(input));
@@ -106,7 +106,7 @@ class Worker {
     args.ninputs = static_cast<int32_t>(operands.size());
     args.outputs = &output;
     args.noutputs = 1;
-    args.stream = stream;
+    args.options.stream = stream;
     expect(guf_call(ufunc, &args, &error_));
     return output.array;
   }
@@ -122,8 +122,8 @@ class Worker {
   void drop(guf_ufunc made) { heap_->drop(made, guf_ufunc_release); }
   void drop(guf_context made) { heap_->drop(made, guf_context_release); }
 
-  // Releases a stream, an event and arrays before their work has run. Every fourth time it waits
-  // and checks the result.
+  // Releases a stream, an event and arrays before their work has run. Every fourth time, waits for
+  // the work and checks the result.
   void queue_and_forget(float value) {
     const guf_stream queue = stream(device_), behind = stream(device_);
     const guf_ufunc add = find(nullptr, "add");
@@ -152,7 +152,7 @@ class Worker {
     const guf_stream queue = stream(device_);
     const guf_ufunc add = find(nullptr, "add");
     const guf_array one = array(device_, 1, queue);
-    call(add, {one, one}, one, queue);  // loads its code; result 2
+    call(add, {one, one}, one, queue);  // loads the kernel; the result is 2
     guf_operand operand = operand_of(one), inputs[] = {operand, operand};
     guf_call_args args = {};
     args.struct_size = sizeof args;
@@ -160,21 +160,21 @@ class Worker {
     args.ninputs = 2;
     args.outputs = &operand;
     args.noutputs = 1;
-    args.stream = queue;
+    args.options.stream = queue;
     guf_plan plan = nullptr;
     expect(guf_plan_create(add, &args, &plan, &error_));
     guf_array_info info = {};
     info.struct_size = sizeof info;
     expect(guf_array_get_info(one, &info, &error_));
     const uint64_t addresses[] = {info.address, info.address, info.address};
-    expect(guf_plan_launch(plan, queue, 3, addresses, 0, &error_));  // result 4
+    expect(guf_plan_launch(plan, queue, 3, addresses, 0, &error_));  // the result is 4
     heap_->drop(plan, guf_plan_release);
     if (!on_cpu_) {
       expect(guf_stream_begin_capture(queue, &error_));
       call(add, {one, one}, one, queue);
       guf_graph graph = nullptr;
       expect(guf_stream_end_capture(queue, &graph, &error_));
-      expect(guf_graph_launch(graph, queue, &error_));  // result 8
+      expect(guf_graph_launch(graph, queue, &error_));  // the result is 8
       heap_->drop(graph, guf_graph_release);
     }
     EXPECT_EQ(first_of(one, queue), on_cpu_ ? 4 : 8);
@@ -183,8 +183,8 @@ class Worker {
     drop(queue);
   }
 
-  // Wraps memory of the program, which the release callback returns when no array and no stream
-  // needs it.
+  // Wraps memory of the program. The release callback frees the memory when no array and no stream
+  // uses it.
   void wrap_and_forget(float value) {
     auto memory = std::make_unique<std::pair<Counts *, std::vector<float>>>(
         counts_, std::vector<float>(kSize, value));
@@ -218,7 +218,7 @@ class Worker {
     drop(queue);
   }
 
-  // Releases a context, its ufunc and the loop's data while a stream still runs the loop.
+  // Releases a context, its ufunc and the data of its loop while a stream runs the loop.
   void make_loops(float value) {
     guf_context context = nullptr;
     expect(guf_context_create(0, &context, &error_));
@@ -261,7 +261,7 @@ class Worker {
     drop(queue);
   }
 
-  // Releases a module in its own context while a device runs its code. Each module has its own
+  // Releases a module in its own context while a device runs its kernel. Each module has its own
   // file, so its code is unloaded while other threads load and run modules.
   void load_module(int round) {
     const std::string path = testing::TempDir() + "finalizer_" + std::to_string(getpid()) + "_" +
@@ -294,8 +294,8 @@ class Worker {
 
 class Finalizers : public Devices {
  protected:
-  // Bytes in use on the device, after all work without a stream is complete. The cpu does not
-  // report them.
+  // Returns the number of bytes in use on the device after all work without a stream is complete.
+  // Returns 0 on the cpu, which does not support this query.
   uint64_t live_bytes(guf_device device) {
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(guf_device_synchronize(device, UINT64_MAX, &error_), GUF_OK) << error_.message;
@@ -324,7 +324,7 @@ TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
         if (random() % 64 == 0) guf_poll(0, nullptr, nullptr);
         if (heap.collect(&random)) continue;
         if (last) return;
-        last = !working;  // collects once more after the workers finish
+        last = !working;  // collects once more after the workers have finished
         std::this_thread::yield();
       }
     });
@@ -332,7 +332,7 @@ TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
   for (std::thread &worker : workers) worker.join();
   working = false;
   for (std::thread &collector : collectors) collector.join();
-  // Closed streams still run their queued work and keep its resources until then.
+  // A closed stream still runs its queued work, and keeps the resources of the work until then.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const auto all_gone = [&] {
     return live_bytes(there) == before && counts.freed == counts.wrapped &&

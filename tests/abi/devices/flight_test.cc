@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are released immediately after the call that queued work with them. The library keeps
-// them alive in every role, on a stream and in the device's default order.
+// Releases arrays as soon as the call that queued work with them returns. The library must keep the
+// arrays alive, whatever their role in the call is, on a stream and without a stream.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -13,7 +13,7 @@ using testing::ElementsAreArray;
 
 constexpr int64_t kSize = 600;
 
-// Runs each test with and without a stream.
+// Each test runs its calls with and without a stream.
 class Flights : public Devices {
  protected:
   std::vector<guf_stream> orders() { return {stream_, nullptr}; }
@@ -49,10 +49,12 @@ class Flights : public Devices {
     EXPECT_EQ(guf_array_fill(made, &operand, nullptr, &error_), GUF_OK) << error_.message;
     return keep(made);
   }
-  // Reuses the released memory as soon as it is free.
+  // Makes new arrays that use released memory as soon as it is free. Then opens the gate and waits
+  // for the work.
   void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
     for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(there_, size);
-    // Managed memory returns to the driver, which waits for the device first.
+    // Managed memory is not tested, because the driver waits for the device before it frees managed
+    // memory.
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED}) {
       for (int i = 0; i < 3; ++i) host_memory(kind, 55);
     }
@@ -91,7 +93,7 @@ TEST_P(Flights, OperandsAndMasks) {
     args.inputs = inputs;
     args.outputs = &to;
     args.where = &where;
-    args.stream = order;
+    args.options.stream = order;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, one, mask}) let_go(array);
@@ -123,7 +125,8 @@ TEST_P(Flights, ScalarsAndAllocatedOutputs) {
   }
 }
 
-// Copies that a call makes before and after the kernel keep their own memory.
+// If operands overlap, the call makes copies before and after the kernel. It must keep the memory
+// of the copies.
 TEST_P(Flights, CopiesForOverlap) {
   for (const guf_stream order : orders()) {
     std::vector<float> numbers(kSize);
@@ -168,13 +171,13 @@ TEST_P(Flights, Methods) {
       return keep(made);
     }();
     sum = operand_of(scalar);
-    // accumulate and reduceat wait, because they read the indices after the stream's earlier work.
+    // accumulate and reduceat read the indices after the earlier work of the stream, so they wait.
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = &in;
     args.output = &pieces;
     args.indices = &cut;
-    args.stream = order;
+    args.options.stream = order;
     ASSERT_EQ(guf_reduceat(add, &args, &error_), GUF_OK) << error_.message;
     const guf_operand target = operand_of(counts), one = scalar_of(1);
     guf_at_args at_args = {};
@@ -183,7 +186,7 @@ TEST_P(Flights, Methods) {
     at_args.indices = &at;
     at_args.nindices = 1;
     at_args.operand = &one;
-    at_args.stream = order;
+    at_args.options.stream = order;
     ASSERT_EQ(guf_at(add, &at_args, &error_), GUF_OK) << error_.message;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(reduce("add", in, sum, order), GUF_OK) << error_.message;
@@ -197,7 +200,7 @@ TEST_P(Flights, Methods) {
     call_args.noutputs = 1;
     call_args.inputs = pair;
     call_args.outputs = &outer;
-    call_args.stream = order;
+    call_args.options.stream = order;
     ASSERT_EQ(guf_outer(add, &call_args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, cuts, places, small, shaped, scalar}) let_go(array);
     finish(order, &gate);
@@ -210,7 +213,7 @@ TEST_P(Flights, Methods) {
   }
 }
 
-// A mask, an initial value and a result of another dtype.
+// The reduction has a mask, an initial value and a result of another dtype.
 TEST_P(Flights, AReductionWithEverything) {
   for (const guf_stream order : orders()) {
     std::vector<uint8_t> pattern(kSize);
@@ -227,7 +230,7 @@ TEST_P(Flights, AReductionWithEverything) {
     args.output = &to;
     args.where = &where;
     args.initial = &initial;
-    args.stream = order;
+    args.options.stream = order;
     std::unique_ptr<Gate> gate = hold(order);
     ASSERT_EQ(guf_reduce(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, mask, scalar}) let_go(array);
@@ -238,7 +241,7 @@ TEST_P(Flights, AReductionWithEverything) {
   }
 }
 
-// Host memory that the device uses in place, and host memory that is copied on a stream.
+// Tests host memory that the device uses in place, and host memory that is copied on a stream.
 TEST_P(Flights, HostMemory) {
   for (const guf_stream order : orders()) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
@@ -258,7 +261,7 @@ TEST_P(Flights, HostMemory) {
   }
 }
 
-// Ordinary arrays of the cpu and wrapped memory: the release callback runs after the copy.
+// For ordinary arrays of the cpu and for wrapped memory, the release callback runs after the copy.
 TEST_P(Flights, OrdinaryHostArrays) {
   const guf_array to = filled(there_, kSize, 0), backwards = view(to, -1, -1);
   std::vector<float> memory(kSize, 6);
@@ -288,7 +291,7 @@ TEST_P(Flights, OrdinaryHostArrays) {
   }
 }
 
-// Memory of the program, which it can reuse after the release callback.
+// Wraps memory of the program. The program may reuse the memory after the release callback.
 TEST_P(Flights, WrappedMemory) {
   const guf_array memory = filled(there_, kSize, 3);
   guf_array_info info = {};

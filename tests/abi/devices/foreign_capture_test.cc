@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program captures its own streams with its vendor's functions. The library takes part without
-// knowledge of the capture, and must not break it.
+// A program captures its own stream with the functions of the vendor. The library queues work on
+// this stream without knowledge of the capture, and must not break the capture.
 #include <dlfcn.h>
 
 #include "device_fixture.h"
@@ -26,15 +26,15 @@ class ForeignCapture : public Devices {
     ASSERT_EQ(guf_stream_adopt(there_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
     streams_.push_back(adopted_);
   }
-  // `mode`: 0 forbids calls that can disturb a capture in all threads, 1 in this thread, 2 in no
-  // thread.
+  // Begins a capture. While it lasts, functions that could disturb it are forbidden in all threads
+  // if `mode` is 0, in this thread if it is 1, and in no thread if it is 2.
   void begin(int mode) {
     const Current current(sim(), 0);
     const auto function =
         driver<int (*)(void *, int)>("cuStreamBeginCapture_v2", "hipStreamBeginCapture");
     ASSERT_EQ(function(native_, mode), 0);
   }
-  // Ends the capture and runs the graph's work once.
+  // Ends the capture, and runs the work of the graph once.
   void end_and_run() {
     const Current current(sim(), 0);
     void *graph = nullptr, *made = nullptr;
@@ -73,7 +73,7 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
     begin(mode);
     EXPECT_EQ(call("add", {x, y}, operand_of(out), adopted_), GUF_OK) << error_.message;
     EXPECT_EQ(guf_array_assign(copied, out, 0, adopted_, &error_), GUF_OK) << error_.message;
-    // These calls are rejected, and the capture continues.
+    // The following calls are rejected, and the capture continues.
     EXPECT_EQ(guf_stream_query(adopted_, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, UINT64_MAX, &error_), GUF_E_CAPTURE);
     EXPECT_EQ(guf_stream_synchronize(adopted_, 1000, &error_), GUF_E_CAPTURE);

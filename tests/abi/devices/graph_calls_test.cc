@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured work: recorded and not run, launched on any stream of the device, updated with other
-// addresses.
+// Tests captured work, which is recorded and does not run, can be launched on any stream of the
+// device, and can be replaced by an update.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -51,7 +51,7 @@ TEST_P(Graphs, RecordWhatIsQueuedAndRunItWhenLaunched) {
   EXPECT_EQ(guf_array_assign(copied, sum, GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK);
   const guf_graph graph = end(stream_);
   synchronize(stream_);
-  EXPECT_THAT(values(sum), Each(0.0F));  // nothing ran
+  EXPECT_THAT(values(sum), Each(0.0F));  // the captured work did not run
   for (const float value : {1.0F, 5.0F}) {
     for (const guf_stream on : {stream_, other_}) {
       set(a, value);
@@ -107,7 +107,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   synchronize(stream_);
   EXPECT_THAT(values(first), Each(3.0F));
   EXPECT_THAT(values(second), Each(5.0F));
-  // The new work may have another form.
+  // An update may consist of different kernels.
   begin(stream_);
   add(c, c, first, stream_);
   add(first, c, first, stream_);
@@ -117,7 +117,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   EXPECT_THAT(values(first), Each(9.0F));
 }
 
-// Launches of one graph run one after the other, on any stream.
+// The launches of one graph run one after the other, even on different streams.
 TEST_P(Graphs, RunManyTimesAtOnce) {
   const guf_array one = filled(there_, 64, 1), total = filled(there_, 64, 0);
   begin(stream_);
@@ -129,7 +129,8 @@ TEST_P(Graphs, RunManyTimesAtOnce) {
   EXPECT_THAT(values(total), Each(10.0F));
 }
 
-// A stream that waits for an event of the capture joins the capture until it ends.
+// If a stream waits for an event that was recorded under capture, it joins the capture until the
+// capture ends.
 TEST_P(Graphs, BranchByEvents) {
   const guf_array x = filled(there_, 64, 3), left = filled(there_, 64, 0),
                   right = filled(there_, 64, 0), sum = filled(there_, 64, 0);
@@ -155,8 +156,8 @@ TEST_P(Graphs, BranchByEvents) {
   launch(graph, other_);
   synchronize(other_);
   EXPECT_THAT(values(sum), Each(18.0F));
-  // Events that were recorded under capture are nodes of the graph; recorded again, they are
-  // ordinary events.
+  // An event that was recorded under capture is a node of the graph. If it is recorded again, it is
+  // an ordinary event.
   EXPECT_EQ(guf_event_query(fork, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_event_wait(fork, 0, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_stream_wait_event(other_, fork, &error_), GUF_E_CAPTURE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured loops that can fail: each run of a graph fails on the stream of its launch.
+// Tests captured loops that can fail. A run of a graph fails on the stream on which it was
+// launched.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -92,8 +93,8 @@ TEST_P(GraphFailures, AreReportedOnceByTheStreamOfTheRun) {
   }
 }
 
-// The second run must not start, and clear the status word, before the first run's word was
-// checked. The first run removes the cause of its failure.
+// The first run fails, and removes the cause of the failure for the second run. The second run
+// clears the status word, so it must not start before the status word of the first run is checked.
 TEST_P(GraphFailures, OfOneRunAreNotTheNexts) {
   const guf_array exponents = integers(-1);
   begin();
@@ -133,7 +134,8 @@ TEST_P(GraphFailures, OfBranchesAndOfPlans) {
   guf_plan_release(plan, nullptr);
 }
 
-// Also after an update, while a run of the replaced work is in progress.
+// An update replaces the work of a graph while the old work runs. The failure of the old work must
+// be reported.
 TEST_P(GraphFailures, FollowTheWork) {
   const guf_array right = integers(2), wrong = integers(-1);
   const guf_graph graph = powers_of(wrong);
@@ -147,7 +149,7 @@ TEST_P(GraphFailures, FollowTheWork) {
   }
 }
 
-// Destroyed graphs and abandoned captures free their status words.
+// A graph that is destroyed, and a capture that is abandoned, must free their status words.
 TEST_P(GraphFailures, LeaveNothingBehind) {
   const guf_array exponents = integers(2);
   launch(powers_of(exponents), stream_);
@@ -172,7 +174,7 @@ TEST_P(GraphFailures, LeaveNothingBehind) {
   EXPECT_EQ(sim().live("pinned"), pinned);
 }
 
-// The status words are allocated with the plan.
+// The status words of a plan are allocated when the plan is created.
 TEST_P(GraphFailures, TheFirstLaunchAllocatesNothing) {
   NEEDS_SIM();
   const guf_device far = device(1);

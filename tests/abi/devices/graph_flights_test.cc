@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running launches keep their resources after arrays, streams and the graph are released.
+// Tests that running launches of a graph keep their resources after arrays, streams and the graph
+// are released.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -11,7 +12,7 @@ constexpr int64_t kSize = 1000;
 
 class GraphFlights : public Devices {
  protected:
-  // Records 10 x into `out`. Only `graph` keeps x alive.
+  // Records a graph that writes 10 x to `out`. Only the graph keeps the array of x alive.
   void record(float x, guf_array out, guf_graph *graph) {
     const guf_array in = filled(there_, kSize, x);
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
@@ -38,7 +39,7 @@ TEST_P(GraphFlights, SurviveAnUpdate) {
   record(1, first, &graph);
   Gate gate(backend_, other_);
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
-  record(2, second, &graph);  // the captured stream is idle, but the launch is running
+  record(2, second, &graph);  // the launch runs, and the captured stream is idle
   reuse_memory(there_, kSize);
   gate.open();
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
@@ -98,7 +99,7 @@ TEST_P(GraphFlights, SurviveTheirStream) {
   EXPECT_THAT(values(out), Each(40.0F));
 }
 
-// A graph is not part of a reference cycle, so its resources are freed with it.
+// A graph is not part of a reference cycle, so its resources are freed when it is released.
 TEST_P(GraphFlights, GiveMemoryBack) {
   const guf_array out = filled(there_, kSize, 0);
   const uint64_t before = live_bytes();
@@ -113,8 +114,8 @@ TEST_P(GraphFlights, GiveMemoryBack) {
   EXPECT_EQ(live_bytes(), before);
 }
 
-// A capture that never ends is discarded with its stream. The device checks for finished work
-// again, and streams that joined the capture become ordinary streams.
+// A capture that never ends is discarded with its stream. The device frees released memory again,
+// and a stream that joined the capture becomes an ordinary stream.
 TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
   const guf_array out = filled(there_, kSize, 0);
   const guf_stream gone = stream(there_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that a captured stream rejects without ending the capture or changing the graph; and every
-// error of gufunc/graph.h.
+// Tests calls that a captured stream rejects without ending the capture or changing the graph, and
+// every error of gufunc/graph.h.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class GraphRefusals : public Devices {
  protected:
-  // Ends the capture and expects one addition in the graph and none of the rejected calls.
+  // Ends the capture. Expects that the graph contains one addition, and none of the rejected calls.
   void expect_only_the_addition() {
     guf_graph graph = nullptr;
     ASSERT_EQ(guf_stream_end_capture(stream_, &graph, &error_), GUF_OK) << error_.message;
@@ -105,9 +105,10 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   guf_operand made = {};
   running.input = &a;
   running.output = &made;
-  running.stream = stream_;
+  running.options.stream = stream_;
   expect_refused(guf_accumulate(find("add"), &running, &error_), "accumulate");
-  // reduceat and accumulate with indices wait for the stream's earlier work and upload the indices.
+  // reduceat and accumulate with indices wait for the earlier work of the stream, and upload the
+  // indices.
   const int64_t place = 3;
   const guf_tensor places = {sizeof(guf_tensor),
                              GUF_I64,
@@ -126,7 +127,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   at.array = &to;
   at.indices = &index;
   at.nindices = 1;
-  at.stream = stream_;
+  at.options.stream = stream_;
   const guf_operand two = scalar_of(2);
   at.operand = &two;
   expect_refused(guf_at(find("add"), &at, &error_), "at");
@@ -145,9 +146,9 @@ TEST_P(GraphRefusals, CallsThatMayFailOrLook) {
   args.noutputs = 1;
   args.inputs = in;
   args.outputs = &to;
-  args.stream = stream_;
-  args.fp_flags = &found;
-  args.fp_report = GUF_FP_DIVIDE;
+  args.options.stream = stream_;
+  args.options.fp_flags = &found;
+  args.options.fp_report = GUF_FP_DIVIDE;
   begin();
   expect_refused(guf_call(find("divide"), &args, &error_), "floating-point flags");
   expect_only_the_addition();
@@ -188,7 +189,7 @@ TEST_P(GraphRefusals, OtherGraphs) {
   begin();
   expect_refused(guf_graph_launch(graph, stream_, &error_), "a graph in a graph");
   expect_only_the_addition();
-  EXPECT_EQ(guf_graph_launch(graph, stream_, &error_), GUF_OK) << error_.message;  // empty
+  EXPECT_EQ(guf_graph_launch(graph, stream_, &error_), GUF_OK) << error_.message;  // an empty graph
   guf_graph_release(graph, nullptr);
 }
 
@@ -234,7 +235,7 @@ TEST_P(GraphRefusals, OtherDevices) {
   const guf_graph same = graph;
   EXPECT_EQ(guf_stream_end_capture(far, &graph, &error_), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(graph, same);
-  // The capture ended nevertheless.
+  // The capture has ended nevertheless.
   EXPECT_EQ(guf_stream_query(far, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_graph_launch(graph, stream_, &error_), GUF_OK) << error_.message;
   synchronize(stream_);
@@ -242,7 +243,7 @@ TEST_P(GraphRefusals, OtherDevices) {
   guf_graph_release(graph, nullptr);
 }
 
-// A branch without a join breaks the capture. The capture ends, and the stream is usable.
+// A branch that never joins breaks the capture. The capture ends, and the stream can be used again.
 TEST_P(GraphRefusals, ABranchWithoutAnEnd) {
   const guf_event fork = event(there_);
   begin();

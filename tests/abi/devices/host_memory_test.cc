@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory for devices: page-locked, mapped and managed arrays, used in place or copied, and
-// registered memory of the program. On the cpu all of these are ordinary memory.
+// Tests host memory for devices: page-locked, mapped and managed arrays, which are used in place or
+// copied, and registered memory of the program. For the cpu, all of these are ordinary memory.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -23,7 +23,7 @@ class HostMemory : public Devices {
         << error_.message;
     return keep(made);
   }
-  // Returns the host pointer to the elements.
+  // Returns the host address of the elements.
   float *elements(guf_array array) {
     guf_array_info info = {};
     info.struct_size = sizeof info;
@@ -51,14 +51,14 @@ TEST_P(HostMemory, IsTheHosts) {
     EXPECT_EQ(info.nbytes, 48U);
     for (int i = 0; i < 12; ++i) elements(array)[i] = static_cast<float>(i);
     EXPECT_EQ(values(array)[11], 11.0F);
-    // A call without a device runs on the cpu.
+    // If a call has no device, it runs on the cpu.
     const guf_operand both = operand_of(array);
     EXPECT_EQ(call("add", {both, both}, both, nullptr), GUF_OK) << error_.message;
     EXPECT_EQ(elements(array)[11], 22.0F);
   }
 }
 
-// The device uses mapped and managed arrays in place; pinned arrays are copied.
+// The device uses mapped and managed arrays in place, and copies pinned arrays.
 TEST_P(HostMemory, IsUsedInPlace) {
   if (on_cpu()) return;
   const guf_array device_side = filled(there_, 100, 2);
@@ -86,10 +86,11 @@ TEST_P(HostMemory, IsUsedInPlace) {
             GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(call("add", {operand_of(pinned), scalar_of(2)}, operand_of(out), stream_), GUF_OK)
       << error_.message;
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(elements(out)[i], 7.0F) << i;  // complete on return
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(elements(out)[i], 7.0F) << i;  // the call is complete
 }
 
-// Another device does not use it in place; for that device it is host memory.
+// A second device does not use mapped memory of the first device in place. The second device treats
+// it as host memory.
 TEST_P(HostMemory, IsOfItsDevice) {
   NEEDS_TWO_DEVICES();
   if (on_cpu()) return;
@@ -99,7 +100,7 @@ TEST_P(HostMemory, IsOfItsDevice) {
             GUF_E_DEVICE_MISMATCH);
 }
 
-// Copies on a stream do not block the caller, and keep the array alive.
+// A copy on a stream does not block the caller, and keeps the array alive.
 TEST_P(HostMemory, PinnedCopiesAreQueued) {
   if (on_cpu()) return;
   const guf_array pinned = make(GUF_HOST_PINNED, {1000}), there = filled(there_, 1000, 0);
@@ -164,9 +165,8 @@ TEST_P(HostMemory, IsRegistered) {
       EXPECT_EQ(guf_host_unregister(there_, first + (first == address), &error_), GUF_E_ARG);
       EXPECT_THAT(error_.message, HasSubstr("no memory that is registered with"));
     }
-    EXPECT_EQ(sim().live("registered"), live) << "it is registered, once, whoever asked again";
-    // Copies from pinned memory are queued without staging, so they read the content at execution
-    // time.
+    EXPECT_EQ(sim().live("registered"), live) << "repeated requests register nothing";
+    // A copy from pinned memory is queued without staging, so it reads the content when it runs.
     const int64_t size = 5000;
     const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, nullptr};
     guf_array wrapped = nullptr;
@@ -202,7 +202,8 @@ TEST_P(HostMemory, IsRegistered) {
   sim().clear_faults();
 }
 
-// Partially page-locked memory is copied like any other memory, wherever that part is.
+// Memory that is page-locked only in part is copied like ordinary memory, whichever part is
+// page-locked.
 TEST_P(HostMemory, IsRegisteredInPart) {
   NEEDS_SIM();
   constexpr int64_t kSize = 6000, kPart = 1024;

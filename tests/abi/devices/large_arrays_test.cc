@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of more than 2^31 and more than 2^32 elements. The simulated drivers run only the ends of
-// a grid (GUFUNC_SIM_EDGES), and untouched memory is not allocated. The addresses of the last items
-// are computed as for any other item.
+// Tests arrays of more than 2^31 and more than 2^32 elements. The simulated drivers run only the
+// ends of a grid (GUFUNC_SIM_EDGES), and pages without access are not allocated. The addresses of
+// the last items are computed like the addresses of all other items.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -10,7 +10,8 @@ namespace device_test {
 namespace {
 
 constexpr int64_t kMany = (int64_t{1} << 32) + 77;
-constexpr int64_t kRows = (int64_t{1} << 17) + 3, kColumns = (int64_t{1} << 15) + 5;  // even more
+// kRows x kColumns is more than 2^32, too.
+constexpr int64_t kRows = (int64_t{1} << 17) + 3, kColumns = (int64_t{1} << 15) + 5;
 constexpr int64_t kTail = 40;
 
 using Bytes = std::vector<uint8_t>;
@@ -19,7 +20,7 @@ class LargeArrays : public Devices {
  protected:
   guf_array of_bytes(std::vector<int64_t> shape) { return empty(there_, std::move(shape), GUF_U8); }
 
-  // Returns a view of the last `extent` elements along each axis.
+  // Returns a view of the last elements along each axis. `extent` is the shape of the view.
   guf_array corner(guf_array array, std::vector<int64_t> extent) {
     for (int64_t &n : extent) n = -n;
     guf_array made = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight devices of each vendor, the maximum of a process: arrays passed from device to device, and
-// calls on all devices at once.
+// Tests eight devices of each vendor, the maximum for a process. Arrays are passed from device to
+// device, and calls run on all devices at once.
 #include <cmath>
 #include <thread>
 
@@ -28,7 +28,7 @@ TEST_P(ManyPeers, HandAnArrayRound) {
       keep(moved);
       let_go(travelling);
       if (streams) {
-        // The next device's stream waits for the copy.
+        // The stream of the next device waits for the copy.
         const guf_event sent = event(device((hop - 1) % count_));
         const guf_stream later = stream(next);
         ASSERT_EQ(guf_event_record(sent, order, &error_), GUF_OK) << error_.message;

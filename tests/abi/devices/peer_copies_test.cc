@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two GPUs: every layout, cast and stream. Within one backend they do not use host
-// memory.
+// Tests copies between two GPUs with every layout, cast and stream. Copies within one backend do
+// not use host memory.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -23,7 +23,8 @@ class PeerCopies : public Devices {
   uint64_t peer_calls() const {
     return sim().calls(backend_ == "cuda" ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync");
   }
-  // Copies of ordinary host memory go through page-locked staging memory.
+  // Returns the number of driver calls that copy between host and device. Copies of ordinary host
+  // memory use these calls, too, with page-locked staging memory.
   uint64_t host_copies() const {
     const bool cuda = backend_ == "cuda";
     return sim().calls(cuda ? "cuMemcpyDtoHAsync_v2" : "hipMemcpyDtoHAsync") +
@@ -63,7 +64,7 @@ TEST_P(PeerCopies, IntoANewArray) {
   EXPECT_THAT(values(moved), ElementsAreArray(count_up(1000)));
 }
 
-// A copy runs after the earlier work of both devices and before their later work.
+// A copy runs after the earlier work of both devices, and before the later work of both devices.
 TEST_P(PeerCopies, KeepTheOrderOfBothDevices) {
   const std::vector<guf_stream> orders = {nullptr, stream(first_), stream(second_)};
   for (const guf_stream order : orders) {
@@ -136,7 +137,8 @@ TEST_P(PeerCopies, OfNothing) {
   EXPECT_EQ(peer_calls(), peers);
 }
 
-// Arrays and intermediate buffers are released immediately.
+// The source, its view and the destination are released while the copy is queued. The copy must
+// keep them and its buffers alive.
 TEST_P(PeerCopies, KeepWhatTheyUse) {
   for (const guf_device of : {first_, second_}) {
     const guf_stream order = stream(of);
@@ -187,7 +189,8 @@ TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
   sim().clear_faults();
 }
 
-// Each driver call of a copy fails once: the copy reports the error, and later copies work.
+// Each driver call of a copy fails once. The copy must report the error, and later copies must
+// succeed.
 TEST_P(PeerCopies, FailWithoutATrace) {
   const bool cuda = backend_ == "cuda";
   const guf_array transposed = view(x_, -1, -1), odd = view(y_, 1, 2), few = view(transposed, 0, 2);
@@ -203,7 +206,7 @@ TEST_P(PeerCopies, FailWithoutATrace) {
         sim().fault((function + ":" + std::to_string(n) + ":1").c_str());
         const guf_status status = guf_array_assign(odd, few, 0, order, &error_);
         sim().clear_faults();
-        // The memory pool makes these calls too, and tolerates failures.
+        // The memory pool makes these driver calls, too, and tolerates their failure.
         const bool pools_too = function.find("Event") != std::string::npos;
         if (n == 1 && !pools_too) {
           EXPECT_NE(status, GUF_OK) << function;
@@ -229,7 +232,7 @@ TEST_P(PeerCopies, StreamsOfNeitherAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(On, PeerCopies, testing::Values("cuda", "roc"), name_of);
 
-// Copies between devices of two vendors go through host memory.
+// Copies between devices of different vendors use host memory.
 class VendorCopies : public Devices {
  protected:
   void SetUp() override { NEEDS_SIM(); }

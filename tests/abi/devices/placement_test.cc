@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call runs, and what it copies there: the rules of docs/devices.md one by one.
+// Tests where a call runs and what it copies, by the rules of docs/devices.md.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -60,10 +60,10 @@ class Placement : public Devices {
   size_t ntensors_ = 0;
 };
 
-// With an explicit GPU: operands are copied in and back, allocated outputs are host arrays, and the
-// call is complete on return.
+// The call names a GPU. Operands are copied to the GPU and back, allocated outputs are host arrays,
+// and the call is complete when it returns.
 TEST_P(Placement, HostOperandsWithADeviceNamed) {
-  args_.device = there_;
+  args_.options.device = there_;
   const uint64_t before = launches();
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
@@ -76,7 +76,7 @@ TEST_P(Placement, HostOperandsWithADeviceNamed) {
   EXPECT_EQ(reinterpret_cast<const float *>(info.address)[2], 13.0F);
 }
 
-// A plan copies nothing, so a plan for a GPU accepts no host operands.
+// A plan copies no operands, so a plan for a GPU rejects host operands.
 TEST_P(Placement, PlansTakeNoHostOperands) {
   const guf_operand given[] = {here(a_), here(a_)};
   output_ = here(out_);
@@ -85,7 +85,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   args_.noutputs = 1;
   args_.inputs = given;
   args_.outputs = &output_;
-  args_.device = there_;
+  args_.options.device = there_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(plan, nullptr);
@@ -94,7 +94,8 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
                 ":0 cannot read; a plan copies nothing: move them there first");
 }
 
-// A mask that is the scalar true keeps its address, which is never read; false is in host memory.
+// A plan rejects a mask that is the scalar false, because this mask is in host memory. If the mask
+// is the scalar true, a launch has an address for the mask, but never reads it.
 TEST_P(Placement, PlansWithAScalarMask) {
   const guf_array x = filled(there_, 4, 2), y = filled(there_, 4, 0);
   const guf_operand given[] = {operand_of(x), operand_of(x)};
@@ -122,12 +123,12 @@ TEST_P(Placement, PlansWithAScalarMask) {
   guf_plan_release(plan, nullptr);
 }
 
-// The same with a stream: the call runs on the stream's device.
+// The call names a stream, and runs on the device of this stream.
 TEST_P(Placement, HostOperandsWithAStream) {
-  args_.stream = stream(second_);
+  args_.options.stream = stream(second_);
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
-  args_.device = there_;
+  args_.options.device = there_;
   EXPECT_EQ(add(here(a_), here(a_), here(out_)), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -138,30 +139,30 @@ TEST_P(Placement, HostOperandsAlone) {
   EXPECT_EQ(launches(), before);
 }
 
-// Without device or stream the call is queued where its operands are, in the device's default
-// order.
+// The call names neither device nor stream. It is queued on the device of its operands, without a
+// stream.
 TEST_P(Placement, DeviceOperands) {
   const guf_array x = filled(second_, 100, 4);
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), second_);
   EXPECT_THAT(values(output_.array), Each(8.0F));
-  args_.device = there_;
+  args_.options.device = there_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
   EXPECT_EQ(error_.message,
             "device: expected " + backend_ + ":1, where the operands are, got " + backend_ + ":0");
-  args_.device = cpu();
-  args_.stream = stream(second_);
+  args_.options.device = cpu();
+  args_.options.stream = stream(second_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.message, "device: expected " + backend_ + ":1, where the stream is, got cpu");
-  args_.device = nullptr;
-  args_.stream = stream(there_);
+  args_.options.device = nullptr;
+  args_.options.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
-  args_.stream = nullptr;
+  args_.options.stream = nullptr;
   const guf_array y = filled(there_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
-  args_.host_policy = GUF_HOST_COPY;  // applies to host memory only
+  args_.host_policy = GUF_HOST_COPY;  // the policy applies to host memory only
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -171,7 +172,7 @@ TEST_P(Placement, ScalarsHaveNoPlace) {
   EXPECT_EQ(place_of(output_.array), there_);
   ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), cpu());
-  args_.device = second_;
+  args_.options.device = second_;
   ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), second_);
   EXPECT_THAT(values(output_.array), Each(3.0F));
@@ -183,7 +184,7 @@ TEST_P(Placement, AMix) {
   EXPECT_EQ(error_.argument, 1);
   EXPECT_EQ(add(operand_of(x), operand_of(x), here(out_)), GUF_E_DEVICE_MISMATCH);
   for (const guf_stream order : {guf_stream{}, stream(there_)}) {
-    args_.stream = order;
+    args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
     EXPECT_EQ(place_of(output_.array), there_);
@@ -211,7 +212,7 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_THAT(read_log(), HasSubstr("add: argument 1 is in host memory and is copied to"));
 }
 
-// A mask is placed like any other operand; masked elements keep their values wherever it is.
+// A mask may be in any memory where an operand may be. Masked elements keep their values.
 TEST_P(Placement, Masks) {
   uint8_t bits[] = {1, 0, 1};
   const int64_t three = 3;
@@ -221,7 +222,7 @@ TEST_P(Placement, Masks) {
   where.kind = GUF_OPERAND_TENSOR;
   where.tensor = &tensor;
   args_.where = &where;
-  args_.device = there_;
+  args_.options.device = there_;
   out_ = {7, 7, 7};
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 7, 6));
@@ -236,7 +237,7 @@ TEST_P(Placement, Masks) {
 TEST_P(Placement, HostOperandsKeepTheOrder) {
   for (const guf_stream order : {guf_stream{}, stream(there_)}) {
     const guf_array x = filled(there_, 3, 0);
-    args_.stream = order;
+    args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     for (int i = 0; i < 10; ++i) {
       ASSERT_EQ(add(operand_of(x), scalar_of(1), operand_of(x)), GUF_OK) << error_.message;
@@ -254,7 +255,7 @@ TEST_P(Placement, Auto) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
   EXPECT_EQ(guf_device_get_info(chosen, &info, &error_), GUF_OK);
-  EXPECT_STREQ(info.spec, "cuda:0");  // takes precedence over roc and cpu
+  EXPECT_STREQ(info.spec, "cuda:0");  // preferred to roc and cpu
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Placement, testing::Values("cuda", "roc"), name_of);

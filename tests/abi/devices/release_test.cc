@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Garbage collectors call release functions. For every handle, a release makes no driver call and
-// waits for nothing; the remaining work is done later.
+// Tests that the release of a handle makes no driver call and does not wait, because garbage
+// collectors call release functions. The remaining work is done later.
 #include <thread>
 
 #include "device_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 class Release : public Devices {
  protected:
-  // One size that the pool caches, and a larger one that is returned to the driver.
+  // The pool caches memory of the first size, and returns memory of the second size to the driver.
   static constexpr int64_t kSizes[] = {int64_t{1} << 18, int64_t{17} << 20};
 
   guf_array host_array(int32_t kind, int64_t size) {
@@ -21,7 +21,7 @@ class Release : public Devices {
         << error_.message;
     return made;
   }
-  // Makes the stream write some elements of the array.
+  // Queues work on the stream that writes some elements of the array.
   void use(guf_array array, guf_stream stream) {
     const guf_array some = view(array, 0, 1 << 16);
     const guf_operand both = operand_of(some);
@@ -47,7 +47,7 @@ TEST_P(Release, CallsNoDriver) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
       arrays.push_back(host_array(kind, size));
     }
-    use(on_device, busy);  // loads code, which waits
+    use(on_device, busy);  // the first call loads kernels, which waits
     ASSERT_EQ(guf_stream_synchronize(busy, UINT64_MAX, &error_), GUF_OK);
     Gate gate(backend_, busy);
     for (const guf_array array : {arrays[0], arrays[2], arrays[3]}) use(array, busy);
@@ -61,7 +61,7 @@ TEST_P(Release, CallsNoDriver) {
     });
     collector.join();
     EXPECT_EQ(sim().calls(nullptr), 0U);
-    // Draining does not wait for the blocked stream either.
+    // guf_poll does not wait for the blocked stream either.
     EXPECT_EQ(guf_poll(0, nullptr, &error_), GUF_OK);
     EXPECT_GT(sim().calls(nullptr), 0U);
     gate.open();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failure rules of gufunc/stream.h on every backend: the first failure is kept and reported
-// once, by a wait for the stream; events recorded after it report it; later work runs.
+// Tests the rules of gufunc/stream.h for failures on every backend. The first failure is kept, and
+// reported once by a wait for the stream. Events that are recorded after the failure report it,
+// too. Later work still runs.
 #include <chrono>
 #include <thread>
 
@@ -24,7 +25,7 @@ class StreamFailures : public Devices {
     return made;
   }
 
-  // Queues work that fails while it runs; the call itself succeeds.
+  // Queues work that fails when it runs. The call itself succeeds.
   void queue(const char *name, guf_array a, guf_array b) {
     const guf_operand in[] = {operand_of(a), operand_of(b)};
     guf_operand out = operand_of(results_);
@@ -34,15 +35,16 @@ class StreamFailures : public Devices {
     args.noutputs = 1;
     args.inputs = in;
     args.outputs = &out;
-    args.stream = stream_;
-    args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+    args.options.stream = stream_;
+    args.options.fp_fail = GUF_FP_INTEGER_DIVIDE;
     EXPECT_EQ(guf_call(find(name), &args, &error_), GUF_OK) << error_.message;
   }
   void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
   void raise_to_negative() { queue("power", ones_, minus_); }
 
-  // A query returns whether the work is complete, however often it is called.
-  void ask() {
+  // Queries the stream until its work is complete. The status of a query does not depend on the
+  // number of queries.
+  void query_until_done() {
     guf_status status = GUF_NOT_READY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (status == GUF_NOT_READY && std::chrono::steady_clock::now() < end) {
@@ -84,12 +86,12 @@ constexpr char kRaised[] = "Integers to negative integer powers are not allowed.
 TEST_P(StreamFailures, TheFirstIsKeptAndReportedOnce) {
   divide_by_zero();
   raise_to_negative();
-  ask();
+  query_until_done();
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
   raise_to_negative();
   divide_by_zero();
   divide_by_zero();
-  ask();
+  query_until_done();
   expect_reported(GUF_E_VALUE, kRaised);
 }
 
@@ -99,7 +101,7 @@ TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
   const guf_event behind = mark();
   raise_to_negative();
   const guf_event last = mark();
-  ask();
+  query_until_done();
   expect_fp_flag(before, GUF_OK);
   expect_fp_flag(behind, GUF_E_FLOATING_POINT);
   expect_fp_flag(last, GUF_E_FLOATING_POINT);
@@ -116,10 +118,11 @@ TEST_P(StreamFailures, LaterWorkRuns) {
   EXPECT_EQ(call("add", {operand_of(threes), operand_of(threes)}, operand_of(sums), stream_),
             GUF_OK)
       << error_.message;
-  ask();
+  query_until_done();
   expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << "another order's";
+  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK)
+      << "the stream has reported the failure";
 }
 
 TEST_P(StreamFailures, AnEventDoesNotClearIt) {
@@ -132,7 +135,7 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
 }
 
-// 1 / 0 and 0 / 0: both flags are checked, one to be reported and one to fail.
+// The call computes 1 / 0 and 0 / 0. Both flags are checked: one may be reported, the other fails.
 TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
   const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};
@@ -145,10 +148,10 @@ TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
     args.noutputs = 1;
     args.inputs = in;
     args.outputs = &out;
-    args.stream = stream_;
-    args.fp_flags = &fp_flags;
-    args.fp_report = report;
-    args.fp_fail = GUF_FP_INVALID;
+    args.options.stream = stream_;
+    args.options.fp_flags = &fp_flags;
+    args.options.fp_report = report;
+    args.options.fp_fail = GUF_FP_INVALID;
     EXPECT_EQ(guf_call(find("divide"), &args, &error_), GUF_OK) << error_.message;
     expect_reported(GUF_E_FLOATING_POINT, "invalid value encountered in divide");
     EXPECT_EQ(fp_flags, report == GUF_FP_OVERFLOW ? 0U : report);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels through the C API: their descriptions, and each documented error with its cause.
+// Tests raw kernels through the C API: their descriptions, and each documented error with its
+// cause.
 #include "kernel_fixture.h"
 
 namespace {
@@ -60,7 +61,8 @@ TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
   EXPECT_GE(there.max_shared_bytes, 48u * 1024);
 }
 
-// The size of a warp, a wave or a group of the cpu, by which programs divide their blocks.
+// The sub-group size is the size of a warp, of a wave, or of a group of the cpu. Programs divide
+// their blocks by this size.
 TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
@@ -198,7 +200,7 @@ TEST_F(KernelTest, HandlesAreChecked) {
          GUF_E_HANDLE);
 }
 
-// A module that is opened as data has kernels for devices, but none for the cpu.
+// If a module is opened as data, it has kernels for devices, but none for the cpu.
 TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_context context = nullptr;
   guf_module data = nullptr;
@@ -218,7 +220,7 @@ TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_context_release(context, nullptr);
 }
 
-// The module's code is unloaded only after its last kernel is released.
+// The code of a module is unloaded only after its last kernel is released.
 TEST_F(KernelTest, KernelsKeepTheirModule) {
   guf_kernel kernel = nullptr;
   expect(guf_kernel_find(module_, "scale", &kernel, &error_));
@@ -227,7 +229,7 @@ TEST_F(KernelTest, KernelsKeepTheirModule) {
   const guf_array x = put(std::vector<float>{1, 2, 3});
   run(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)});
   EXPECT_THAT(get<float>(x), testing::ElementsAre(2, 4, 6));
-  // Queued work keeps the kernel and its module.
+  // Queued work keeps the kernel and its module alive.
   constexpr uint32_t kMany = 200000;
   const guf_array many = put(std::vector<float>(kMany, 1));
   for (int i = 0; i < 20; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of the test modules, launched on the device that GUFUNC_TEST_DEVICE names.
+// Provides the raw kernels of the test modules. They run on the device that GUFUNC_TEST_DEVICE
+// names.
 #ifndef GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
 #define GUFUNC_TESTS_ABI_KERNELS_KERNEL_FIXTURE_H
 
@@ -50,7 +51,7 @@ class KernelTest : public testing::Test {
 
   bool on_cpu() const { return spec_ == "cpu"; }
 
-  // Returns the path of the build, or GUFUNC_TEST_RAW_MODULE if the module was moved.
+  // Returns the path of the raw kernel module, which GUFUNC_TEST_RAW_MODULE may override.
   static const char *module_path() {
     const char *const named = std::getenv("GUFUNC_TEST_RAW_MODULE");
     return named == nullptr ? GUFUNC_RAW_MODULE : named;
@@ -135,7 +136,7 @@ class KernelTest : public testing::Test {
     return guf_kernel_launch(kernel, stream_, grid.data(), block.data(), shared,
                              static_cast<int32_t>(arguments.size()), arguments.data(), &error_);
   }
-  // Launches and waits.
+  // Launches a kernel and waits for it.
   void run(guf_kernel kernel, Size grid, Size block, const std::vector<guf_operand> &arguments,
            uint32_t shared = 0) {
     expect(launch(kernel, grid, block, arguments, shared));

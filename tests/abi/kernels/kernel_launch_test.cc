@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch passes to a kernel: indices, arguments, arrays.
+// Tests what a launch passes to a kernel: indices, arguments and arrays.
 #include <cstring>
 
 #include "kernel_fixture.h"
@@ -60,7 +60,7 @@ TEST_F(KernelTest, NumbersOfEveryTypeArrive) {
                                    1.5, -2, 3, 0.125, 2, -4, 8, -16, 77, -5));
 }
 
-// Slices and transposes of every element size; elements between them stay unchanged.
+// Transposes slices with elements of every size. Elements outside the slices must not change.
 TEST_F(KernelTest, ViewsHaveAnyStrides) {
   struct Row {
     const char *kernel;
@@ -73,14 +73,14 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
                                          {"turn_M", GUF_DATETIME64, 8},
                                          {"turn_D", GUF_C128, 16}}) {
     std::vector<char> data(24 * row.bytes);
-    // Every element made of these bytes is an ordinary number.
+    // An element that consists of these bytes is an ordinary number.
     for (size_t i = 0; i < data.size(); ++i) {
       data[i] = static_cast<char>(row.bytes == 1 ? i % 2 : (i * 7 + 1) % 50);
     }
     const guf_array from = put(data, {4, 6}, row.dtype);
     std::vector<char> expected(24 * row.bytes, 0);
     const guf_array to = put(expected, {3, 8}, row.dtype);
-    // from[::-1, ::2] and to[:, 1::2]
+    // The views are from[::-1, ::2] and to[:, 1::2].
     const int64_t none = INT64_MIN, zero[] = {none, none}, one[] = {none, 1};
     const int64_t reversed[] = {-1, 2}, odd[] = {1, 2};
     guf_array a = nullptr, b = nullptr;
@@ -109,7 +109,8 @@ TEST_F(KernelTest, ManyBlocksAndAnEdge) {
   }
 }
 
-// Launches on one stream run in order; arrays that are released meanwhile stay alive.
+// Launches on one stream run in order. An array that is released before its launch runs stays
+// alive.
 TEST_F(KernelTest, LaunchesKeepOrderAndTheirArrays) {
   const guf_kernel raise = find("raise");
   guf_array first = nullptr, second = nullptr;
@@ -147,7 +148,7 @@ TEST_F(KernelTest, EmptyGridsAndArraysRunNothing) {
   run(find("nothing"), {3, 1, 1}, {32, 1, 1}, {});
 }
 
-// Captured once, launched twice.
+// The launch is captured once, and the graph is launched twice.
 TEST_F(KernelTest, IsCapturedInGraphs) {
   const guf_kernel scale = find("scale");
   const guf_array x = put(std::vector<float>{1, 2, 3});

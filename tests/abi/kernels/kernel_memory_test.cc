@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A repeated launch allocates nothing, for any arguments.
+// Tests that a repeated launch allocates no memory, whatever its arguments are.
 #include <atomic>
 #include <cstdlib>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperation of the threads of a block: barriers, shared memory, sub-groups, atomics, random
-// numbers.
+// Tests the cooperation of the threads of a block: barriers, shared memory, sub-groups, atomics and
+// random numbers.
 #include <cmath>
 #include <complex>
 #include <numeric>
@@ -58,7 +58,7 @@ TEST_F(KernelTest, ShufflesPassNumbersAlong) {
     const guf_array d = put(std::vector<double>(count, -1));
     const guf_array h = put(std::vector<uint16_t>(count, 9));
     const guf_array c = put(std::vector<std::complex<double>>(count, -1), {}, GUF_C128);
-    // Sub-groups are consecutive across all dimensions of a block.
+    // Sub-groups consist of consecutive threads, counted across all dimensions of a block.
     const Size block = threads == 64 ? Size{8, 4, 2} : Size{threads, 1, 1};
     run(find("shuffles_d"), {blocks, 1, 1}, block, {array(d)});
     run(find("shuffles_H"), {blocks, 1, 1}, block, {array(h)});
@@ -111,7 +111,8 @@ TEST_F(KernelTest, AtomicsLoseNothing) {
   EXPECT_THAT(get<double>(d), testing::ElementsAre(5120, -15360));
 }
 
-// On a device this is undefined behaviour of the program; the simulated devices detect it too.
+// On a device, a missed barrier is undefined behaviour of the program. The cpu and the simulated
+// devices detect it.
 TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
   const guf_array out = put(std::vector<int32_t>(64, 0));
   for (const char *name : {"stray", "stray_lanes"}) {
@@ -126,13 +127,13 @@ TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_), GUF_E_LAUNCH);
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
   }
-  // The next launch works.
+  // The next launch must work.
   const guf_array sum = put(std::vector<double>(1, 0)), in = put(std::vector<double>(32, 2));
   run(find("sums"), {1, 1, 1}, {32, 1, 1}, {array(in), array(sum), weak(32)}, 256);
   EXPECT_THAT(get<double>(sum), testing::ElementsAre(64));
 }
 
-// An independent implementation of Philox4x32-10, written from its paper.
+// Implements Philox4x32-10 independently of the library, as in its paper.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels for the tests, one for each feature.
+// Defines raw kernels for the tests, one for each feature.
 #include <gufunc/raw_kernel.hpp>
 
 GUF_DEVICE void nothing(guf::block) {}
@@ -11,7 +11,7 @@ GUF_DEVICE void scale(guf::block g, float factor, guf::view<float, 1> x) {
 }
 GUF_KERNEL(scale);
 
-// Seven numbers per thread, at its index in the whole grid.
+// Writes seven numbers per thread, at the index of the thread in the whole grid.
 GUF_DEVICE void places(guf::block g, guf::i64 *out) {
   const guf::i64 at =
       g.global_id(0) + g.global_size(0) * (g.global_id(1) + g.global_size(1) * g.global_id(2));
@@ -52,7 +52,7 @@ GUF_DEVICE void numbers(guf::block, double *out, bool b, guf::i8 i1, guf::u8 u1,
 }
 GUF_KERNEL(numbers);
 
-// Transposes a matrix of any strides.
+// Transposes a matrix with any strides.
 template <class T>
 GUF_DEVICE void turn(guf::block g, guf::view<const T, 2> from, guf::view<T, 2> to) {
   const guf::i64 i = g.global_id(1), j = g.global_id(0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels whose threads cooperate: barriers, shared memory, shuffles, atomics.
+// Defines raw kernels whose threads cooperate: barriers, shared memory, shuffles and atomics.
 #include <gufunc/raw_kernel.hpp>
 
-// Sums each block by halving.
+// Sums the numbers of each block by repeated halving.
 GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
   double *const part = g.shared<double>(g.size());
   const guf::i64 i = g.global_id();
@@ -17,7 +17,8 @@ GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
 }
 GUF_KERNEL(sums);
 
-// Checks the allocation of shared memory: 2 * 8 doubles, then `more` bytes.
+// Allocates shared memory in two pieces: 2 * 8 doubles and `more` bytes. Reports which allocations
+// succeeded.
 GUF_DEVICE void pieces(guf::block g, int *out, guf::i64 more) {
   const auto table = g.shared<double>(2, 8);
   char *const rest = g.shared<char>(more);
@@ -31,7 +32,7 @@ GUF_DEVICE void pieces(guf::block g, int *out, guf::i64 more) {
 }
 GUF_KERNEL(pieces, "shared=128");
 
-// The results of every kind of shuffle, on numbers of three sizes.
+// Writes the results of every kind of shuffle, for numbers of three sizes.
 template <class T>
 GUF_DEVICE void shuffles(guf::block g, T *out) {
   const guf::lanes lanes = g.subgroup();
@@ -49,7 +50,7 @@ GUF_KERNEL(shuffles<double>, "name=shuffles_d");
 GUF_KERNEL(shuffles<guf::u16>, "name=shuffles_H");
 GUF_KERNEL(shuffles<guf::c128>, "name=shuffles_D");
 
-// All threads update the same words, in the array and in shared memory.
+// Updates the same words from all threads, in the array and in shared memory.
 template <class T>
 GUF_DEVICE void atomics(guf::block g, T *out) {
   T *const inside = g.shared<T>(3);
@@ -83,7 +84,7 @@ GUF_KERNEL(atomics<guf::u32>, "name=atomics_I", "shared=64");
 GUF_KERNEL(atomics<guf::i64>, "name=atomics_q", "shared=64");
 GUF_KERNEL(atomics<guf::u64>, "name=atomics_Q", "shared=64");
 
-// Sums of floats that are exact in any order.
+// Adds floats whose sum is exact in any order.
 template <class T>
 GUF_DEVICE void float_sums(guf::block g, T *out) {
   guf::atomic_add(out, T(0.5));
@@ -92,7 +93,7 @@ GUF_DEVICE void float_sums(guf::block g, T *out) {
 GUF_KERNEL(float_sums<float>, "name=float_sums_f");
 GUF_KERNEL(float_sums<double>, "name=float_sums_d");
 
-// The first thread of each block does not reach the barrier.
+// The first thread of each block never reaches the barrier.
 GUF_DEVICE void stray(guf::block g, int *out) {
   if (g.rank() == 0) return;
   g.sync();
@@ -106,7 +107,7 @@ GUF_DEVICE void stray_lanes(guf::block g, int *out) {
 }
 GUF_KERNEL(stray_lanes);
 
-// Words and numbers of guf::random: thread i uses sequence i.
+// Writes words and numbers of guf::random. Thread i uses sequence i.
 GUF_DEVICE void randoms(guf::block g, guf::u64 seed, guf::u32 *words, float *f, double *d) {
   const guf::i64 i = g.global_id();
   guf::random at(seed, (guf::u64)i);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes misuse_table.inc from the public headers: every exported function with its parameters, and
-every struct with its fields. The test passes invalid values of each kind for each of them."""
+every struct with its fields. The tests pass every kind of invalid value for each parameter and
+field."""
 import argparse
 import pathlib
 import re
@@ -11,9 +12,9 @@ HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "dl
            "call", "kernels", "methods", "chunks", "graph", "module_table", "status"]
 HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph",
            "kernel"]
-# A function that cannot be called repeatedly in one process.
+# Functions that a process can call only once.
 EXCLUDED = {"guf_shutdown"}
-# Parameters for which NULL is valid, by name or by function and name.
+# Parameters for which NULL is valid: "parameter" or "function.parameter".
 OPTIONAL = {
     "context", "release", "user", "strides", "out_ran", "guf_array_alloc.device",
     "guf_array_to_device.device", "guf_array_fill.stream", "guf_array_copy.stream",
@@ -34,13 +35,13 @@ def clean(text):
 
 
 def class_of(function, kind, name):
-    """Returns the class of a parameter or field."""
+    """Returns the class of a parameter or field, as in misuse_model.h."""
     base = kind.replace("const ", "").replace(" const", "").strip()
     if base.endswith("*"):
         target = base.rstrip("* ").strip()
         if target == "guf_error":
             return "kError"
-        if target == "guf_module_parameter":  # this struct has no size field, as it cannot grow
+        if target == "guf_module_parameter":  # has no size field, because this struct never changes
             return "kOut"
         if target in IN_STRUCTS:
             return "kStructIn"
@@ -112,6 +113,15 @@ def emit_function(returns, name, parameters, out):
     out.append("     {" + ",\n      ".join(rows) + "}},")
 
 
+def expand(rows, structs):
+    """Replaces the fields that are structs by their fields, as `outer.inner`."""
+    for kind, field in rows:
+        if kind in structs:
+            yield from ((inner, f"{field}.{name}") for inner, name in structs[kind])
+        else:
+            yield kind, field
+
+
 def emit_struct(name, rows, out):
     out.append(f'    {{"{name}",\n     sizeof({name}),')
     cells = [f'{{"{field}", Class::{class_of("", kind, field)}, {handle_of(kind)}, '
@@ -133,10 +143,10 @@ def generate(root):
                 emit_function(returns, name, parameters, out)
                 count += 1
     out += ["};", "", "inline const std::vector<Struct> kStructs = {"]
-    for text in texts:
-        for name, rows in fields(text):
-            if name in IN_STRUCTS or name.endswith(("_info", "_resolution", "_memory")):
-                emit_struct(name, rows, out)
+    structs = {name: rows for text in texts for name, rows in fields(text)}
+    for name, rows in structs.items():
+        if name in IN_STRUCTS or name.endswith(("_info", "_resolution", "_memory")):
+            emit_struct(name, expand(rows, structs), out)
     out += ["};", f"inline constexpr size_t kFunctionCount = {count};", "// NOLINTEND"]
     return "\n".join(out) + "\n"
 
@@ -151,7 +161,7 @@ def main():
     if not arguments.check:
         path.write_text(text)
     elif path.read_text() != text:
-        sys.exit(f"{path.name} is older than the headers: run make_misuse.py")
+        sys.exit(f"{path.name} is not what make_misuse.py writes from the headers")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes the handle of "auto" in place of every device, as a parameter or in a struct's field. The
-// result must be the same as for a device's own handle, and never GUF_E_HANDLE.
+// Passes the handle of "auto" for every device that is a parameter or a field of a struct. The
+// result must be the same as for the handle of a device, and never GUF_E_HANDLE.
 #include <gmock/gmock.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of invalid arguments, and the statuses that the headers document for them.
+// Defines the kinds of invalid arguments, and the statuses that the headers document for them.
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -36,7 +36,7 @@ bool is(const Function &function, const char *name) {
   return std::strcmp(function.name, name) == 0;
 }
 
-// Adds faults with a valid pointer to invalid content: the pointer is replaced.
+// Adds faults that replace a valid pointer with a pointer to invalid content.
 void add_contents(const Function &function, const std::string &name, std::vector<Fault> *out) {
   const auto add = [out](const char *what, uint64_t value, Statuses expected) {
     out->push_back({what, value, std::move(expected)});
@@ -117,7 +117,7 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
   return {};
 }
 
-// Returns the size of the struct's first version.
+// Returns the size of the first version of a struct.
 uint32_t first_size(const char *structure, uint32_t size) {
   if (std::strcmp(structure, "guf_module_info") == 0) {
     return static_cast<uint32_t>(offsetof(guf_module_info, nkernels));
@@ -181,13 +181,13 @@ void Fixture::add_value_faults(const Function &function, const Parameter &parame
   }
 }
 
-// Invalid struct sizes, and bytes beyond the fields of this version.
+// Adds faults with invalid struct sizes, and with bytes after the fields of this version.
 void Fixture::add_struct_faults(const Function &function, size_t index, std::vector<Fault> *out) {
   const Parameter &parameter = function.parameters[index];
   const auto size = static_cast<uint32_t>(structure(parameter.structure).size);
   const bool read = parameter.kind == Class::kStructIn;
   const unsigned char *const source = read ? struct_buffer(parameter.structure) : outs_[index];
-  const uint32_t next = is(function, "guf_apply") ? size : 0;  // bytes of the second tensor
+  const uint32_t next = is(function, "guf_apply") ? size : 0;  // size of the second tensor
   const auto add = [&](const char *what, uint32_t given, unsigned char tail, Statuses expected) {
     std::vector<unsigned char> &variant = variants_.emplace_back(size + 64 + next, tail);
     std::memcpy(variant.data(), source, size);
@@ -195,9 +195,9 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
     out->push_back({what, word(variant.data()), std::move(expected)});
   };
   Statuses good = good_statuses(function);
-  // This struct has only one version.
+  // guf_module_v1 has only one version.
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
-  // The library expects the second tensor after the longer first one, where there is none.
+  // guf_apply expects the second tensor after the longer first tensor, but there is none.
   if (is(function, "guf_apply")) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {
@@ -210,7 +210,7 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
 
 std::set<guf_status> Fixture::good_statuses(const Function &function) const {
   const std::string name = function.name;
-  // Functions that the cpu does not support.
+  // The cpu does not support these functions.
   static const std::set<std::string> kOfGpus = {
       "guf_stream_adopt",       "guf_stream_begin_capture", "guf_device_get_memory",
       "guf_device_trim_memory", "guf_device_limit_memory",  "guf_device_enable_peer",
@@ -224,7 +224,7 @@ std::set<guf_status> Fixture::good_statuses(const Function &function) const {
     return {GUF_OK, GUF_E_EXISTS};
   }
   if (name == "guf_ufunc_set_reduction") return {GUF_E_SIGNATURE};
-  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // the output has the shape of guf_call's
+  if (name.ends_with("_outer")) return {GUF_E_SHAPE};  // guf_outer needs a larger output
   if (name == "guf_ufunc_add_loop") return {GUF_E_EXISTS};
   return {GUF_OK};
 }

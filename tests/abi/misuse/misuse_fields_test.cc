@@ -12,8 +12,8 @@ namespace {
 
 using Statuses = std::set<guf_status>;
 
-// The expected statuses of an invalid field. Without an entry any status that reports no internal
-// error is correct.
+// The expected statuses of an invalid field. For a field without an entry, every status that does
+// not report an internal error is correct.
 const std::map<std::string, Statuses> kExpected = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},
@@ -26,8 +26,12 @@ const std::map<std::string, Statuses> kExpected = {
     {"guf_call_args.noutputs", {GUF_E_ARG}},
     {"guf_call_args.inputs", {GUF_E_ARG}},
     {"guf_call_args.outputs", {GUF_E_ARG}},
-    {"guf_call_args.stream", {GUF_E_HANDLE}},
-    {"guf_call_args.device", {GUF_E_HANDLE}},
+    {"guf_call_args.options.stream", {GUF_E_HANDLE}},
+    {"guf_call_args.options.device", {GUF_E_HANDLE}},
+    {"guf_call_args.options.fp_report", {GUF_E_ARG}},
+    {"guf_call_args.options.fp_fail", {GUF_E_ARG}},
+    {"guf_call_args.options.reserved", {GUF_E_ARG}},
+    {"guf_call_args.reserved", {GUF_E_ARG}},
     {"guf_call_args.casting", {GUF_E_ARG}},
     {"guf_call_args.order", {GUF_E_ARG}},
     {"guf_call_args.host_policy", {GUF_E_ARG}},
@@ -35,15 +39,21 @@ const std::map<std::string, Statuses> kExpected = {
     {"guf_reduce_args.flags", {GUF_E_ARG}},
     {"guf_reduce_args.input", {GUF_E_ARG}},
     {"guf_reduce_args.output", {GUF_E_ARG}},
-    {"guf_reduce_args.stream", {GUF_E_HANDLE}},
-    {"guf_reduce_args.device", {GUF_E_HANDLE}},
+    {"guf_reduce_args.options.stream", {GUF_E_HANDLE}},
+    {"guf_reduce_args.options.device", {GUF_E_HANDLE}},
+    {"guf_reduce_args.options.fp_report", {GUF_E_ARG}},
+    {"guf_reduce_args.options.fp_fail", {GUF_E_ARG}},
+    {"guf_reduce_args.options.reserved", {GUF_E_ARG}},
     {"guf_reduce_args.order", {GUF_E_ARG}},
     {"guf_reduce_args.dtype", {GUF_E_DTYPE}},
     {"guf_accumulate_args.flags", {GUF_E_ARG}},
     {"guf_accumulate_args.input", {GUF_E_ARG}},
     {"guf_accumulate_args.output", {GUF_E_ARG}},
-    {"guf_accumulate_args.stream", {GUF_E_HANDLE}},
-    {"guf_accumulate_args.device", {GUF_E_HANDLE}},
+    {"guf_accumulate_args.options.stream", {GUF_E_HANDLE}},
+    {"guf_accumulate_args.options.device", {GUF_E_HANDLE}},
+    {"guf_accumulate_args.options.fp_report", {GUF_E_ARG}},
+    {"guf_accumulate_args.options.fp_fail", {GUF_E_ARG}},
+    {"guf_accumulate_args.options.reserved", {GUF_E_ARG}},
     {"guf_accumulate_args.order", {GUF_E_ARG}},
     {"guf_accumulate_args.dtype", {GUF_E_DTYPE}},
     {"guf_reduce_args.naxis", {GUF_E_ARG}},
@@ -58,8 +68,12 @@ const std::map<std::string, Statuses> kExpected = {
     {"guf_at_args.array", {GUF_E_ARG}},
     {"guf_at_args.indices", {GUF_E_ARG}},
     {"guf_at_args.operand", {GUF_E_VALUE}},
-    {"guf_at_args.stream", {GUF_E_HANDLE}},
-    {"guf_at_args.device", {GUF_E_HANDLE}},
+    {"guf_at_args.options.stream", {GUF_E_HANDLE}},
+    {"guf_at_args.options.device", {GUF_E_HANDLE}},
+    {"guf_at_args.options.fp_report", {GUF_E_ARG}},
+    {"guf_at_args.options.fp_fail", {GUF_E_ARG}},
+    {"guf_at_args.options.reserved", {GUF_E_ARG}},
+    {"guf_at_args.reserved", {GUF_E_ARG}},
     {"guf_at_args.nindices", {GUF_E_ARG}},
     {"guf_ufunc_desc.nin", {GUF_E_ARG}},
     {"guf_ufunc_desc.nout", {GUF_E_ARG}},
@@ -88,7 +102,8 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
     case Class::kUint32:
       if (name == "guf_module_v1.kernel_abi") return {0, 99};
       if (name.ends_with(".flags")) return {kLow, ~0U, 1U << 20};
-      if (name == "guf_chunk_options.reserved") return {1, ~0U};
+      if (name.ends_with(".fp_report") || name.ends_with(".fp_fail")) return {kLow, ~0U};
+      if (name.ends_with(".reserved")) return {1, ~0U};
       return {};
     case Class::kDtype:
       return {1, ~0U, 0x00012006U};
@@ -104,13 +119,13 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
   }
 }
 
-// The function ignores such a field, because the valid struct does not use it.
+// Returns whether functions ignore the field, because the valid struct does not use it.
 bool is_unused(const std::string &name) {
   static const std::set<std::string> kUnused = {
-      "guf_call_args.where",         "guf_call_args.signature", "guf_call_args.axes",
-      "guf_call_args.axis",          "guf_call_args.dims",      "guf_call_args.threads",
-      "guf_reduce_args.axis",        "guf_reduce_args.initial", "guf_reduce_args.where",
-      "guf_accumulate_args.indices", "guf_accumulate_args.axis"};
+      "guf_call_args.where",     "guf_call_args.signature", "guf_call_args.axes",
+      "guf_call_args.axis",      "guf_call_args.dims",      "guf_reduce_args.axis",
+      "guf_reduce_args.initial", "guf_reduce_args.where",   "guf_accumulate_args.indices",
+      "guf_accumulate_args.axis"};
   return kUnused.count(name) != 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live objects, stale handles, and valid arguments for every function.
+// Makes live objects, stale handles, and valid arguments for every function.
 #include "misuse_fixture.h"
 #include "misuse_module.h"
 
@@ -153,8 +153,8 @@ void Fixture::make_ufunc_and_plan() {
   live_[kPlan] = word(plan);
 }
 
-// Handles that were freed once or twice, a handle whose slot is in use again, a handle from another
-// copy of the library, and arbitrary numbers.
+// Makes invalid handles: handles that were freed once or twice, a handle whose slot is in use
+// again, a handle of another copy of the library, and arbitrary numbers.
 void Fixture::make_stale_handles() {
   const guf_array freed = wrap(tensor_);
   check(guf_array_release(freed, nullptr), "release");
@@ -163,7 +163,7 @@ void Fixture::make_stale_handles() {
   const guf_array old = wrap(tensor_);
   check(guf_array_release(old, nullptr), "release");
   guf_poll(0, nullptr, nullptr);
-  const guf_array reused = wrap(tensor_);  // in a reused slot
+  const guf_array reused = wrap(tensor_);  // has the slot of the previous array
   dead_.emplace_back("slot reused", word(old));
   check(guf_array_release(reused, nullptr), "release");
 
@@ -189,7 +189,8 @@ void Fixture::make_stale_handles() {
   for (const uint64_t number : {uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63}) {
     dead_.emplace_back("a number", number);
   }
-  // Handles that differ in one bit from a live handle: another slot, generation or kind.
+  // These handles differ in one bit from a live handle, so they have another slot, generation or
+  // kind.
   for (uint32_t bit = 0; bit < 64; bit += 3) {
     dead_.emplace_back("one bit off", live_[kArray] ^ uint64_t{1} << bit);
   }
@@ -257,7 +258,7 @@ void Fixture::make_structs() {
       {"memory", GUF_HOST_PINNED},
       {"address", word(&data_[0])},
       {"size", sizeof data_},
-      {"guf_stream_get_native.stream", 0},  // otherwise the device is not read
+      {"guf_stream_get_native.stream", 0},  // otherwise the function ignores the device
       {"keep_bytes", 4096},
       {"limit_bytes", 1 << 30},
   };
@@ -288,7 +289,7 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   if (name == "guf_loop_desc") std::memcpy(struct_buffer_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1")
     std::memcpy(struct_buffer_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
-  if (name == "guf_reduction_desc") {  // the part functions do not match a reduction
+  if (name == "guf_reduction_desc") {  // this ufunc has no parts of a reduction
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
     std::memcpy(struct_buffer_, &desc, sizeof desc);
   }
@@ -324,7 +325,7 @@ Words Fixture::good(const Function &function) {
     if (parameter.kind == Class::kStructIn) {
       fill_struct(parameter.structure, function.name);
       words[i] = reinterpret_cast<uint64_t>(struct_buffer(parameter.structure));
-      // A registered table must not change.
+      // A table is registered by address, so its content must not change.
       if (is_table(parameter)) words[i] = word(&kOtherMisuseTable);
       continue;
     }
@@ -354,7 +355,7 @@ void Fixture::remember(const Function &function) {
 
 std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    // out_items is also written by a failing call.
+    // A failing call may write out_items, too.
     const bool report = std::strcmp(function.parameters[i].name, "out_items") == 0;
     if (is_out(function.parameters[i]) && !report &&
         std::memcmp(saved_[i], outs_[i], kCapacity) != 0) {
@@ -364,7 +365,8 @@ std::string Fixture::difference(const Function &function) const {
   return std::memcmp(saved_data_, data_, sizeof data_) != 0 ? "it wrote elements" : "";
 }
 
-// A release must not consume the fixture's own reference.
+// Retains an object before the call of a release function, so that the fixture keeps its own
+// reference.
 void Fixture::prepare(const Function &function, const Words &words) {
   if (!std::string(function.name).ends_with("_release")) return;
   const auto kind = static_cast<size_t>(function.parameters[0].handle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid arguments for every exported function, and invalid replacements for each argument.
+// Provides valid arguments for every exported function, and invalid values for each argument.
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_FIXTURE_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_FIXTURE_H
 
@@ -11,31 +11,32 @@
 
 namespace misuse {
 
-// An invalid value of a parameter, and the correct statuses for it.
+// An invalid value of a parameter, and the statuses that are correct for it.
 struct Fault {
   std::string what;
   uint64_t word;
-  std::set<guf_status> expected;  // empty: the call may also succeed
+  std::set<guf_status> expected;  // if it contains GUF_OK, the call may succeed
 };
 
 class Fixture {
  public:
-  static constexpr size_t kCapacity = 20480;  // bytes of one out-parameter
+  static constexpr size_t kCapacity = 20480;  // number of bytes for one out-parameter
   static constexpr size_t kDataCount = 6;
 
   Fixture();
   ~Fixture();
-  // One fixture for all tests, because a name can be registered only once.
+  // Returns the fixture that all tests share. A second fixture would fail, because a name can be
+  // registered only once.
   static Fixture &shared();
 
-  // Returns valid arguments and resets all memory that they reference.
+  // Returns valid arguments, and resets all memory that they refer to.
   Words good(const Function &function);
-  // Returns the statuses of a call with valid arguments.
+  // Returns the statuses that a call with valid arguments may return.
   std::set<guf_status> good_statuses(const Function &function) const;
   // Returns all invalid values for a parameter.
   std::vector<Fault> faults(const Function &function, size_t parameter);
 
-  // Saves the outputs before a call, and checks after it that they are unchanged.
+  // Saves the outputs before a call.
   void remember(const Function &function);
   std::string difference(const Function &function) const;
 
@@ -43,12 +44,13 @@ class Fixture {
   void prepare(const Function &function, const Words &words);
   void settle(const Function &function, const Words &words, guf_status status);
 
-  // Handles of destroyed arrays, and numbers that never were handles.
+  // Returns handles of destroyed arrays, and numbers that never were handles.
   const std::vector<std::pair<std::string, uint64_t>> &dead() const { return dead_; }
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
   uint64_t out_buffer(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;
-  // The valid struct of that name for a struct parameter, with space for a tail of 64 bytes.
+  // Returns the valid struct with this name, which a struct parameter points to. 64 bytes follow
+  // it.
   unsigned char *struct_buffer(const std::string &name);
   guf_error *error() { return &error_; }
 

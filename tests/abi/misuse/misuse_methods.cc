@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid arguments of methods: reductions of the fixture's array, with results over the array's
-// elements; `at` on its first row.
+// Makes valid arguments for methods. The methods run on the array of the fixture, and their results
+// overwrite its elements.
 #include <cstring>
 
 #include "misuse_fixture.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported functions as data: the types of the entries in misuse_table.inc.
+// Describes exported functions as data. These are the types of the entries in misuse_table.inc.
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 
@@ -17,9 +17,9 @@ namespace misuse {
 // The class of a parameter or field, which determines its invalid values.
 enum class Class {
   kHandle,
-  kPointer,    // read by the function
-  kStructIn,   // an input struct with struct_size
-  kStructOut,  // an output struct with struct_size
+  kPointer,    // input that the function reads
+  kStructIn,   // input struct with struct_size
+  kStructOut,  // output struct with struct_size
   kOut,        // any other output
   kDtype,
   kInt32,
@@ -28,7 +28,7 @@ enum class Class {
   kError,
 };
 
-// Kinds of handles, with the numbers of the table.
+// The kinds of handles. The table contains their numbers.
 enum Handle {
   kContext,
   kDevice,
@@ -43,7 +43,7 @@ enum Handle {
   kHandleKinds
 };
 
-using Words = std::array<uint64_t, 12>;  // one per parameter
+using Words = std::array<uint64_t, 12>;  // one word per parameter
 
 template <class T>
 T as(uint64_t word) {
@@ -57,7 +57,7 @@ T as(uint64_t word) {
 struct Parameter {
   const char *name;
   Class kind;
-  int handle;  // kind of a handle, or of the handle that an out-parameter receives; otherwise -1
+  int handle;  // kind of a handle that is passed or returned, or -1
   bool null_ok;
   const char *structure;
 };

@@ -18,7 +18,7 @@ void add_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
 namespace {
 
 const guf_module_loop kModuleLoops[] = {{kFloatTypes, "guf_ew_plus_ff_f", 0, GUF_LOOP_NUMPY}};
-// The code of a raw kernel.
+// This function is the code of a raw kernel.
 void do_nothing(void *, const void *) {}
 
 void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(add_loop),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tables that are linked into the test, each with a function "plus" and a raw kernel "work".
+// Declares two module tables that are linked into the test. Each has a function "plus" and a raw
+// kernel "work".
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODULE_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODULE_H
 

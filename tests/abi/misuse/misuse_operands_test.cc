@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles inside operands: for each operand of each method, every stale, foreign, arbitrary or
-// wrong-kind handle as an array and as a tensor's device.
+// Tests handles in operands. For each operand of each method, every stale, foreign or arbitrary
+// handle, and every handle of another kind, is passed as an array and as the device of a tensor.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -138,7 +138,7 @@ class Operands : public ::testing::Test {
     size_t cases = 0;
     for (const Site &site : kSites) {
       for (const auto &[what, handle] : wrong_handles(Fixture::shared(), kind)) {
-        if (kind != kArray && handle == 0) continue;  // a null device is valid
+        if (kind != kArray && handle == 0) continue;  // NULL is a valid device
         Ground ground;
         spoil(ground, &(ground.*site.operand), handle);
         guf_error error = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack tensors to import, and the release of exported tensors.
+// Makes DLPack tensors to import, and releases exported tensors.
 #include <cstring>
 
 #include "misuse_fixture.h"
@@ -16,7 +16,7 @@ void delete_managed(const void *out) {
 
 }  // namespace
 
-// Tensors in host memory need no stream, so nothing waits.
+// Tensors in host memory need no stream, so no function waits.
 void Fixture::make_tensors() {
   static int64_t shape[] = {2, 3};
   static guf_dlpack managed = {1, 0, nullptr, nullptr, 0, {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every exported function with every argument invalid in every known way, alone and in pairs.
-// The documented status is returned, the error record contains it, and no output is written.
+// Calls every exported function with every kind of invalid argument, alone and in pairs. Each call
+// must return a documented status, store it in the error record, and write no output.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 class Misuse : public testing::Test {
  protected:
-  // Statuses of a call with several faults: any of them may be reported first.
+  // The statuses that a call may return. If a call has several faults, any of them may be reported.
   using Statuses = std::set<guf_status>;
 
   void run(const Function &function, const Words &words, const Statuses &expected,
@@ -32,7 +32,7 @@ class Misuse : public testing::Test {
 
   void expect_untouched(const Function &function, const std::string &what, guf_status status) {
     const std::string name = function.name;
-    // The only output that a failing call writes: the required length.
+    // GUF_E_BUFFER_TOO_SMALL is the only failure that writes an output, namely the required length.
     const bool tells_length = status == GUF_E_BUFFER_TOO_SMALL;
     const std::string difference = tells_length ? "" : fixture_.difference(function);
     EXPECT_EQ(difference, "") << name << ", " << what;
@@ -78,7 +78,7 @@ TEST_F(Misuse, EachFaultIsNamed) {
   RecordProperty("cases", static_cast<int>(cases_));
 }
 
-// The error record is optional, and a record of another version is not written.
+// The error record is optional. A record with an unknown size is not written.
 TEST_F(Misuse, ErrorRecordsAreOptional) {
   for (const Function &function : kFunctions) {
     if (function.parameters.empty() || function.parameters.back().kind != Class::kError) continue;
@@ -120,7 +120,7 @@ TEST_F(Misuse, PairsOfFaultsAreRefused) {
           Statuses expected = first.expected;
           expected.insert(second.expected.begin(), second.expected.end());
           const bool both_fine = first.expected.count(GUF_OK) + second.expected.count(GUF_OK) == 2;
-          // Without a list its length is irrelevant.
+          // naxes has no effect if axes is NULL.
           const bool no_list = std::strcmp(function.parameters[i].name, "naxes") == 0 &&
                                std::strcmp(function.parameters[j].name, "axes") == 0 &&
                                second.word == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_apply: a ufunc by its name, on tensors.
+// Tests guf_apply, which calls a ufunc by its name on tensors.
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
@@ -44,7 +44,7 @@ TEST_F(Apply, BroadcastsAndCastsLikeACall) {
   ASSERT_EQ(guf_apply(nullptr, "add", 3, tensors_, nullptr), GUF_OK);
 }
 
-// Writes the integral and the fractional part of each element.
+// Writes the integral part and the fractional part of each element.
 void split(char **args, const int64_t *dimensions, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dimensions[0]; ++i) {
     double x = 0, whole = 0;
@@ -90,7 +90,7 @@ TEST_F(Apply, AContextOfTheProgram) {
   EXPECT_EQ(guf_apply(context, "add", 3, tensors_, &error_), GUF_E_HANDLE);
 }
 
-// Programs of a later version have longer structs, whose new fields are 0.
+// A program of a later version has longer structs, whose new fields are 0.
 TEST_F(Apply, TensorsOfAnotherSize) {
   struct Longer {
     guf_tensor tensor;
@@ -106,8 +106,10 @@ TEST_F(Apply, TensorsOfAnotherSize) {
   longer[1].later = 1;
   refuses(GUF_E_STRUCT, "tensors", "add", 3, &longer[0].tensor);
   longer[0].tensor.struct_size -= 4;
-  refuses(GUF_E_STRUCT, "argument 0: tensors: struct_size: expected a multiple of 8, got 52", "add",
-          3, &longer[0].tensor);
+  refuses(GUF_E_STRUCT,
+          "argument 0: tensors: struct_size: expected 52 as in the first tensor, and a multiple of "
+          "8, got 52",
+          "add", 3, &longer[0].tensor);
 }
 
 TEST_F(Apply, Refuses) {
@@ -118,9 +120,14 @@ TEST_F(Apply, Refuses) {
   refuses(GUF_E_ARG, "tensors is NULL", "add", 3, nullptr);
   for (const uint32_t size : {0U, 8U, 0xFFFFFFFFU}) {
     tensors_[1].struct_size = size;
-    refuses(GUF_E_STRUCT, "tensors", "add", 3, tensors_);
+    refuses(GUF_E_STRUCT, "argument 1: tensors: struct_size: expected 48", "add", 3, tensors_);
+    EXPECT_EQ(error_.argument, 1);
   }
   tensors_[1].struct_size = sizeof(guf_tensor);
+  for (guf_tensor &one : tensors_) one.struct_size = 40;
+  refuses(GUF_E_STRUCT, "tensors", "add", 3, tensors_);
+  EXPECT_EQ(error_.argument, 0);
+  for (guf_tensor &one : tensors_) one.struct_size = sizeof(guf_tensor);
   tensors_[1].dtype = 7;
   refuses(GUF_E_DTYPE, "argument 1: 0x00000007 is not a dtype", "add", 3, tensors_);
   tensors_[1] = tensor(nullptr, GUF_I32, 0, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc/dtype.h and gufunc/status.h as a caller uses them.
+// Tests gufunc/dtype.h and gufunc/status.h.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
@@ -25,7 +25,7 @@ TEST(DtypeCapi, DescribesDtypes) {
   EXPECT_EQ(info.kind, GUF_KIND_BFLOAT);
   ASSERT_EQ(guf_dtype_get_info(GUF_BOOL, &info, nullptr), GUF_OK);
   EXPECT_STREQ(info.short_name, "b1");
-  // Every one-letter name is a valid spelling of its dtype.
+  // Every letter is a valid spelling of its dtype.
   for (const char letter : std::string("?bBhHiIqQeEfdFD")) {
     guf_dtype dtype = 0;
     guf_dtype again = 0;
@@ -71,7 +71,7 @@ TEST(DtypeCapi, MakesTimesAndTakesThemApart) {
   ASSERT_EQ(guf_dtype_get_unit(dtype, &unit, &multiple, nullptr), GUF_OK);
   EXPECT_EQ(unit, GUF_UNIT_SECOND);
   EXPECT_EQ(multiple, 25U);
-  // The unit of the given dtype is ignored.
+  // guf_dtype_make_time ignores the unit of the given dtype.
   ASSERT_EQ(guf_dtype_make_time(dtype, GUF_UNIT_DAY, 1, &dtype, nullptr), GUF_OK);
   EXPECT_STREQ(guf_dtype_name(dtype), "datetime64[D]");
   guf_dtype_info info = {};

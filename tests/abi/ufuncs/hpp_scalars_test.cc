@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ numbers as operands: which of them are weak, and the dtype of a bool.
+// Tests C++ numbers as operands: which numbers are weak, and the dtype of a bool.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 

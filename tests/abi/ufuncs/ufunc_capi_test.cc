@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc/ufunc.h as a caller uses it: making ufuncs, adding loops, finding and describing.
+// Tests gufunc/ufunc.h: creating ufuncs, adding loops, and finding and describing ufuncs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -116,7 +116,7 @@ TEST_F(UfuncCapi, DescribesCoreDimensions) {
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_ufunc_get_info(ufunc, &info, nullptr), GUF_OK);
   using testing::ElementsAre;
-  EXPECT_EQ(info.ncore, 5);  // m, n, p, q, 3
+  EXPECT_EQ(info.ncore, 5);  // m, n, p, q and 3
   EXPECT_THAT(std::vector<int32_t>(info.core_ndim, info.core_ndim + 7),
               ElementsAre(2, 2, 1, 0, 2, 3, 0));
   EXPECT_THAT(std::vector<int32_t>(info.core_dims, info.core_dims + 11),
@@ -188,10 +188,10 @@ TEST_F(UfuncCapi, DescribesReductions) {
   info.struct_size = offsetof(guf_ufunc_info, nresults);
   info.nresults = 77;
   ASSERT_EQ(guf_ufunc_get_info(leaf, &info, nullptr), GUF_OK);
-  EXPECT_EQ(info.nresults, 77);  // beyond the caller's struct
+  EXPECT_EQ(info.nresults, 77);  // unchanged: outside the caller's smaller struct
 }
 
-// A caller that was compiled before roles existed.
+// The caller was compiled before operands had roles.
 TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;
   guf_ufunc_desc expected = desc("older");
@@ -235,7 +235,7 @@ TEST_F(UfuncCapi, CreateRefuses) {
   EXPECT_EQ(create(with([](auto &d) { d.signature = "(n),(n)->()"; })), GUF_E_ARG);
   EXPECT_EQ(create(desc("add")), GUF_E_EXISTS);
   EXPECT_EQ(create(desc("pow")), GUF_E_EXISTS);
-  EXPECT_EQ(create(desc("changed")), GUF_OK);  // a rejected ufunc does not occupy the name
+  EXPECT_EQ(create(desc("changed")), GUF_OK);  // a rejected ufunc does not occupy its name
 }
 
 TEST_F(UfuncCapi, AddsLoops) {
@@ -275,7 +275,7 @@ TEST_F(UfuncCapi, AddLoopRefuses) {
   EXPECT_EQ(add([](auto &d) { d.types = nullptr; }), GUF_E_ARG);
   EXPECT_EQ(add([&](auto &d) { d.types = wrong; }), GUF_E_DTYPE);
   EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
-  EXPECT_EQ(ndestroyed_, 0);  // never for a rejected loop
+  EXPECT_EQ(ndestroyed_, 0);  // not called for a rejected loop
 }
 
 TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
@@ -286,7 +286,7 @@ TEST_F(UfuncCapi, DestroyRunsOnceWhenTheUfuncIsGone) {
   ASSERT_EQ(guf_ufunc_add_loop(ufunc, &good, nullptr), GUF_OK);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
   EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
-  EXPECT_EQ(ndestroyed_, 0);  // the context keeps the ufunc
+  EXPECT_EQ(ndestroyed_, 0);  // the context keeps the ufunc alive
   EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(guf_poll(0, nullptr, nullptr), GUF_OK);
   EXPECT_EQ(ndestroyed_, 1);
@@ -342,7 +342,8 @@ TEST_F(UfuncCapi, ListsNamesInOrder) {
   EXPECT_EQ(guf_ufunc_count(context_, nullptr, nullptr), GUF_E_ARG);
 }
 
-// Complete results are written as far as the caller's struct reaches; nothing beyond is written.
+// guf_resolve fills the caller's struct and zeroes its tail. It does not write array elements
+// beyond the operands and dimensions of the call.
 TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
@@ -367,7 +368,7 @@ TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   args.noutputs = 1;
   struct {
     guf_resolution found;
-    uint64_t later;  // a caller with a longer struct
+    uint64_t later;  // field of a later version
   } buffer;
   std::memset(&buffer, 0x5A, sizeof buffer);
   buffer.found.struct_size = sizeof buffer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp: dtypes, arrays, operands, devices, streams.
+// Tests gufunc.hpp: dtypes, arrays, operands, devices and streams.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -178,7 +178,7 @@ TEST(CppArrays, StreamsAndEvents) {
   }
 }
 
-// Graphs, memory statistics and native handles exist only on GPUs, so the test uses simulated ones
+// Graphs, memory statistics and native handles exist only on GPUs, so the test uses simulated GPUs,
 // if available.
 TEST(CppArrays, GraphsOfDevices) {
   gufunc::Device gpu;
@@ -243,7 +243,7 @@ TEST(CppArrays, ListsThatDoNotFit) {
   EXPECT_EQ(refused([] { Array::wrap(counting({2}), [] {}); }), GUF_E_ARG);
   const std::vector<gufunc::Operand> many(GUF_MAX_OPERANDS + 8, gufunc::Operand(1));
   EXPECT_EQ(refused([&] { gufunc::Ufunc("add").call(many, gufunc::Operands{}); }), GUF_E_ARG);
-  // A function with the maximum number of operands, all of them inout.
+  // The function has the maximum number of operands, and all of them are inout.
   std::string operands = "(n)";
   for (int k = 1; k < GUF_MAX_OPERANDS; ++k) operands += ",(n)";
   gufunc::UfuncOptions options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp: calls, methods, plans, chunks, host loops, kernels.
+// Tests gufunc.hpp: calls, methods, plans, chunks, host loops and kernels.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -102,7 +102,7 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(values(add.reduceat(x, starts)), (Values{4, 34}));
   add.reduceat_into(x, starts, parts);
   EXPECT_EQ(parts, (Values{4, 34}));
-  // An output allocated for this empty operand would have no owner.
+  // An output that is allocated for this empty operand would have no owner.
   EXPECT_EQ(failure([&] { add.reduce_into(matrix, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add.accumulate_into(x, Operand()); }).status(), GUF_E_ARG);
   EXPECT_EQ(failure([&] { add.reduceat_into(x, starts, Operand()); }).status(), GUF_E_ARG);
@@ -175,7 +175,7 @@ void expect_failure(const gufunc::Error &error, guf_status status, const char *t
   EXPECT_EQ(error.native_code(), native_code);
 }
 
-// Two-byte characters, more than an error record can hold.
+// Returns a text of two-byte characters that is longer than the message of an error record.
 std::string long_text() {
   std::string text = "!";
   for (int k = 0; k < 1000; ++k) text += "\u00e9";
@@ -213,7 +213,7 @@ TEST(CppCalls, HostLoops) {
   const gufunc::Error cut = fail(1);
   EXPECT_EQ(long_text().find(cut.what()), 0U);
   EXPECT_GT(std::strlen(cut.what()), 400U);
-  EXPECT_EQ(std::strlen(cut.what()) % 2, 1U);  // complete two-byte characters after the first byte
+  EXPECT_EQ(std::strlen(cut.what()) % 2, 1U);  // one byte, then complete two-byte characters
   const auto twice = [&] {
     hypot.add_function<double(double, double)>([](double a, double) { return a; });
   };
@@ -249,7 +249,7 @@ TEST(CppCalls, CoreDimensionsAreSeen) {
   EXPECT_STREQ(failure([&] { half({odd}); }).what(), "an even number of elements, please");
 }
 
-// The largest element and its index.
+// The reduction returns the largest element and its index.
 TEST(CppCalls, ReductionsWithAState) {
   const gufunc::Context context = gufunc::Context::create();
   gufunc::UfuncOptions leaf;

@@ -15,7 +15,7 @@ C_HEADERS = ROOT / "abi/include/gufunc"
 CPP_HEADERS = ROOT / "bindings/cpp/include/gufunc/cpp"
 PAGE = ROOT / "bindings/cpp/cpp-classes.md"
 HIDDEN = re.compile(r"^namespace detail \{.*?^\}  // namespace detail$", re.DOTALL | re.MULTILINE)
-# A definition without indentation. Declarations and specializations do not match.
+# Matches a definition without indentation, but neither declarations nor specializations.
 CLASS = re.compile(r"^(?:(?:class|struct)(?: \[\[nodiscard\]\])? (\w+)(?= [:{])|using (\w+) =)",
                    re.MULTILINE)
 ROW = re.compile(r"^\| `(\w+)` \| (.{10,}) \| \[([\w.]+)\]\([^)]*/cpp/\3\) \| (.+) \|$",
@@ -28,7 +28,8 @@ def classes(text):
 
 
 def declared(text, name):
-    """Returns whether a C header declares a name, or a name with this beginning if it ends with *.
+    """Returns whether a C header declares a name, or, for a name that ends with *, any name with
+    this prefix.
     """
     end = "" if name.endswith("*") else r"\b"
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
@@ -36,7 +37,7 @@ def declared(text, name):
 
 
 def findings(page, headers, c_headers):
-    """Returns the errors and omissions of the page. `headers` maps names to texts."""
+    """Returns what is wrong or missing on the page. `headers` maps names to texts."""
     expected = {(name, header) for header, text in headers.items() for name in classes(text)}
     rows = ROW.findall(page)
     report = {(name, header) for name, _, header, _ in rows}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp: DLPack import and export, with a producer that counts calls of its deleter.
+// Tests DLPack import and export in gufunc.hpp, with a producer that counts calls of its deleter.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -16,7 +16,7 @@ using gufunc::DlpackTensor;
 using Doubles = gufunc::TypedArray<double>;
 using Values = std::vector<double>;
 
-// A tensor of another library over the memory of an array, in the form Managed.
+// A tensor that another library exports as the struct `Managed`. The memory is that of an array.
 template <class Managed>
 struct Producer {
   Array memory;
@@ -64,8 +64,8 @@ class Given {
   DlpackTensor unversioned(const Array &array) const {
     return DlpackTensor(&(new Producer<guf_dlpack_unversioned>(array, deleted_))->managed);
   }
-  // Returns how many tensors were deleted. Waits until `expected` were deleted, because a device
-  // reports completion late.
+  // Returns how many tensors were deleted. Waits until `expected` tensors were deleted, because a
+  // device reports completion late.
   int deleted(int expected = 0) const {
     for (int k = 0; k < 5000 && *deleted_ < expected; ++k) {
       gufunc::poll();
@@ -216,7 +216,7 @@ TEST(CppExchange, StreamsOrderWhatIsExchanged) {
     const auto queued = gufunc::CallKeywords().on(stream);
     for (int k = 0; k < 8; ++k) add({x, 1}, {x}, queued);
     const Given given;
-    {  // values that are still being computed
+    {  // the values are still being computed
       const Array y = Array::from_dlpack(given.versioned(x), stream);
       EXPECT_EQ(Doubles::from(negative({y})).to_vector(), Values(kSize, -9));
       add({y, 1}, {y});

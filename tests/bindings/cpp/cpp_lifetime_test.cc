@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that appear only over time: memory leaks, and error messages that belong to another
-// thread's call.
+// Tests for faults that appear only over time: memory leaks, and error messages of calls on another
+// thread.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -11,14 +11,14 @@
 
 namespace {
 
-// Sanitizers keep freed memory for a while and are slow.
+// With sanitizers freed memory is not reused at once, and calls are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
 
-// Resident memory of the process in bytes.
+// Returns the resident memory of the process in bytes.
 int64_t resident() {
   std::ifstream file("/proc/self/statm");
   int64_t size = 0, pages = 0;
@@ -109,7 +109,7 @@ TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
   EXPECT_EQ(right, kThreads * kCalls);
 }
 
-// Arrays and events are released by other threads than their makers, which continue to run.
+// Arrays are released by other threads than the thread that created them and continues to run.
 TEST(CppLasting, WhatOneThreadMadeAnotherReleases) {
   std::vector<gufunc::Array> made;
   const gufunc::Device cpu("cpu");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp with and without exceptions in one program: this file uses one form,
-// cpp_noexcept_values.cc the other. The test is linked in both orders, because the linker keeps the
-// first of several functions with one name.
+// Uses gufunc.hpp with and without exceptions in one program: this file with exceptions, and
+// cpp_noexcept_values.cc without. The test is linked in both orders, because the linker keeps only
+// the first of several functions with the same name.
 #include "cpp_noexcept_values.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 namespace {
 
-// A call through a pointer is not inlined, so it runs the form that the linker kept.
+// A call through a pointer is not inlined, so it runs the function that the linker kept.
 gufunc::Expected<gufunc::Ufunc> (*volatile find)(const std::string &,
                                                  guf_context) = &gufunc::Ufunc::find;
 

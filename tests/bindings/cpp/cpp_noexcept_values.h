@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of cpp_noexcept_values.cc, which is built with GUFUNC_NO_EXCEPTIONS, for a program that
-// is built without it.
+// is built without this macro.
 #ifndef GUFUNC_TESTS_CPP_NOEXCEPT_VALUES_H
 #define GUFUNC_TESTS_CPP_NOEXCEPT_VALUES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp: the types from which an operand can be made, and the rejected temporaries. Built as
-// C++20 for std::span.
+// Tests the types from which gufunc.hpp makes an operand, and temporaries, which are rejected.
+// Built as C++20, which has std::span.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 
@@ -24,8 +24,8 @@ Values values(const gufunc::Array &array) {
 template <class T>
 constexpr bool kTaken = std::is_convertible_v<T, Operand>;
 
-// An operand must not refer to a temporary, which is destroyed before the call's keywords, a plan's
-// operands or an output are read.
+// An operand must not refer to a temporary, because the temporary would be destroyed before the
+// call reads the operand.
 static_assert(kTaken<Values &> && kTaken<const Values &>);
 static_assert(!kTaken<Values> && !kTaken<const Values>);
 static_assert(kTaken<std::array<bool, 4> &> && !kTaken<std::array<bool, 4>>);
@@ -103,7 +103,7 @@ TEST(CppOperands, ArraysOfC) {
   EXPECT_EQ(values(add({list, x})), (Values{6, 8}));
 }
 
-// Complex numbers also adopt the dtype of the other operands.
+// A complex number adopts the dtype of the other operands, as other literals do.
 TEST(CppOperands, ComplexNumbers) {
   const Ufunc add("add");
   std::vector<float> single{1, 2};
@@ -117,7 +117,7 @@ TEST(CppOperands, ComplexNumbers) {
   EXPECT_EQ(add({single, unit}).dtype(), gufunc::DType(GUF_C64));
 }
 
-// A copy owns or shares what it points to.
+// A copy of an operand owns or shares the data that it points to.
 TEST(CppOperands, CopiesOutliveWhatTheyWereMadeOf) {
   Values v{1, 2, 3, 4};
   const bool flags[] = {false, true};

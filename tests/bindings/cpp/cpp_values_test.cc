@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc.hpp without exceptions: built with -fno-exceptions and GUFUNC_NO_EXCEPTIONS. Exits with 1
-// at the first failed check.
+// Tests gufunc.hpp without exceptions. Built with -fno-exceptions and GUFUNC_NO_EXCEPTIONS. Exits
+// with status 1 at the first failed check.
 #include <cstdio>
 #include <cstdlib>
 #include <gufunc/gufunc.hpp>

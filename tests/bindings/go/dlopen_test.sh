@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by go_run.sh in bindings/go. Builds a program that is linked with the library, and one
-# that opens the library at run time. The second is built without pkg-config and without a library,
-# and starts even if no library is installed.
+# go_run.sh sources this file in bindings/go. It builds one program that is linked with the library,
+# and one program that opens the library at run time. The second program is built without pkg-config
+# and without a library, and starts even if no library is installed.
 opens() { CGO_LDFLAGS="-O2 -g" PKG_CONFIG=false "$@"; }
 go build -o "$made/bin/opened_linked" ./internal/opened
 opens go build -tags gufunc_dlopen -o "$made/bin/opened" ./internal/opened
@@ -9,7 +9,7 @@ if readelf -d "$made/bin/opened" | grep -F libgufunc; then
   echo "the program is linked with the library" && exit 1
 fi
 
-# wants STATUS TEXT COMMAND...: checks the exit status and the output of a program.
+# wants STATUS TEXT COMMAND...: runs the command and checks its exit status and its output.
 wants() {
   status=0 wanted=$1 text=$2
   shift 2
@@ -33,6 +33,6 @@ wants 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgu
 wants 1 'GUFUNC_LIBRARY or gufunc.Open selects the file' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
 wants 1 "no function 'guf_status_name'; expected libgufunc 0.1 or later" "$made/bin/opened" "$alone"
 
-# The package's tests in a program that opens the library.
+# Runs the package's tests in a program that opens the library at run time.
 opens go vet -tags gufunc_dlopen ./...
 GUFUNC_LIBRARY=$library opens go test -count=1 -short -tags gufunc_dlopen .

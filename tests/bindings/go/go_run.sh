@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs a Go command in bindings/go against the library of a build folder. All products are below
-# that folder. Without Go it prints a message and exits with 77.
+# Runs a Go command in bindings/go with the library of a build folder. All files that it creates are
+# below that folder. Without Go it prints a message and exits with status 77.
 #
-#   go_run.sh BUILD_FOLDER test|soak|check|race|cgocheck|cost|dlopen   the tests of that name
-#   go_run.sh BUILD_FOLDER cost 120                                   1 if a call costs more
-#   go_run.sh BUILD_FOLDER run PACKAGE ARGUMENT...                    builds a program and runs it
+#   go_run.sh BUILD_FOLDER test|soak|check|race|cgocheck|cost|dlopen   runs the tests of that name
+#   go_run.sh BUILD_FOLDER cost 120                                   fails if a call costs more
+#   go_run.sh BUILD_FOLDER run PACKAGE ARGUMENT...                    builds and runs a program
 set -eu
 build=$(cd "$1" && pwd) what=$2
 shift 2
@@ -18,7 +18,7 @@ case $go in /*) ;; *) go=$project/$go ;; esac
 PATH=$(dirname "$go"):$PATH
 made=$build/bindings/go
 mkdir -p "$made/pkgconfig" "$made/bin"
-# Several tests may write this file concurrently with the same content.
+# Several tests may write the file concurrently, all with the same content.
 cat >"$made/pkgconfig/gufunc.pc.$$" <<END
 Name: gufunc
 Description: the library of a build folder
@@ -39,7 +39,8 @@ case $what in
   soak) go test -count=1 -v -run 'LeaveNothing|Messages' . ;;
   race) go test -count=1 -short -race -skip LeaveNothing . ;;
   cgocheck) GOEXPERIMENT=cgocheck2 go test -count=1 -short -skip LeaveNothing . ;;
-  # Fails on allocations. Times are checked only against a given limit: 120 ns on a quiet machine.
+  # Allocations make the benchmark fail. Times are checked only against the limit in the arguments,
+  # which is 120 ns on a machine without other load.
   cost) go run ./bench -bar "${1:-100000}" ;;
   dlopen) . "$project/tests/bindings/go/dlopen_test.sh" ;;
   check)
@@ -49,7 +50,7 @@ case $what in
     ;;
   run)
     program=$made/bin/$(basename "$1")
-    # Only one build runs at a time. An up-to-date program is not rebuilt.
+    # Only one build runs at a time. A program that is up to date is not rebuilt.
     flock "$made/lock" go build -o "$program" "$1"
     shift
     cd "$here"

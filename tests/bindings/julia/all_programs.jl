@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs all programs in one process, each in a separate module, so that the package's calls are
-# compiled once:
+# Runs all programs in one process, each in a separate module, so that the calls of the package are
+# compiled only once:
 #   all_programs.jl PROGRAMS_FOLDER MODULES INPUTS FOLDER DEVICE,… PROGRAM…
-# A program on a device writes into FOLDER/<device>/ours.
+# The programs write their results for a device to FOLDER/<device>/ours.
 sources, modules, inputs, folder, devices = ARGS[1:5]
 programs = ARGS[6:end]
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compares results with the expected results of NumPy.
+# Compares results of the binding with the expected results.
 
 struct Wrong <: Exception
     text::String
 end
 demand(holds, text) = holds || throw(Wrong(text))
 
-# A result in NumPy's terms: type, shape, elements in C order, strides of an allocated array.
+# A result in NumPy's terms: type, shape, elements in C order, and the strides of an allocated
+# array.
 struct Found
     type::DataType
     shape::Vector{Int}
@@ -44,7 +45,8 @@ equal(a::T, b::T, ulp) where {T<:AbstractFloat} =
     (isnan(a) && isnan(b)) || (ulp == 0 ? same_bits(a, b) : !isnan(a) && !isnan(b) &&
         (a == b || abs(place(a) - place(b)) <= ulp))
 
-# The ordinal of a floating-point number: adjacent numbers have adjacent ordinals, and 0 has 0.
+# Returns the ordinal of a floating-point number. Adjacent numbers have adjacent ordinals, and 0 has
+# the ordinal 0.
 place(x::T) where {T} = (bits = reinterpret(signed_of(T), x);
                          Int128(bits < 0 ? typemin(bits) - bits : bits))
 signed_of(::Type{T}) where {T} = (Int8, Int16, Int32, Int64)[trailing_zeros(sizeof(T))+1]
@@ -59,7 +61,7 @@ function equal(a::Complex{T}, b::Complex{T}, ulp) where {T}
                ((real(a), real(b)), (imag(a), imag(b))))
 end
 
-# Checks that buffer bytes outside of all elements of written operands are unchanged.
+# Checks that bytes outside the elements of written operands are unchanged.
 function judge_buffers(memory, before, written)
     free = [trues(m.nbytes) for m in memory]
     for spec in written

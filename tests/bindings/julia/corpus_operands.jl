@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Converts the operands of the corpus to Julia. NumPy's axes are mapped to dimensions in three ways:
-#   reversed  dimension d is axis -d: the library's view of Julia arrays
-#   core      core dimensions first, in order, then the others reversed: for generalized calls
+#   reversed  dimension d is axis -d, as in the library's view of Julia arrays
+#   core      core dimensions first, in order, then all others reversed: for generalized calls
 #   natural   dimension d is axis d-1: for outer and at, which align from the first dimension
 
 struct Memory
     bytes::Vector{UInt8}
-    first::Int # index of the buffer's first byte
+    first::Int  # index of the buffer's first byte
     nbytes::Int
 end
 
@@ -26,7 +26,8 @@ natural_places(n, core) = collect(1:n)
 integer(x::Integer) = Int128(x)
 integer(x::String) = parse(Int128, x)
 
-# The dimension for NumPy's axis a of n, for reversed operands. Out of range if a is.
+# Returns the dimension for NumPy's axis a of n, for reversed operands. If the axis is out of range,
+# the dimension is too.
 function dimension(a, n)
     found = integer(a) < 0 ? -integer(a) : n - integer(a)
     return typemin(Int) <= found <= typemax(Int) ? Int(found) : found
@@ -38,7 +39,7 @@ end
 
 const ARRAY_KEYS = ("kind", "buffer", "offset", "dtype", "shape", "strides", "swapped", "read_only")
 
-# `pad`: prepend extents of 1 until there are so many dimensions.
+# Converts an operand. With `pad`, prepends extents of 1 until the operand has that many dimensions.
 function julia_operand(spec, memory, places, core; pad=0)
     kind = spec["kind"]
     kind == "array" && return julia_tensor(spec, memory, places, core, pad)
@@ -72,7 +73,7 @@ function julia_tensor(spec, memory, places, core, pad)
         read_only=get(spec, "read_only", false), swapped=get(spec, "swapped", false))
 end
 
-# A Julia array over the same memory, if possible.
+# Returns a Julia array that uses the same memory, if possible.
 dense(@nospecialize(x)) = x
 function dense(t::Tensor)
     T = eltype(t)
@@ -86,14 +87,15 @@ function dense_or_wrapped(@nospecialize(x))
     return found isa Tensor ? Gufunc.wrap(found) : found
 end
 
-# Indices that count from 1. Negative indices and other types are returned unchanged.
+# Returns indices that count from 1. Negative indices and indices of other types are unchanged.
 from_one(@nospecialize(x)) = x
 function from_one(t::Tensor{Int64})
     indices = Array(Gufunc.wrap(t))
     return all(i -> 0 <= i < typemax(Int64), indices) ? indices .+ 1 : t
 end
 
-# The elements of strided memory as bytes, in C order of NumPy's axes and in native byte order.
+# Returns the elements of strided memory as bytes, in C order of NumPy's axes and in native byte
+# order.
 function gathered(base, T, shape, strides, swapped)
     bytes = UInt8[]
     for place in c_order(shape)
@@ -110,7 +112,7 @@ swapped_element(::Type, bytes) = reverse(bytes)
 
 offset_of(place, strides) = isempty(place) ? 0 : sum(place .* strides)
 
-# All index vectors, counted from 0; the last axis varies fastest.
+# Returns all index vectors, counted from 0. The last axis varies fastest.
 function c_order(shape)
     n = prod(Int[shape...])
     places = Vector{Vector{Int}}(undef, n)

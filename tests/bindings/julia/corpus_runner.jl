@@ -10,7 +10,7 @@ include("corpus_judge.jl")
 const CASE_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indices",
                    "initial", "axis", "axes", "keepdims", "dims", "casting", "order", "dtype",
                    "signature", "fp_report", "fp_fail", "expect")
-# NumPy's memory orders for reversed dimensions.
+# Julia's names of NumPy's memory orders, for reversed dimensions.
 const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
 
 struct Case
@@ -22,14 +22,14 @@ end
 
 written_specs(c::Case) = [s for s in get(c.spec, "outputs", []) if s !== nothing]
 
-# Keywords by name. No code is compiled for the types of their values.
+# A dict of keywords. Julia compiles no code for the types of their values.
 struct Words
     values::Dict{Symbol,Vector{Any}}
 end
 Base.setindex!(w::Words, @nospecialize(value), name) = w.values[name] = Any[value]
 Base.get(w::Words, name, otherwise) = get(w.values, name, Any[otherwise])[1]
 
-# The keywords that all methods share.
+# Returns the keywords that all methods share.
 function common(c::Case)
     words = Words(Dict{Symbol,Vector{Any}}())
     haskey(c.spec, "dtype") && (words[:dtype] = c.spec["dtype"])
@@ -39,12 +39,12 @@ function common(c::Case)
     return words
 end
 
-# If outputs are allocated, inputs become GufArrays. The outputs are then GufArrays with the strides
-# that the library chose.
+# If outputs are allocated, converts inputs to GufArrays, so that the outputs are GufArrays with the
+# strides that the library chose.
 wrapped(@nospecialize(x), allocating) = allocating && x isa Tensor ? Gufunc.wrap(x) : x
 
-# The keywords for `f(inputs…; keywords(c, words)...)`. Their types are Any, so that calls are
-# compiled for each set of names only. Without other keywords, the device cpu is omitted.
+# Returns the keywords for `f(inputs…; keywords(c, words)...)`. All values have the type Any, so
+# that Julia compiles one call per set of names. Without other keywords, the device cpu is omitted.
 function keywords(c::Case, words)
     get(words, :out, 0) === nothing && delete!(words.values, :out)
     bare = isempty(words.values) || collect(keys(words.values)) == [:out]
@@ -54,7 +54,7 @@ function keywords(c::Case, words)
                                                                       for n in names]))
 end
 
-# A call in one of the forms of programs: with keywords, into existing outputs, or with dots.
+# Makes a call as programs write it: with keywords, into existing outputs, or with dots.
 function called(c::Case, f, inputs, words)
     named = keywords(c, words)
     placed = get(words, :out, nothing)
@@ -73,7 +73,7 @@ function called(c::Case, f, inputs, words)
     return c.device == "cpu" ? f!(target, inputs...) : f!(target, inputs...; device=c.device)
 end
 
-# Cases with these keys only are repeated with dots, which must return the same result.
+# A case that has only these keys is repeated with dots, which must return the same result.
 const DOTS_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "fp_report", "expect", "data")
 const SPELLED = Dict(g.name => f for (f, g) in Gufunc.MEANINGS)
 SPELLED["negative"] = -
@@ -86,7 +86,7 @@ function judge_dots(c::Case, f, inputs, results)
            "with dots: $dotted, without: $results")
 end
 
-# The Julia function that corresponds to the ufunc. Two functions differ from NumPy for some types.
+# Returns the Julia function for a ufunc. For some types two functions differ from NumPy's.
 function spelled(f, given)
     T = eltype(given[1])
     any(x -> x isa GufArray, given) || return f
@@ -101,7 +101,7 @@ function same_result(@nospecialize(x), @nospecialize(y))
     return typeof(a) === typeof(b) && size(a) == size(b) && all(map(same_bits, a, b))
 end
 
-# The existing outputs for the method with a `!`, and the other keywords.
+# Returns the existing outputs for a method with a `!`, and all other keywords.
 function places_given(c::Case, words)
     out = get(words, :out, nothing)
     out isa Tuple && any(isnothing, out) && return nothing, keywords(c, words)
@@ -123,7 +123,7 @@ allocating(c::Case) = !haskey(c.spec, "outputs") || any(isnothing, c.spec["outpu
 mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
     (words[:where] = wrapped(julia_operand(c.spec["where"], c.memory, places, 0), allocating(c)))
 
-# The number of core dimensions of each operand of the call.
+# Returns the number of core dimensions of each operand.
 function core_counts(f, specs)
     isempty(f.core) && return zeros(Int, f.nin + f.nout)
     ranks = Tuple(rank_of(s) for s in specs)
@@ -279,12 +279,12 @@ function judge(c::Case, f, results, places, core)
     return filter(s -> s !== nothing, specs)
 end
 
-# The message with "[original->remapped]" lists core dimensions in memory order, which differs
-# between Julia and NumPy. It is compared regardless of the order.
+# A message with "[original->remapped]" lists core dimensions in memory order, which is different in
+# Julia and NumPy. Its characters are compared in any order.
 same_but_core_order(text, expected) = contains(expected, "[original->remapped]") &&
                                       sort(collect(text)) == sort(collect(expected))
 
-# The Julia dimension for NumPy's axis of a failure, for operands that `places` mapped.
+# Returns the Julia dimension for NumPy's axis of a failure, for operands that `places` mapped.
 function failed_dimension(c::Case, expect, text)
     found = match(r"dimension (-?\d+) is out of bounds for an array", text)
     found === nothing || return something(tryparse(Int, found.captures[1]), -1)
@@ -308,8 +308,8 @@ end
 function judge_failure(c::Case, e, expect, memory, before)
     status = Gufunc.status_name(e.status)
     demand(status == expect["status"], "expected $(expect["status"]), got $status: $(e.message)")
-    # A message about an axis out of bounds needs no dimension; failed_dimension reads the dimension
-    # from it. Any other message needs the dimension that failed_dimension returns.
+    # A message about an axis out of bounds contains the dimension, which failed_dimension reads.
+    # Any other message needs the dimension that failed_dimension returns.
     message(dimension) = status == "GUF_E_AXIS" ?
                          Gufunc.in_dimensions(expect["message"], expect["axis"], dimension) :
                          expect["message"]
@@ -342,7 +342,7 @@ function run_case(spec, device)
     judge_buffers(memory, before, written)
 end
 
-# The FNV-1a hash of the ids, each followed by a newline.
+# Returns the FNV-1a hash of the ids, each followed by a newline.
 function digest(ids)
     found = 0xcbf29ce484222325
     for byte in codeunits(join(ids .* '\n'))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs every example and compares its output with the .out file beside it. examples_test.jl FOLDER
-# [--write]
+# Runs every example and compares its output with the .out file of the same name. With --write it
+# writes these files.
+#   examples_test.jl FOLDER [--write]
 folder = ARGS[1]
 failed = 0
 examples = sort(filter(endswith(".jl"), readdir(folder)))

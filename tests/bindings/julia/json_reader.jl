@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads JSON for the corpus: objects as Dict{String,Any}, arrays as Vector{Any}, numbers as Int.
+# Reads JSON for the corpus. Objects become Dict{String,Any}, arrays Vector{Any}, and numbers Int.
 module JsonReader
 
 mutable struct Reader

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Operands that only a call refers to. The garbage collector runs during the call, and freed memory
-# is overwritten at once. Optimization is on, because it could release the operands early.
+# Tests operands that only a call refers to. The garbage collector runs during the call, and freed
+# memory is overwritten at once. Optimization is on, because it could release operands early.
 using Gufunc
 using Gufunc: record
 
 const COUNT = 1000
 
-# Runs in the call at its first item. Overwrites memory that is not kept alive.
+# Runs at the first item of a call. Overwrites memory that the call does not keep alive.
 function collect_and_overwrite()
     GC.gc()
     for _ in 1:200
@@ -30,14 +30,14 @@ const FIVE = collecting("collecting_five", 5, sum)
 
 made(value) = fill(Float64(value), COUNT)
 parts(value) = view(fill(Float64(value), 2, 2COUNT), 1, 1:2:2COUNT)
-# An array of size (1, COUNT).
+# Returns an array of size (1, COUNT).
 transposed(value) = PermutedDimsArray(fill(Float64(value), COUNT, 1), (2, 1))
 wrapped(value) = GufArray(made(value))
 shared(value) = Gufunc.wrap(made(value))
 tensor(value) = Tensor(made(value))
 const KINDS = (made, parts, wrapped, shared, tensor)
 
-# The call is the last use of the operands, and the view is the only owner of the output.
+# The call is the last use of its operands, and a view is the only owner of the output.
 @noinline one(kind) = (out = made(0); call!(ONE, view(out, :), kind(1)); out)
 @noinline two(kind, other) = (out = made(0); call!(TWO, out, kind(1), other(2)); out)
 @noinline five(kind, other) =
@@ -48,7 +48,7 @@ const KINDS = (made, parts, wrapped, shared, tensor)
 @noinline allocated(kind) = Array(TWO(kind(1), kind(2)))
 @noinline planned(kind) = (out = made(0); p = Plan(TWO, out, kind(1), kind(2)); launch!(p); out)
 
-# The stream is dropped or freed while its work runs. An event shows when the work is done.
+# The stream is dropped or freed while its work runs. An event reports when the work is complete.
 @noinline function left_behind(free, rounds)
     size, out = 2_000_000, zeros(2_000_000)
     e = Event()
@@ -60,7 +60,7 @@ const KINDS = (made, parts, wrapped, shared, tensor)
         record(e, s)
         free && unsafe_free!(s)
     end)()
-    foreach(_ -> GC.gc(), 1:3) # the first only finalizes the stream
+    foreach(_ -> GC.gc(), 1:3)  # the first collection only finalizes the stream
     early = !isready(e)
     fillers = [fill(NaN, size) for _ in 1:20]
     wait(e)
@@ -92,7 +92,7 @@ function kept_alive()
     return all_are(wide(), 2) && nothing_allocated()
 end
 
-# A call without keywords does not allocate, whatever the kind of its operands.
+# A call without keywords must not allocate, whatever kind of operands it has.
 @noinline repeated(f!, out, a, b, count) =
     for _ in 1:count
         f!(out, a, b)

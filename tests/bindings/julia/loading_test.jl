@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loads the package without its library, with another library, and with a version that is too old.
-# Each load must fail with an error that describes the reason. loading_test.jl COMPILER FOLDER
+# Loads the package without its library, with another library, and with a library version that is
+# too old. Each load must fail with an error that describes the reason.
+#   loading_test.jl COMPILER FOLDER
 compiler, folder = ARGS
 
 function message(library)

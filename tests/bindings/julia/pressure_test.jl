@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Memory that is not freed explicitly: 10^6 objects are created and dropped, and arrays of far more
-# memory than a device has. pressure_test.jl [objects]
+# Tests that dropped memory is freed without explicit calls. Creates and drops 10^6 objects, and
+# arrays with far more memory than a device has.
+#   pressure_test.jl [objects]
 using Gufunc
 using Gufunc.Standard: add, add!
 
@@ -25,7 +26,7 @@ function flat_memory(count)
     return grown < 16 << 20
 end
 
-# Steps that create an array of 1 MiB, which is dropped at once. `host` has the same size.
+# Each step creates and drops an array of 1 MiB. `host` is a host array of the same size.
 const COUNT = 131072
 steps(host, result, work, d) = (
     "calls" => x -> add(x, 1), "copies" => copy, "casts" => x -> Gufunc.astype(x, Int64),
@@ -33,13 +34,13 @@ steps(host, result, work, d) = (
     "allocations" => x -> GufArray{Float64}(undef, COUNT; device=d),
     "partial sums" => x -> accumulate(add, x), "pairs" => x -> outer(add, x[1:512], x[1:256]),
     "reversals" => x -> permutedims(reshape(x, 512, 256)),
-    # These calls need memory themselves, in addition to the dropped arrays.
+    # These calls allocate temporary memory in addition to the dropped arrays.
     "calls in place" => x -> (copy(x); add!(view(work, 2:COUNT), view(work, 1:COUNT-1), 0)),
     "calls on the host's" => x -> (copy(x); call!(add, result, host, host; device=d)),
 )
 
-# The device has memory for 64 arrays, by its size or by a limit. Without collections the 65th array
-# would fail.
+# The device has memory for 64 arrays, because of its size or a limit. Without garbage collections
+# the 65th allocation would fail.
 function pressed(name)
     d = device(name)
     limit = 64 << 20

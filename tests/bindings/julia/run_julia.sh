@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run_julia.sh SOURCES BUILD [-option…] SCRIPT ARGUMENT…: runs a script with the package and the
-# library of this build. Uses `julia` from PATH, else build/julia; exits with 77 if there is none.
+# library of this build. Uses `julia` from PATH, otherwise build/julia; exits with status 77 if
+# there is no Julia.
 sources=$1
 build=$2
 shift 2
@@ -13,7 +14,7 @@ if [ ! -x "$julia" ]; then
 fi
 export GUFUNC_LIBRARY="$build/lib/libgufunc.so"
 export GUFUNC_TEST_MODULES="$build/examples/modules"
-# Use a depot in the build tree, so that nothing is written elsewhere.
+# The depot is in the build tree, so that Julia writes to no other folder.
 export JULIA_DEPOT_PATH="$build/julia-depot"
 export JULIA_LOAD_PATH="$sources/bindings/julia:@stdlib"
 exec "$julia" --startup-file=no "$@"

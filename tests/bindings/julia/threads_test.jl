@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# 8 tasks make 10^5 calls that fail for different reasons; every message must belong to its call.
-# Then the garbage collector releases objects while other threads make calls. Started with -t 8.
-# Julia 1.5 creates at most as many threads as the machine has cores, which the 8 tasks then share.
+# Eight tasks make 10^5 calls that fail for different reasons, and every message must belong to its
+# call. Then the garbage collector releases objects while other threads make calls. Started with -t
+# 8. Julia 1.5 creates at most as many threads as the machine has cores, so the tasks may share
+# threads.
 using Gufunc
 using Gufunc.Standard: add
 
@@ -17,7 +18,7 @@ function wrong_messages(calls)
         for _ in 1:calls÷TASKS
             try
                 call!(add, out, a, b)
-                wrong[t] += 1 # the call must not succeed
+                wrong[t] += 1  # the call must not succeed
             catch e
                 e isa GufuncError && e.status == Gufunc.GUF_E_SHAPE &&
                     occursin(expected, e.message) || (wrong[t] += 1)

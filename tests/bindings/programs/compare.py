@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the six programs of a language and those of C++ and compares their output: dtype, shape and
-every byte.
+"""Runs six programs in one language and in C++, and compares their outputs: dtype, shape and every
+byte.
 
     compare.py --modules FOLDER... --reference 'FOLDER/{program}' [--device cpu]... [--needs FILE]
                [--together] LANGUAGE COMMAND...
 
-In COMMAND {program} stands for a program's name. --needs: a file without which the test is skipped
-(77). --together: COMMAND runs all programs on all devices in one process. Its arguments are MODULES
-INPUTS FOLDER DEVICE,... PROGRAM..., and it writes to FOLDER/DEVICE/ours. README.md in this folder
-describes the programs."""
+In COMMAND, {program} is replaced with a program's name. --needs names a file without which the test
+is skipped (77). With --together, COMMAND runs all programs on all devices in one process. Its
+arguments are MODULES INPUTS FOLDER DEVICE,... PROGRAM..., and it writes to FOLDER/DEVICE/ours.
+README.md in this folder describes the programs."""
 
 import argparse
 import itertools
@@ -22,7 +22,7 @@ import numpy as np
 
 import make_inputs
 
-# The outputs of each program: name, dtype, shape.
+# The outputs of each program, with name, dtype and shape.
 OUTPUTS = {
     'discriminant': [
         ('discriminant_x', '<f4', (5,)),
@@ -54,7 +54,7 @@ OUTPUTS = {
 
 
 def run(command, program, options, inputs, outputs, device):
-    """Runs a program and returns an error message, or None."""
+    """Runs a program. Returns an error message, or None."""
     arguments = [part.replace('{program}', program) for part in command]
     return ended([*arguments, options.modules, inputs, outputs, device], f'{program} on {device}')
 
@@ -71,7 +71,7 @@ def ended(arguments, what):
 
 
 def array(folder, name):
-    """Returns the array, or the reason why it is missing."""
+    """Returns (array, None), or (None, reason why the array is missing)."""
     path = pathlib.Path(folder, f'{name}.npy')
     try:
         return np.load(path), None
@@ -94,7 +94,7 @@ def difference(name, dtype, shape, theirs, ours):
 
 
 def plausible(name, folder):
-    """Checks a result independently of any program, so that an all-zero reference is detected."""
+    """Checks a result without the reference program, so that an all-zero reference is detected."""
     value, why = array(folder, name)
     if why:
         return why
@@ -112,7 +112,7 @@ def plausible(name, folder):
 
 
 def compare_on(device, options, folder):
-    """Returns the differences on a device, and the number of compared files."""
+    """Returns the differences on a device, and the number of files that were compared."""
     inputs = folder / 'inputs'
     sides = folder / device / 'reference', folder / device / 'ours'
     wrong, count = [], 0
@@ -131,7 +131,7 @@ def compare_on(device, options, folder):
 
 
 def run_together(options, folder):
-    """Runs all of the language's programs on all devices and returns an error message, or None."""
+    """Runs all programs of the language on all devices. Returns a list of error messages."""
     given = [options.modules, folder / 'inputs', folder, ','.join(options.device), *OUTPUTS]
     failure = ended([*options.command, *given], 'the programs')
     return [failure] if failure else []

@@ -9,8 +9,8 @@ import numpy as np
 
 
 def inputs():
-    """Returns a map from names to arrays. Quotients of integers have the same bits on every
-    machine."""
+    """Yields names and arrays. The elements are quotients of integers, which have the same bits on
+    every machine."""
     f4, f8 = np.float32, np.float64
     yield 'discriminant_a', np.array([0, 0.25, 0.5, 0.75, 1], f4)
     yield 'discriminant_b', np.array([10, 10.1, 10.5, 10.7, 11], f4)

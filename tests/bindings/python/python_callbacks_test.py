@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks and the interpreter: which thread has the GIL, on which thread loops run, how deep they
-may recurse, and the state of threads in callbacks when the program ends."""
+"""Tests callbacks and the interpreter: which thread holds the GIL, on which threads loops run, how
+deep they may recurse, and what happens to threads in callbacks when the program ends."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ import ctypes, sys, threading, time
 import gufunc, numpy as np
 """
 
-# A function given by address that acquires the GIL and may run on the library's threads.
+# A function given by its address acquires the GIL and may run on the library's threads.
 ADDRESS = START + """
 KIND = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 plus = gufunc.ufunc_from_pointer(KIND(lambda p, q: p + q), "dd->d", name="plus", scalar=True)
@@ -104,7 +104,8 @@ assert len(ended) == 3, ended
 
 
 def run(program, *args):
-    """(exit code, the last part of the program's output). A timeout means that it hangs."""
+    """Returns (exit code, last part of the program's output). A program that hangs raises a
+    timeout."""
     ended = subprocess.run([sys.executable, "-c", program, *map(str, args)], timeout=60,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ended.returncode, ended.stdout[-500:]
@@ -119,7 +120,7 @@ class Callbacks(unittest.TestCase):
 
         def loop(args, dims, steps):
             threads.add(threading.get_ident())
-            time.sleep(0.002)  # gives other threads the time to run items
+            time.sleep(0.002)  # other threads would have the time to run items
 
         made = gufunc.create("who", 2, 1)
         made.add_loop("ddd", loop, any_thread=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with arrays of NumPy and of this package: results, keywords and errors match NumPy's."""
+"""Tests calls with arrays of NumPy and of this package. Results, keywords and errors must match
+NumPy's."""
 
 import pickle
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts and interpreters: ufuncs of modules, pickles, subinterpreters.
+"""Tests contexts and interpreters: ufuncs of modules, pickles, and subinterpreters.
 
 python_contexts_test.py MODULES_FOLDER
 """
@@ -29,7 +29,7 @@ class Contexts(unittest.TestCase):
             pickle.dumps(own)
         usual = gufunc.load(f"{MODULES}/discriminant.so").discriminant
         self.assertEqual(pickle.loads(pickle.dumps(usual)), usual)
-        with self.assertRaises(pickle.PicklingError):  # another ufunc has that name now
+        with self.assertRaises(pickle.PicklingError):  # another ufunc has this name now
             pickle.dumps(own)
         self.assertIs(copy.copy(own), own)
         self.assertIs(copy.deepcopy(own), own)

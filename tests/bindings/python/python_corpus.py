@@ -19,14 +19,14 @@ KEYS = {"id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indic
         "axis", "axes", "keepdims", "dims", "casting", "order", "dtype", "signature", "fp_report",
         "fp_fail", "expect"}
 ALL_FLAGS = 31
-# Errors that the package raises itself, with NumPy's text and without an argument index.
+# The package raises these errors itself, with NumPy's text and without an argument index.
 IN_NUMPYS_WORDS = re.compile(
     r"\w+\(\) takes \d+ (inputs|outputs|types in a signature);|axes should be a list with"
     r"|return arrays must be of ArrayType;")
 
 
 class Case:
-    """The memory of a case and its operands."""
+    """The memory and the operands of one case."""
 
     def __init__(self, case, data):
         unknown = set(case) - KEYS
@@ -43,7 +43,7 @@ class Case:
         self.before = [memory.tobytes() for memory in self.buffers]
 
     def array(self, spec):
-        """An ndarray, or for bfloat16, which NumPy lacks, an array of the package."""
+        """Returns an ndarray or, for bfloat16, which NumPy lacks, an array of the package."""
         key = json.dumps(spec, sort_keys=True)
         if key not in self.made:
             self.made[key] = self.make(spec)
@@ -112,7 +112,7 @@ class Case:
         return found
 
     def run(self, device):
-        """The results as a list."""
+        """Runs the case and returns the results as a list."""
         case = self.case
         ufunc = gufunc.find(case["ufunc"])
         inputs = [self.operand(spec) for spec in case["inputs"]]
@@ -125,7 +125,7 @@ class Case:
         if method == "reduceat":
             inputs.append(self.operand(case["indices"][0]))
         if method == "call" and len(inputs) > ufunc.nin:
-            keywords.setdefault("out", (None,) * ufunc.nout)  # else the last is an output
+            keywords.setdefault("out", (None,) * ufunc.nout)  # else an input would be the output
         result = (ufunc if method == "call" else getattr(ufunc, method))(*inputs, **keywords)
         if "inouts" in case["expect"]:
             return [inputs[i] for i in case["expect"]["inouts"]]
@@ -133,7 +133,7 @@ class Case:
 
 
 def run_case(case, data, device):
-    """None, or the reason of the failure."""
+    """Runs a case. Returns None, or the reason of the failure."""
     there = Case(case, data)
     met, expect = [], case["expect"]
     handler = gufunc.errstate.call
@@ -162,7 +162,7 @@ def run_case(case, data, device):
 
 
 def digest(ids):
-    """The FNV-1a hash of the ids, each followed by a newline."""
+    """Returns the FNV-1a hash of the ids, each followed by a newline."""
     found = 0xCBF29CE484222325
     for byte in "".join(f"{one}\n" for one in ids).encode():
         found = (found ^ byte) * 0x100000001B3 % 2**64

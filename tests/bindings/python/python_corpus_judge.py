@@ -22,7 +22,7 @@ def untouched(there):
 
 
 def _bytes(result):
-    """(elements in C order and native byte order, name of the dtype, shape, strides)."""
+    """Returns (elements in C order and native byte order, name of the dtype, shape, strides)."""
     if isinstance(result, gufunc.Array):
         data = np.empty(result.nbytes, np.uint8)
         gufunc.lowlevel.guf_array_copy_to_host(result, data, 1, None)
@@ -40,7 +40,7 @@ def _ranks(bits, name):
 
 
 def _real(found, expected, name, ulp):
-    """Which elements are right. Both arguments are bytes."""
+    """Returns which elements are correct. Both arguments are bytes."""
     form = FORMS[name]
     one, two = np.frombuffer(found, form), np.frombuffer(expected, form)
     rest = form(2**(8 * one.itemsize - 1) - 1)
@@ -105,7 +105,7 @@ def _one(result, expected, data):
 
 
 def _written(there, results):
-    """Checks that only bytes of the outputs' elements have changed."""
+    """Checks that no bytes except those of the outputs' elements have changed."""
     touched = [np.zeros(len(memory), bool) for memory in there.buffers]
     for result in results:
         for i, memory in enumerate(there.buffers):
@@ -113,7 +113,8 @@ def _written(there, results):
             address = result.address if isinstance(result, gufunc.Array) else result.ctypes.data
             if not result.size or not base <= address < end:
                 continue
-            # The offsets of all bytes of all elements, computed from the strides.
+            # The array contains the offset of every byte of every element, computed from the
+            # strides.
             places = np.array(address - base)
             for extent, stride in zip(result.shape, result.strides):
                 places = places[..., None] + np.arange(extent) * stride
@@ -127,7 +128,7 @@ def _written(there, results):
 
 
 def results(there, found, data):
-    """None, or a description of the error."""
+    """Compares the result of a case. Returns None, or a description of the error."""
     expect = there.case["expect"]
     unknown = set(expect) - EXPECT_KEYS
     if unknown:

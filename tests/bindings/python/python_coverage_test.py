@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of the C interface is in the raw layer or is called by the extension's sources.
-Every public name is documented.
+"""Checks that every function of the C interface is in the raw layer or is called by the extension's
+sources, and that every public name is documented.
 
 python_coverage_test.py ROOT
 """
@@ -17,9 +17,10 @@ from gufunc import lowlevel
 ROOT = pathlib.Path(sys.argv.pop(1))
 FOLDER = ROOT / "bindings/python"
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # Python's column
-# Python objects hold the references, devices are never freed, guf_module_register is for modules
-# that are linked into a C program, and guf_apply is a short form of guf_call for C.
+ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # column of Python
+# These functions are not needed: Python objects own the references, devices are never freed,
+# guf_module_register is for modules that are linked into a C program, and guf_apply is a short form
+# of guf_call for C.
 NOT_HERE = re.compile(r"guf_\w+_retain|guf_device_release|guf_module_register|guf_apply")
 
 
@@ -37,8 +38,8 @@ class Coverage(unittest.TestCase):
         self.assertGreater(len(self.functions()), 100)
 
     def test_table_says_what_there_is(self):
-        """The table in docs/bindings.md lists the functions that only the raw layer has, and those
-        that it lacks."""
+        """The table in docs/bindings.md lists the functions that only the raw layer uses, and the
+        functions that it lacks."""
         report = dict(ROW.findall((ROOT / "docs/bindings.md").read_text()))
         self.assertEqual(set(report), self.functions())
         self.assertEqual([name for name, word in report.items()
@@ -63,7 +64,7 @@ class Documentation(unittest.TestCase):
             if name.startswith("_") or inspect.ismodule(value):
                 continue
             if isinstance(value, gufunc.Ufunc):
-                continue  # .info.doc
+                continue  # documented in .info.doc
             if not inspect.getdoc(value):
                 bare.append(name)
             if inspect.isclass(value):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error is a gufunc.Error and also of the class that NumPy raises."""
+"""Tests that every error is a gufunc.Error and also an instance of the class that NumPy raises."""
 
 import pickle
 import unittest
@@ -8,7 +8,7 @@ import gufunc
 import numpy as np
 
 X = np.arange(6.0).reshape(2, 3)
-# Expressions for both libraries, where `m` is the library.
+# Expressions that are evaluated with both libraries. `m` is the library.
 BOTH = ["m.add(X, X, axis=0)", "m.add(X, X, keepdims=True)", "m.add(X, X, axes=[(0,), (0,), (0,)])",
         "m.matmul(X, X.T, axis=0)", "m.add(X, X, dtype='d', signature='dd->d')",
         "m.matmul(X, X.T, axes=[(0,), (0, 1), (0, 1)])", "m.vecdot(X, X, axes=[(), (), (0, 1)])",
@@ -151,7 +151,8 @@ class Errors(unittest.TestCase):
             self.assertEqual(caught.exception.name, "GUF_E_NO_MEMORY")
 
     def test_arguments_are_named(self):
-        """Values that do not fit in the C interface are rejected with the headers' parameter names.
+        """Values that do not fit in the C interface are rejected. The message contains the
+        parameter name of the C header.
         """
         plan = gufunc.add.plan(X, X, out=np.empty_like(X))
         few = gufunc.create("errors_few", signature="(n)->(m)", core_dims=lambda sizes: sizes[:1])

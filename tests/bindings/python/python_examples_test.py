@@ -40,7 +40,7 @@ class Examples(unittest.TestCase):
                 self.assertNotEqual(device, "cpu")
 
     def test_readme(self):
-        """Every Python block runs and prints the output in its comments."""
+        """Runs every Python block and compares its output with the comments in the block."""
         text = (FOLDER / "README.md").read_text()
         blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         self.assertTrue(blocks)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of classes of other libraries: rejected if NumPy would call the class or return its
-instances, accepted if they are plain memory.
+"""Tests operands of classes of other libraries. An operand is rejected if NumPy would call its
+class or return instances of it, and accepted if it is plain memory.
 
 Uses simulated devices if they were built, and the libraries that can be imported.
 """
@@ -18,7 +18,7 @@ DEVICES = [device.spec for device in gufunc.devices() if device.spec != "cpu"]
 
 
 class Elements:
-    """A class with elements that counts its conversions to NumPy."""
+    """A class with elements, which counts its conversions to NumPy."""
 
     converted = 0
 
@@ -80,7 +80,7 @@ class Volts(np.float64):
 
 
 class Missing:
-    """A scalar that takes part in ufuncs, like pandas.NA."""
+    """A scalar with __array_ufunc__, like pandas.NA."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         return self
@@ -101,7 +101,7 @@ class Exports(Elements):
 
 
 def plain_calls(x):
-    """Every way to pass an operand to a call."""
+    """Returns calls that pass an operand in every possible way."""
     y = np.ones(3)
     return {
         "first": lambda: gufunc.add(x, y), "second": lambda: gufunc.add(y, x),
@@ -151,7 +151,7 @@ class StandIns(unittest.TestCase):
                     self.assert_refused(call, type(x).__name__, text)
         self.assertEqual(Elements.converted, 0)
         for x in (Metres(1), Count(1), Volts(1)):
-            self.assertEqual(np.add(x, 1), "metres")  # NumPy calls the class
+            self.assertEqual(np.add(x, 1), "metres")  # NumPy calls the class of the operand
         self.assert_refused(lambda: gufunc.add(Declines(), 1), "does not support ufuncs")
 
     def test_a_matrix_stays_no_ndarray(self):
@@ -198,7 +198,7 @@ class StandIns(unittest.TestCase):
 
 
 class OtherLibraries(unittest.TestCase):
-    """The libraries themselves, if they are installed."""
+    """Tests other libraries, if they are installed."""
 
     def assert_refused(self, x, remedy, *, alone=gufunc.negative):
         for call in (lambda: gufunc.add(x, 1), lambda: alone(x), lambda: gufunc.add.reduce(x)):
@@ -255,7 +255,7 @@ class OtherLibraries(unittest.TestCase):
 
 
 class Conversions(unittest.TestCase):
-    """Arrays of this package as arguments of NumPy's functions."""
+    """Tests arrays of this package as arguments of NumPy's functions."""
 
     def test_device_arrays_are_not_copied_silently(self):
         for spec in DEVICES:
@@ -286,7 +286,7 @@ class Conversions(unittest.TestCase):
 
 
 class UfuncsOfOthers(unittest.TestCase):
-    """Ufuncs that only NumPy has run on the memory of host arrays."""
+    """Tests ufuncs that exist only in NumPy. They run on the memory of host arrays."""
 
     def test_numpys(self):
         x = np.array([0.5, -1.5, 2.25])

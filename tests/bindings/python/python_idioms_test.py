@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common operations of arrays, compared with NumPy.
+"""Compares common array operations with NumPy.
 
-Also on simulated devices if they are built.
+Uses simulated devices if they were built.
 """
 
 import datetime
@@ -16,7 +16,7 @@ DTYPES = ("?", "i1", "u2", "i8", "f2", "f4", "f8", "c8", "c16", "m8[s]")
 
 
 def outcome(function):
-    """The result of a function, or the built-in class of its exception."""
+    """Returns the result of a function, or the built-in class of its exception."""
     try:
         return function()
     except Exception as error:
@@ -117,7 +117,7 @@ class Habits(unittest.TestCase):
             for keywords in ({}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"keepdims": True},
                              {"axis": 1, "dtype": "f8"}):
                 if theirs.dtype.kind == "c" and "dtype" in keywords:
-                    continue  # real sums of complex numbers do not warn here
+                    continue  # this package does not warn for complex numbers with a real dtype
                 with warnings.catch_warnings(record=True) as met, np.errstate(all="ignore"):
                     warnings.simplefilter("always")
                     expected = outcome(lambda: np.asarray(theirs.mean(**keywords)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The imports between the package's modules have no cycles, including imports inside of functions.
+"""Tests that the imports between the package's modules have no cycles, including imports in
+functions.
 
 python_layers_test.py ROOT
 """
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 
 
 def imported(text, modules):
-    """The package's modules that a source imports, also inside of functions."""
+    """Yields the modules of the package that a source imports, including imports in functions."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             names = [alias.name for alias in node.names] if node.module is None else [node.module]

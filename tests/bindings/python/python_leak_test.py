@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Creates and drops a million objects. The process must not grow."""
+"""Creates and drops a million objects. The memory of the process must not grow."""
 
 import gufunc
 import numpy as np
@@ -22,8 +22,8 @@ def rounds(count):
         elif kind < 4:
             a[2:5]
         elif kind == 4:
-            gufunc.add(x, 1)  # the result is in NumPy's memory
-            gufunc.add(column, x)  # the result is in the library's memory
+            gufunc.add(x, 1)  # NumPy owns the memory of the result
+            gufunc.add(column, x)  # the library owns the memory of the result
         elif kind == 5:
             gufunc.add(a, a)
         elif kind == 6:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that must behave the same with NumPy and this package: results, exceptions, warnings,
-and the attributes of ufuncs.
+"""Runs programs that must behave the same with NumPy and this package: results, exceptions,
+warnings, and the attributes of ufuncs.
 
 Uses simulated devices if they were built.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 DEVICES = [device.spec for device in gufunc.devices()]
 KINDS = (TypeError, ValueError, IndexError, OverflowError)
-# Programs for either library, where `m` is the library.
+# Programs that run with both libraries. `m` is the library.
 METHODS = """
 m.add.reduceat(x, [])
 m.add.reduceat(x, ())
@@ -193,7 +193,7 @@ m.add.outer(x, x, where=np.eye(3, dtype=bool))
 
 
 def outcome(program, module):
-    """(result, classes of the exception, classes of the warnings) of a program."""
+    """Returns (result, classes of the exception, classes of the warnings) of a program."""
     x, X, z = np.arange(3.0), np.arange(6.0).reshape(2, 3), 1j * np.arange(3) + 1
     space = {"m": module, "np": np, "x": x, "X": X, "z": z}
     with warnings.catch_warnings(record=True) as met:
@@ -248,7 +248,7 @@ class Programs(unittest.TestCase):
             self.assertEqual([warning.filename for warning in met], [__file__])
 
     def test_repeated_axes_of_matrices(self):
-        """(m,m)->() with axes=, compared with the determinant in NumPy's linear algebra."""
+        """Tests the signature (m,m)->() with axes=, compared with the determinant of NumPy."""
         try:
             from numpy.linalg._umath_linalg import det
         except ImportError:
@@ -284,7 +284,7 @@ class Devices(unittest.TestCase):
             self.assertEqual((found.device.spec, found.tolist()), (spec, expected.tolist()))
             values, zeros = gufunc.array(x, device=spec), gufunc.zeros(3, "int64", device=spec)
             gufunc.Device(spec).synchronize()
-            with gufunc.Stream(spec) as stream:  # computed on the stream that also reads them
+            with gufunc.Stream(spec) as stream:  # the stream computes and also reads the indices
                 indices = gufunc.subtract(there, zeros, stream=stream)
                 found = gufunc.add.reduceat(values, indices, stream=stream)
             self.assertEqual(found.tolist(), expected.tolist())
@@ -295,7 +295,7 @@ class Devices(unittest.TestCase):
 
 
 class Ufuncs(unittest.TestCase):
-    """The attributes of ufuncs."""
+    """Tests the attributes of ufuncs."""
 
     def test_identities(self):
         for name in ("add", "multiply", "logical_and", "logical_or", "logical_xor", "bitwise_and",

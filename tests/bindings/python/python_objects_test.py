@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, streams, events, graphs, plans, chunks, contexts, loops and callbacks in Python.
+"""Tests devices, streams, events, graphs, plans, chunks, contexts, loops and callbacks in Python.
 
-python_objects_test.py MODULES_FOLDER: also runs on simulated devices if they are built.
+python_objects_test.py MODULES_FOLDER
+
+Uses simulated devices if they were built.
 """
 
 import ctypes
@@ -143,7 +145,7 @@ class OnEachDevice(unittest.TestCase):
             device.synchronize()
             gufunc.empty(1, device=device)
             gufunc.poll()
-            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # less than the 120 arrays
+            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # less than 120 arrays need
 
 
 class Prepared(unittest.TestCase):
@@ -222,7 +224,7 @@ class Made(unittest.TestCase):
         streams = [gufunc.Stream("cpu") for _ in range(2)]
         for stream in streams:
             ufunc(np.ones(3), stream=stream)
-        while not streams[0].query():  # until the work has run
+        while not streams[0].query():  # wait until the work has run
             pass
         with self.assertRaises(gufunc.ShapeError):
             gufunc.add(np.ones(3), np.ones(4))
@@ -241,7 +243,7 @@ class Made(unittest.TestCase):
         thread.join()
         self.assertRegex(report[0], "^LookupError: é+; launch 1")
         ufunc(np.ones(3), stream=streams[1])
-        with self.assertRaises(LookupError):  # the exception of the loop itself
+        with self.assertRaises(LookupError):  # the exception that the loop raised
             streams[1].synchronize()
 
     def test_gufunc_loop_gets_its_sizes_and_strides(self):

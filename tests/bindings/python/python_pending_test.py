@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes of elements on the host wait for the work of streams that uses the array.
+"""Tests that reads and writes of elements on the host wait for the work of streams that uses the
+array.
 
-Also on simulated devices if they are built.
+Uses simulated devices if they were built.
 """
 
 import pickle
@@ -10,14 +11,15 @@ import unittest
 import gufunc
 import numpy as np
 
-RECIPE = 20  # consecutive calls, which take longer than the read
-# On the cpu the work takes some time; simulated GPUs run it when the host waits for it.
+RECIPE = 20  # number of consecutive calls, which run longer than the read
+# On the cpu the work needs some time. Simulated GPUs run it when the host waits for it.
 VALUES = {"cpu": np.linspace(0.5, 0.75, 1 << 18), "gpu": np.linspace(0.5, 0.75, 1 << 10)}
 
 
 class Pending(unittest.TestCase):
     def places(self):
-        """(stream, array on its device or in host memory that the device accesses, values)."""
+        """Yields (stream, array on its device or in host memory that the device can access,
+        values)."""
         for device in gufunc.devices():
             values = VALUES["cpu" if device.spec == "cpu" else "gpu"]
             yield gufunc.Stream(device), gufunc.array(values, device=device), values
@@ -27,7 +29,7 @@ class Pending(unittest.TestCase):
                 yield gufunc.Stream(device), reached, values
 
     def begin(self, stream, x, dtype="float64"):
-        """An array of ones that receives its values on the stream."""
+        """Returns an array of ones. Work on the stream replaces its values."""
         made = gufunc.ones_like(x, dtype)
         made.synchronize()
         for _ in range(RECIPE):
@@ -35,7 +37,8 @@ class Pending(unittest.TestCase):
         return made
 
     def check(self, read, last=None, dtype="float64"):
-        """`read` of an array with pending values returns the values, or the `last` of them."""
+        """Checks that `read` returns the new values of an array, or the `last` values, while work
+        is pending."""
         for stream, x, values in self.places():
             with self.subTest(stream.device.spec, on_host=x.on_host):
                 pending = self.begin(stream, x, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package in a program without NumPy: it does not import NumPy, and arrays work without it."""
+"""Tests the package in a program without NumPy. It must not import NumPy, and arrays must work."""
 
 import array
 import sys

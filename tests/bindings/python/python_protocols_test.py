@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators and NumPy's protocols with other classes, keywords of methods, foreign memory.
+"""Tests operators and NumPy's protocols with other classes, keywords of methods, and memory of
+other libraries.
 
-Also on simulated devices if they are built.
+Uses simulated devices if they were built.
 """
 
 import mmap
@@ -46,7 +47,7 @@ class Units(np.ndarray):
 
 class OtherClasses(unittest.TestCase):
     def test_a_ufunc_of_the_same_name_is_not_taken_for_numpys(self):
-        """NumPy's protocol is also followed by a ufunc of Numba with the same name."""
+        """A ufunc of Numba with the same name also follows NumPy's protocol."""
         class Named:
             __name__ = "add"
 
@@ -95,7 +96,7 @@ class OtherClasses(unittest.TestCase):
             a = gufunc.array(plain, device=spec)
             for other in others:
                 if spec != "cpu" and isinstance(other, (list, np.ndarray)):
-                    continue  # host operands are rejected beside device operands
+                    continue  # host and device operands cannot be mixed
                 with self.subTest(spec, other=other):
                     for ours, theirs in ((a == other, plain == other), (a != other, plain != other),
                                          (other == a, other == plain)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of bindings/python/reference match the package's docstrings and stubs, and every public
-name has a docstring.
+"""Checks that the pages of bindings/python/reference match the package's docstrings and stubs, and
+that every public name has a docstring.
 
 python_reference_test.py ROOT
 """
@@ -62,7 +62,7 @@ class Reference(unittest.TestCase):
         self.assertEqual({path.name for path in FOLDER.glob("*.md")}, set(self.made))
         for page, text in self.made.items():
             self.assertEqual((FOLDER / page).read_text(), text,
-                             f"{page}: run bindings/python/reference/make_reference.py")
+                             f"{page}: run cmake --build --preset release --target regenerate")
             self.assertLessEqual(len(text.splitlines()), 400, page)
 
     def test_what_says_nothing_is_found(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings, names and the repr of info structs."""
+"""Tests docstrings, names, and the repr of info structs."""
 
 import builtins
 import pydoc

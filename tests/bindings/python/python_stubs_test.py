@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stubs and the package's modules declare the same names with the same signatures; mypy's
-stubtest compares them. In addition, mypy checks programs with the stubs: it finds the errors in a
-wrong program, and none in a right program and in the package itself.
+"""Checks that the stubs and the package's modules declare the same names with the same signatures,
+with mypy's stubtest. Also checks programs with mypy and the stubs: mypy must find the errors in a
+wrong program, and no errors in a correct program and in the package.
 
 python_stubs_test.py ROOT
 """
@@ -21,8 +21,9 @@ import gufunc
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 STUBS = ROOT / "bindings/python/gufunc"
-# SWIG generates the module lowlevel. The names for `import *` follow from the stubs. Before Python
-# 3.12, __buffer__ does not exist. Only `inspect.signature` reads __signature__.
+# Names that stubtest does not compare: SWIG generates the module lowlevel. The names for `import *`
+# are defined by the stubs. __buffer__ does not exist before Python 3.12. Only `inspect.signature`
+# reads __signature__.
 NOT_COMPARED = [r"gufunc\.lowlevel\..*", r"gufunc\.((cuda|roc|hsa)\.)?__all__",
                 r"gufunc\._array\.Array\.__buffer__", r"gufunc\._ufunc\.Ufunc\.__signature__"]
 GOOD = '''
@@ -85,7 +86,7 @@ BAD = ["gufunc.arrange(3)", "gufunc.array([1]).shape = (2,)", "gufunc.empty()",
 
 
 def internal():
-    """The private names in the package's modules."""
+    """Yields the private names of the package's modules."""
     for path in sorted(STUBS.glob("_*.pyi")):
         if path.stem not in ("__init__", "_vendor_module"):
             module = importlib.import_module(f"gufunc.{path.stem}")
@@ -101,7 +102,7 @@ class Stubs(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        # Only the stubs, so that mypy does not read names that they lack from the sources.
+        # Only the stubs are copied, so that mypy does not read missing names from the sources.
         shutil.copytree(STUBS, self.folder / "stubs/gufunc",
                         ignore=shutil.ignore_patterns("*.py", "__pycache__"))
 
@@ -112,14 +113,14 @@ class Stubs(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def test_modules_and_stubs_are_alike(self):
-        # There is no module _vendor_module. Its declarations are checked in the modules that have
+        # There is no module _vendor_module. Its declarations are checked in the modules that import
         # its names.
         stubs = self.folder / "stubs/gufunc"
         module = (stubs / "_vendor_module.pyi").read_text()
         (stubs / "_vendor_module.pyi").unlink()
         for path in (stubs / "cuda.pyi", stubs / "roc.pyi"):
             path.write_text(path.read_text().replace("from ._vendor_module import *\n", module))
-        # All ufuncs have one class. The stubs have a class per number of operands.
+        # All ufuncs have the same class, but the stubs have a class for each number of operands.
         path = stubs / "__init__.pyi"
         text = path.read_text()
         ufuncs = re.findall(r"^(\w+): (_Unary|_Binary)$", text, re.MULTILINE)

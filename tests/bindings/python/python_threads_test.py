@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads: each failing call reports its own message, any thread can release objects, and large
-calls release the GIL."""
+"""Tests threads: each failing call reports its own message, any thread can release objects, and
+large calls release the GIL."""
 
 import queue
 import sys
@@ -42,7 +42,7 @@ class Threads(unittest.TestCase):
             a, b = np.ones(number + 2), np.ones(number + 20)
             start = f"operands could not be broadcast together with shapes ({number + 2},) "
             start += f"({number + 20},)"
-            # Every other call releases the GIL.
+            # Every second call releases the GIL.
             keywords = {} if number % 2 else {"device": "cpu"}
             for _ in range(CALLS // THREADS):
                 try:
@@ -80,7 +80,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(len(flags), 500 * THREADS // 2)
 
     def ticks_during(self, call):
-        """How often another thread woke up during a call: never if the call holds the GIL."""
+        """Returns how often another thread ran during a call: never if the call holds the GIL."""
         stop, ticks = [], []
 
         def tick():

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Rust's tests, which are built below the build folder against its library.
+"""Runs Rust's tests. They are built below the build folder and use its library.
 
-rust_test.py BUILD_FOLDER and then
-    cargo ARGUMENTS...           cargo, offline if the crates of Cargo.lock are available
-    without ARGUMENTS...         the same, without a library to link to
-    loaded                       tests of the library opened at run time
-    repaired                     the error of a build without a library, and a successful rebuild
-    run PROGRAM ARGUMENTS...     a program that was built
-    examples MODULES DEVICE...   the examples, compared with their expected output
+rust_test.py BUILD_FOLDER and then one of
+    cargo ARGUMENTS...           runs cargo, offline if the crates of Cargo.lock are available
+    without ARGUMENTS...         runs cargo without a library to link with
+    loaded                       runs tests that open the library at run time
+    repaired                     tests the error of a build without a library, and a later build
+    run PROGRAM ARGUMENTS...     runs a program that was built
+    examples MODULES DEVICE...   runs the examples and compares their output
 
-Without rustc of MIN_VERSION or later, or without the crates, it exits with 77: skipped."""
+Without rustc of MIN_VERSION or later, or without the crates, the exit status is 77 (skipped)."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ import sys
 
 RUST = pathlib.Path(__file__).resolve().parents[3] / 'bindings/rust'
 MIN_VERSION = (1, 82)
-# The argument of each example: the folder of modules or the device.
+# The argument of each example, which is the folder of modules or the device.
 EXAMPLES = {
     'builtin_ufunc': [],
     'own_module': ['{modules}/discriminant.so'],
@@ -72,7 +72,7 @@ def run_cargo(build, arguments, library=True):
     if not library:
         env |= {'GUFUNC_LIB_DIR': '/nonexistent', 'CARGO_TARGET_DIR': str(build / 'cargo-without')}
         env |= {'RUSTDOCFLAGS': '-D warnings'}
-    # Cargo requires every crate in the lock file, even for unused features.
+    # Cargo requires every crate in the lock file, even the crates of unused features.
     fetch = [cargo, 'fetch', '--locked', *manifest]
     for offline in (['--offline'], []):
         done = subprocess.run([*fetch, *offline], env=env, capture_output=True, text=True)
@@ -85,8 +85,8 @@ def run_cargo(build, arguments, library=True):
 
 
 def run_loaded(build):
-    """Runs the tests with the feature `load`, and a program that finds no library, whose error it
-    checks."""
+    """Runs the tests with the feature `load`, and checks the error of a program that finds no
+    library."""
     os.environ['GUFUNC_LIBRARY'] = str(build / 'lib/libgufunc.so.0.1')
     features = ['--package', 'gufunc', '--features', 'load']
     tests = ['--test', 'arrays_and_dtypes', '--test', 'host_loops', '--test', 'dlpack_exchange']
@@ -98,12 +98,12 @@ def run_loaded(build):
 
 
 def run_repaired(build):
-    """A build with a pkg-config file that is too old reports it; the next build, with a valid file,
-    succeeds."""
+    """Checks that a build reports a pkg-config file that is too old, and that the next build, with
+    a valid file, succeeds."""
     env = environment(build)
     cargo = find_cargo(env)
     folder = build / 'cargo-repaired'
-    # Otherwise cargo considers the output of an earlier run up to date.
+    # Otherwise cargo would reuse the output of an earlier run.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     del env['GUFUNC_LIB_DIR']

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of random cases. They are those cases of the oracle whose results depend neither on the
-order of operations, nor on the instruction set, nor on earlier NumPy calls."""
+"""Draws groups of random cases. They are cases of the oracle whose results depend neither on the
+order of operations, nor on the instruction set, nor on earlier calls of NumPy."""
 
 import random
 
@@ -19,8 +19,11 @@ from corpus_truth import Open
 from method_build import index_array
 
 cases.DRAWN['many axes'] = False
+# The cases are numbered, and a new function must not change them. The random groups therefore use
+# the functions that the library had when they were first drawn; group `loops` has all functions.
+LATER = cases.keep_first(40)
 
-MOST_ELEMENTS = 500  # in all buffers of a case together
+MOST_ELEMENTS = 500  # maximum number of elements in all buffers of a case
 
 
 def exact_values(case):
@@ -65,14 +68,14 @@ def product(rng, letter):
 
 
 def keyworded(rng):
-    """A call with axes=, axis=, keepdims= or signature=."""
+    """Draws a call with axes=, axis=, keepdims= or signature=."""
     while True:
         case = cases.random_case(rng, names=cases.GUFUNCS if rng.random() < 0.6 else cases.NAMES)
         if any(case.get(key) for key in keyword_cases.KEYS):
             return case
 
 
-# group: the number of cases, the function that draws a case
+# Maps each group to its number of cases and the function that draws a case.
 DRAWN = {
     'calls': (620, cases.random_case),
     'calls_of_one_type': (240, of_one_type(call)),
@@ -91,8 +94,8 @@ DRAWN = {
 
 
 def listed(cases_of_group):
-    """Returns the function that makes a group of a list of cases. Cases whose outcome is
-    unspecified are left out."""
+    """Returns the function that makes a group from a list of cases. Cases with an unspecified
+    outcome are left out."""
 
     def make(group, blob):
         made, left_out = [], {}
@@ -107,7 +110,7 @@ def listed(cases_of_group):
 
 
 def draw(group, blob):
-    """Draws the cases of a group, in the format of the corpus."""
+    """Draws the cases of a group in the format of the corpus."""
     count, make = DRAWN[group]
     rng, made, left_out = random.Random(f'corpus {group}'), [], {}
     while len(made) < count:
@@ -170,7 +173,7 @@ def described(case, blob):
         made['indices'] = [whole.buffers.view(index_array(spec)) for spec in case['indices']]
     if case.get('initial') == 'none':
         made['initial'] = 'none'
-    elif 'initial' in case:  # the oracle converts a NumPy scalar to a 0-d array
+    elif 'initial' in case:  # a NumPy scalar becomes a 0-d array, as in the oracle
         value = build.value(None, case['initial'])
         value = np.array(value) if isinstance(value, np.generic) else value
         made['initial'] = whole.buffers.operand(value)

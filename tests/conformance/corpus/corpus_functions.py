@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of the example modules and of numpy_functions. Each is also implemented in NumPy in
-the dtype of the loop, to compute the expected results."""
+"""Makes cases of the functions in the example modules and in numpy_functions. Each function is also
+implemented with NumPy in the dtype of the loop, to compute the expected results."""
 
 import itertools
 
@@ -12,7 +12,7 @@ POSITIONS = (0, 1, 2)
 
 
 def spread(shape, letter, start=1, seed=0):
-    """Quotients of small integers, all different and nonzero."""
+    """Returns quotients of small integers, all different and nonzero."""
     count = int(np.prod(shape, dtype=int))
     values = (np.arange(count) * 7 + seed) % 23 + start
     return (values.astype('d') / 4).astype(letter).reshape(shape)
@@ -90,7 +90,8 @@ def discriminant_into():
 
 
 def power_over():
-    """x ** y / z. The tolerance covers the rounding errors of the power and the quotient."""
+    """Yields cases of x ** y / z. The tolerance covers the rounding of the power and of the
+    quotient."""
     for letter, shape in itertools.product('fd', ([5], [4, 1], [0], [2, 3])):
         x, y = spread(shape, letter), spread(shape, letter, -6, 3)
         z = spread([3] if shape in ([4, 1], [2, 3]) else shape, letter, 2, 1)
@@ -197,7 +198,7 @@ def rows_of(name, count, n, letter):
 
 
 def in_place():
-    """Functions with inout operands."""
+    """Yields cases of functions with inout operands."""
     functions = {'cumulative_power': cumulative_power_of, 'hermite': hermite_of}
     for (name, function), letter in itertools.product(functions.items(), 'fd'):
         for count, n in ((1, 4), (5, 4), (0, 4), (3, 1), (7, 6), (2, 33)):

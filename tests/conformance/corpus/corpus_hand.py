@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases that are written by hand: the operands as NumPy arrays, with the expected results."""
+"""Writes cases by hand: operands as NumPy arrays, with the expected results."""
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from corpus_pool import Buffers, dtype_name, integer, result
 
 
 class Call:
-    """A call or method, with the keywords of the corpus. `out` is a list, one per output."""
+    """A call or method with the keywords of the corpus. `out` is a list with one entry per
+    output."""
 
     def __init__(self, ufunc, *inputs, method='call', out=None, where=None, **keywords):
         self.ufunc, self.inputs, self.method = ufunc, inputs, method
@@ -16,7 +17,7 @@ class Call:
         self.expect = {}
 
     def gives(self, *results, ulp=0, inouts=None, fp_flags=None):
-        """Sets the expected results: one per output, or one per input listed in `inouts`."""
+        """Sets the expected results: one per output, or one per input that `inouts` lists."""
         self.expect = {'results': results, 'ulp': ulp, 'inouts': inouts, 'fp_flags': fp_flags}
         return self
 
@@ -25,10 +26,10 @@ class Call:
         return self
 
     def fails_as(self, numpy_call):
-        """Expects the error that `numpy_call` raises in NumPy."""
+        """Expects the error that NumPy raises in `numpy_call`."""
         try:
             numpy_call()
-        except Exception as error:  # noqa: BLE001 - status_of examines the error
+        except Exception as error:  # noqa: BLE001 - status_of maps the error
             status = statuses.status_of(error)
             assert status, f'{type(error).__name__}: {error}'
             return self.fails(status, statuses.text_of(error))
@@ -78,7 +79,7 @@ def keyword(buffers, key, value):
 
 
 def by_hand(calls):
-    """Returns the function that makes a group of the cases that `calls` returns."""
+    """Returns the function that makes a group from the cases that `calls` returns."""
 
     def make(group, blob):
         return [call.written(blob) for call in calls()], {}
@@ -87,7 +88,7 @@ def by_hand(calls):
 
 
 def misplaced(array):
-    """Copies an array to an odd address, where only one-byte elements are aligned."""
+    """Returns a copy of an array at an odd address, where only one-byte elements are aligned."""
     block = np.zeros(array.nbytes + 1, np.uint8)
     view = block[1:].view(array.dtype).reshape(array.shape)
     view[...] = array

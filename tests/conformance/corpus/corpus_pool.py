@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a group of the corpus: the binary data, in which equal runs of bytes are stored
-once, and the operands, which refer to the buffers of a case."""
+"""Stores the parts of a group of the corpus: the binary data, in which equal runs of bytes are
+stored once, and the operands, which refer to buffers of a case."""
 
 import struct
 
@@ -11,14 +11,14 @@ NAMES = {'E': 'bfloat16', 'F': 'complex64', 'D': 'complex128', 'l': 'int64', 'L'
 
 
 def dtype_name(dtype):
-    """Returns the name that guf_dtype_parse accepts for a NumPy dtype or a letter of the oracle."""
+    """Returns the name of a NumPy dtype, or of a letter of the oracle, for guf_dtype_parse."""
     if isinstance(dtype, str) and dtype in NAMES:
         return NAMES[dtype]
     return np.dtype(dtype).newbyteorder('=').name
 
 
 def integer(value):
-    """Returns an integer in a form that every JSON reader reads exactly."""
+    """Returns an integer in a form that every JSON parser reads exactly."""
     return int(value) if abs(int(value)) < EXACT_JSON else str(int(value))
 
 
@@ -91,7 +91,7 @@ class Buffers:
         return made
 
     def operand(self, value):
-        """Converts an operand of a NumPy call: an array, a NumPy scalar or a Python number."""
+        """Describes an operand of a NumPy call: an array, a NumPy scalar or a Python number."""
         if value is None:
             return None
         if isinstance(value, np.ndarray):
@@ -108,7 +108,7 @@ class Buffers:
 
 
 def result(blob, array, ulp, dtype=None, fresh_strides=None, defined=None):
-    """Describes an expected result. An allocated result also has expected strides."""
+    """Describes an expected result. An allocated result is described with its strides."""
     data = native(array).tobytes()
     made = {'dtype': dtype or dtype_name(array.dtype), 'shape': list(array.shape)}
     made |= {'at': blob.add(data), 'nbytes': len(data), 'ulp': int(ulp)}

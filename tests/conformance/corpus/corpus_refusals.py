@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that NumPy does not report or reports with other texts; floating-point flags by the rules
-of docs/fp-flags.md; sums that round, in the order of docs/reductions.md."""
+"""Makes cases of errors that NumPy does not report or reports with other texts; of floating-point
+flags by the rules of docs/fp-flags.md; and of sums that round, in the order of
+docs/reductions.md."""
 
 import itertools
 
@@ -100,7 +101,7 @@ def refused_methods():
 
 
 def fp_flags_of(name, inputs, found):
-    """Returns the flags by docs/fp-flags.md for arrays of the loop's dtype."""
+    """Returns the flags by the rules of docs/fp-flags.md, for arrays of the loop's dtype."""
     wide = [np.broadcast_to(x, found.shape) for x in inputs]
     if found.dtype.kind not in 'fc':
         zero = wide[-1] == 0 if name in ('floor_divide', 'remainder') else np.False_
@@ -180,7 +181,8 @@ def failing_fp_flags():
 
 
 def sums():
-    """Sums of positive numbers. A tree sum of n numbers is within 2 (log2 n + 1) roundings."""
+    """Yields sums of positive numbers. The error of a tree sum of n numbers is at most 2 (log2 n +
+    1) roundings."""
     for letter, n in itertools.product('fd', (2, 7, 100, 128, 129, 300, 1000)):
         x = ((np.arange(n) * 37 % 101 + 1) / 7).astype(letter)
         ulp = 2 * (int(n).bit_length() + 1)

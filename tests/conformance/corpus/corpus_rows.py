@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of listed cases: every function with every dtype, and Python numbers as operands."""
+"""Makes groups of listed cases: every function with every dtype, and Python numbers as operands."""
 
 import itertools
 
 import cases
+import corpus_draw
 import keyword_cases
 
 WEAK_INTS = [0, 1, -1, 127, 128, 255, 256, -129, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
@@ -11,7 +12,7 @@ WEAK_INTS += [-(2**31) - 1, -(2**63), -(2**63) - 1, 2**64, 10**30, -(10**30)]
 
 
 def plain(name, letters, shape, seed, values='mixed'):
-    """A call on new arrays. Products get the core dimensions that they require."""
+    """Returns a call on new arrays. Products get the core dimensions that they require."""
     shapes = [shape] * len(letters)
     if name == 'matmul':
         shapes = [[2, 3], [3, 4]]
@@ -42,15 +43,18 @@ def plain(name, letters, shape, seed, values='mixed'):
 
 
 def loops():
-    """Every function with all inputs of one dtype, for every dtype. Complex numbers are small."""
-    for number, (name, letter) in enumerate(itertools.product(cases.NAMES, cases.DTYPES)):
-        nin = 1 if name in cases.ELEMENTWISE[1] else 2
+    """Yields every function with all inputs of one dtype, for every dtype. Complex numbers are
+    small."""
+    names = cases.NAMES + corpus_draw.LATER
+    for number, (name, letter) in enumerate(itertools.product(names, cases.DTYPES)):
+        nin = cases.TABLE.function(name).nin
         values = 'small' if letter in 'FD' else 'mixed'
         yield plain(name, [letter] * nin, [7], 1000 + number, values)
 
 
 def mixed():
-    """Every pair of dtypes, each with one function. Tests the choice of the loop and the casts."""
+    """Yields every pair of dtypes, each with one function, to test the choice of the loop and the
+    casts."""
     names = itertools.cycle('add subtract multiply divide less maximum floor_divide equal'.split())
     for number, (a, b) in enumerate(itertools.product(cases.DTYPES, cases.DTYPES)):
         if a != b:
@@ -58,13 +62,13 @@ def mixed():
 
 
 def weak_numbers():
-    """Python numbers with arrays of every dtype."""
+    """Yields Python numbers with arrays of every dtype."""
     number = 9000
     for letter, value in itertools.product(cases.DTYPES, WEAK_INTS):
         name = ('add', 'multiply', 'less', 'maximum')[number % 4]
         beyond = not -(2**64) < value < 2**64
         if beyond and letter in 'efdFD' or name in keyword_cases.COMPARISONS and beyond:
-            continue  # docs/numpy-deviations.md: bindings convert such an int to a float
+            continue  # bindings convert such an int to float: docs/numpy-deviations.md
         case = plain(name, [letter], [3], number, 'small')
         case['inputs'].insert(number // 4 % 2, {'weak_int': value})
         number += 1

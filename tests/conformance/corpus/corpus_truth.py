@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Computes the expected outcome of a random case of the oracle and the tolerance of its results.
-Rejects cases whose outcome NumPy leaves unspecified: the oracle judges these by code, which data
-cannot express."""
+"""Computes the expected outcome of a random case of the oracle, and the tolerance of its results.
+Rejects cases whose outcome NumPy leaves unspecified, because the oracle judges them with code,
+which data cannot express."""
 
 import numpy as np
 
 import build
+import cases
 import judge
 import keyword_cases
 import method_judge
@@ -16,12 +17,12 @@ FOLDS = ('reduce', 'accumulate', 'reduceat')
 
 
 class Open(Exception):
-    """Raised with the reason why a case is left out of the corpus."""
+    """Raised if a case must be left out of the corpus, with the reason."""
 
 
 def outcome(case):
-    """Returns NumPy's outcome of a case and the tolerance of its results in ULP. Where the bits of
-    NumPy's results are unspecified, they are replaced by results computed in long double."""
+    """Returns NumPy's outcome of a case, and the tolerance of its results in ULP. If the bits of
+    NumPy's results are unspecified, the results are computed in long double."""
     method = case.get('method', 'call')
     theirs = (method_judge if method != 'call' else judge).run_numpy(case)
     refuse_open_questions(case, theirs)
@@ -85,7 +86,7 @@ def call_ulp(case, theirs):
     letter = judge.letter_of(types[-1])
     product = case['op'] in ('matmul', 'vecdot')
     complex_loop = types[0].kind == 'c'
-    rounded = case['op'] in judge.TRANSCENDENTAL or product
+    rounded = case['op'] in cases.ROUNDED or product
     rounded = rounded or complex_loop and case['op'] in judge.ROUNDED_COMPLEX
     if case['op'] in ('floor_divide', 'remainder') and letter in 'e':
         raise Open('quotients of float16 by way of float32')
@@ -109,8 +110,8 @@ def refuse_either_zero(case, theirs, inputs):
 
 
 def product_ulp(case, theirs):
-    """Returns 0, because sums of products of small nonzero integers are exact. Zeros are excluded
-    because the sign of a zero product is visible."""
+    """Returns 0, because sums of products of small nonzero integers are exact. Zeros are not drawn,
+    because the sign of a zero product would be visible."""
     if any(b['values'] != 'whole' for b in case['buffers'][:2]):
         raise Open('sums of products that round')
     if case['output'] and overlaps(case):
@@ -119,7 +120,7 @@ def product_ulp(case, theirs):
 
 
 def put_truth(case, theirs, inputs, types):
-    """Replaces NumPy's result by the result in long double, rounded once."""
+    """Replaces NumPy's result with the result that is computed in long double and rounded once."""
     wide = [
         np.asarray(x).astype(t).astype(np.clongdouble if t.kind == 'c' else np.longdouble)
         for x, t in zip(inputs, types)
@@ -175,7 +176,8 @@ def refuse_partial_results(case, theirs, loop):
 
 
 def refuse_inexact(case, theirs):
-    """Sums of small whole numbers and products of powers of two are exact in any order."""
+    """Rejects results that are not exact. Sums of small whole numbers and products of powers of two
+    are exact in any order."""
     if case['op'] in judge.EITHER_ZERO or theirs.output.dtype.kind == 'b':
         return
     expected = {'add': 'whole', 'subtract': 'whole', 'multiply': 'powers'}.get(case['op'])

@@ -5,10 +5,13 @@ prints the number of cases and a digest of their ids for each group, which are c
 corpus.
 
     judged_cases.py CORPUS_FOLDER DEVICE MODULE.so... -- RUNNER...
-    judged_cases.py --page PAGE     compares the table of results with the number of cases"""
+    judged_cases.py --page PAGE [--write]
+
+--page compares the table of results with the number of cases, --write corrects it."""
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -25,7 +28,7 @@ def digest(ids):
 
 
 def cases_of(folder):
-    """Returns the ids of the cases of each group."""
+    """Returns a dict from the groups to the ids of their cases."""
     found = {}
     for path in sorted(folder.glob('*.json')):
         found[path.stem] = [case['id'] for case in json.loads(path.read_text())['cases']]
@@ -33,7 +36,7 @@ def cases_of(folder):
 
 
 def not_judged(folder, printed):
-    """Returns the groups whose line in the output of a runner is missing or wrong."""
+    """Returns the groups for which a line in the output of the runner is missing or wrong."""
     lines, found = set(printed.splitlines()), []
     for group, ids in cases_of(folder).items():
         expected = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
@@ -43,15 +46,16 @@ def not_judged(folder, printed):
     return found
 
 
-def page_differs(page):
-    """Returns the errors in the table of docs/bindings.md."""
+def page_differs(page, write):
+    """Returns the errors in the table of docs/bindings.md, or corrects its numbers of cases."""
     text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
-    wrong = [] if f'passed of {count} cases' in text else [f'there are {count} cases']
-    for language in LANGUAGES:
-        row = f'| {language} ' + f'| {count} ' * DEVICES + '|'
-        if row not in text.splitlines():
-            wrong.append(f'expected "{row}"')
-    return wrong
+    lines = [f'| passed of {count} cases |']
+    lines += [f'| {language} ' + f'| {count} ' * DEVICES + '|' for language in LANGUAGES]
+    if write:
+        for line in lines:
+            text = re.sub(re.escape(line).replace(str(count), r'\d+'), line, text)
+        page.write_text(text)
+    return [f'{page.name}: expected "{line}"' for line in lines if line not in text]
 
 
 def run(folder, rest, runner):
@@ -68,7 +72,7 @@ def run(folder, rest, runner):
 
 def main():
     if sys.argv[1] == '--page':
-        wrong = page_differs(pathlib.Path(sys.argv[2]))
+        wrong = page_differs(pathlib.Path(sys.argv[2]), '--write' in sys.argv[3:])
     else:
         split = sys.argv.index('--')
         wrong = run(sys.argv[1], sys.argv[2:split], sys.argv[split + 1 :])

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the corpus, or checks that its files are up to date. Needs the NumPy of build/venv.
+"""Writes the corpus, or checks that its files are up to date. Requires the NumPy version of
+build/venv.
 
-    make_corpus.py [--check] [--group NAME]... [FOLDER]
+    make_corpus.py [--check] [--group NAME]... [--runner RUN_CORPUS] [FOLDER]
 
---check writes nothing. The exit status is 1 if a file differs, is missing or is superfluous."""
+--check writes nothing. The exit status is 1 if a file differs, is missing or is superfluous.
+--runner adds the missing lines to answers.tsv; RUN_CORPUS is the program of run_corpus.c."""
 
 import argparse
 import io
 import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 import warnings
 
 HERE = pathlib.Path(__file__).parent
@@ -37,45 +41,77 @@ def groups():
 
 
 def answers():
-    """Returns the argument, axis and message of the C library for each rejected case, by id. They
-    are reviewed, and every language must report the same. A message must begin with NumPy's."""
+    """Returns the argument, axis and message of the C library for each rejected case, by id. The
+    messages were reviewed, and every language must report the same. Each message must begin with
+    NumPy's message."""
     lines = (HERE / 'answers.tsv').read_text().splitlines()
     parts = [line.split('\t', 3) for line in lines]
     return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}
 
 
 def answered(name, case, report):
-    """Returns the case; for a rejected case with the argument, axis and message of the error."""
+    """Returns the case. A rejected case also gets the argument, axis and message of its error."""
     expect = case['expect']
-    if expect['status'] == 'GUF_OK':
+    if not refused(case):
         return {'id': name, **case}
     argument, axis, text = report.get(name, (-1, -1, expect.get('message', '')))
-    if name not in report:
-        print(f'{name}: answers.tsv has no line for this refusal')
-    elif not text.startswith(expect.get('message', '')):
+    if not text.startswith(expect.get('message', '')):
         sys.exit(f'{name}: "{text}", of NumPy "{expect["message"]}"')
     expect = {**expect, 'message': text, 'argument': argument, 'axis': axis}
     return {'id': name, **case, 'expect': expect}
 
 
-def files_of(group, make, tell):
-    """Returns the contents of the two files of a group, by file name."""
+def files_of(group, make, tell, runner=None):
+    """Returns a dict from the names of the group's two files to their contents."""
     blob = Blob()
     cases, left_out = make(group, blob)
+    cases = {f'{group}-{number:04}': case for number, case in enumerate(cases)}
+    refusals = [name for name, case in cases.items() if refused(case)]
+
+    def files_with(report):
+        return encoded(group, [answered(name, case, report) for name, case in cases.items()], blob)
+
+    report = answers()
+    if runner and not report.keys() >= set(refusals):
+        add_answers(runner, files_with(report), report)
+        report = answers()
+    for name in refusals:
+        if name not in report:
+            print(f'{name}: answers.tsv has no line for this refusal (option --runner)')
+    files = files_with(report)
+    size = ' + '.join(str(len(data)) for data in files.values())
+    tell(f'{group}: {len(cases)} cases, {len(refusals)} refusals, {size} bytes')
+    for why, count in sorted(left_out.items(), key=lambda row: -row[1]):
+        tell(f'    left out {count:5} {why}')
+    return len(cases), files
+
+
+def refused(case):
+    return case['expect']['status'] != 'GUF_OK'
+
+
+def add_answers(runner, files, report):
+    """Adds the answers of the C library to the refusals of a group that have none."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            pathlib.Path(folder, name).write_bytes(data)
+        command = [runner, '--answers', folder, 'cpu']
+        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    new = [line for line in lines.splitlines() if line.split('\t')[0] not in report]
+    table = HERE / 'answers.tsv'
+    lines = sorted(table.read_text().splitlines() + new, key=lambda line: line.split('\t')[0])
+    table.write_text('\n'.join(lines) + '\n')
+    print(f'answers.tsv: {len(new)} new lines. Review them.')
+
+
+def encoded(group, cases, blob):
     head = {'format': FORMAT, 'group': group, 'numpy': np.__version__, 'nbytes': blob.size}
-    lines, report = [], answers()
-    for number, case in enumerate(cases):
-        case = answered(f'{group}-{number:04}', case, report)
-        lines.append(json.dumps(case, separators=(',', ':')))
+    lines = [json.dumps(case, separators=(',', ':')) for case in cases]
     text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n'
     text += ',\n'.join(lines) + '\n]}\n'
     data = io.BytesIO()
     np.lib.format.write_array(data, blob.array(), version=(1, 0))
-    refused = sum(case['expect']['status'] != 'GUF_OK' for case in cases)
-    tell(f'{group}: {len(cases)} cases, {refused} refusals, {len(text)} + {blob.size} bytes')
-    for why, count in sorted(left_out.items(), key=lambda row: -row[1]):
-        tell(f'    left out {count:5} {why}')
-    return len(cases), {f'{group}.json': text.encode(), f'{group}.npy': data.getvalue()}
+    return {f'{group}.json': text.encode(), f'{group}.npy': data.getvalue()}
 
 
 def main():
@@ -84,6 +120,7 @@ def main():
     )
     parser.add_argument('--check', action='store_true')
     parser.add_argument('--group', action='append', choices=list(groups()))
+    parser.add_argument('--runner', help='path of run_corpus, which completes answers.tsv')
     parser.add_argument('folder', nargs='?', type=pathlib.Path, default=HERE)
     options = parser.parse_args()
     np.seterr(all='ignore')
@@ -91,7 +128,8 @@ def main():
     count, expected = 0, {}
     for name, make in groups().items():
         if not options.group or name in options.group:
-            cases, files = files_of(name, make, (lambda _: None) if options.check else print)
+            tell = (lambda _: None) if options.check else print
+            cases, files = files_of(name, make, tell, None if options.check else options.runner)
             count, expected = count + cases, expected | files
     if not options.check:
         for name, data in expected.items():

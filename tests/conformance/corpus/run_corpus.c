@@ -17,7 +17,7 @@ static int copied(guf_operand *to, const operand *from, int count) {
 static guf_status run_call(corpus_case *c, guf_ufunc ufunc, guf_device device, guf_operand *results,
                            int outer, guf_error *error) {
   guf_operand inputs[GUF_MAX_OPERANDS];
-  guf_call_args args = {.struct_size = sizeof args, .device = device};
+  guf_call_args args = {.struct_size = sizeof args, .options.device = device};
   guf_ufunc_info info = {.struct_size = sizeof info};
   guf_ufunc_get_info(ufunc, &info, NULL);
   args.ninputs = copied(inputs, c->inputs, c->ninputs);
@@ -30,14 +30,14 @@ static guf_status run_call(corpus_case *c, guf_ufunc ufunc, guf_device device, g
   args.axis = c->has_axis ? c->axis : NULL;
   args.dims = c->ndims ? c->dims : NULL, args.ndims = c->ndims;
   args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
-  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
-  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  args.options.fp_flags = c->fp_report ? &c->fp_flags : NULL;
+  args.options.fp_report = c->fp_report, args.options.fp_fail = c->fp_fail;
   return (outer ? guf_outer : guf_call)(ufunc, &args, error);
 }
 
 static guf_status run_reduce(corpus_case *c, guf_ufunc ufunc, guf_device device,
                              guf_operand *results, guf_error *error) {
-  guf_reduce_args args = {.struct_size = sizeof args, .device = device};
+  guf_reduce_args args = {.struct_size = sizeof args, .options.device = device};
   args.input = &c->inputs[0].guf, args.output = results;
   args.axis = c->has_axis ? c->axis : NULL;
   args.naxis = c->all_axes ? GUF_ALL_AXES : c->naxis;
@@ -45,30 +45,30 @@ static guf_status run_reduce(corpus_case *c, guf_ufunc ufunc, guf_device device,
   args.where = c->has_where ? &c->where.guf : NULL;
   args.flags = c->keepdims ? GUF_CALL_KEEPDIMS : 0;
   args.dtype = c->dtype, args.order = c->order;
-  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
-  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  args.options.fp_flags = c->fp_report ? &c->fp_flags : NULL;
+  args.options.fp_report = c->fp_report, args.options.fp_fail = c->fp_fail;
   return guf_reduce(ufunc, &args, error);
 }
 
 static guf_status run_accumulate(corpus_case *c, guf_ufunc ufunc, guf_device device,
                                  guf_operand *results, guf_error *error) {
-  guf_accumulate_args args = {.struct_size = sizeof args, .device = device};
+  guf_accumulate_args args = {.struct_size = sizeof args, .options.device = device};
   args.input = &c->inputs[0].guf, args.output = results;
   args.indices = c->nindices ? &c->indices[0].guf : NULL;
   args.axis = c->axis[0], args.dtype = c->dtype, args.order = c->order;
-  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
-  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  args.options.fp_flags = c->fp_report ? &c->fp_flags : NULL;
+  args.options.fp_report = c->fp_report, args.options.fp_fail = c->fp_fail;
   return (c->nindices ? guf_reduceat : guf_accumulate)(ufunc, &args, error);
 }
 
 static guf_status run_at(corpus_case *c, guf_ufunc ufunc, guf_device device, guf_error *error) {
   guf_operand indices[GUF_MAX_OPERANDS];
-  guf_at_args args = {.struct_size = sizeof args, .device = device};
+  guf_at_args args = {.struct_size = sizeof args, .options.device = device};
   args.array = &c->inputs[0].guf;
   args.operand = c->ninputs > 1 ? &c->inputs[1].guf : NULL;
   args.nindices = copied(indices, c->indices, c->nindices), args.indices = indices;
-  args.fp_flags = c->fp_report ? &c->fp_flags : NULL;
-  args.fp_report = c->fp_report, args.fp_fail = c->fp_fail;
+  args.options.fp_flags = c->fp_report ? &c->fp_flags : NULL;
+  args.options.fp_report = c->fp_report, args.options.fp_fail = c->fp_fail;
   return guf_at(ufunc, &args, error);
 }
 

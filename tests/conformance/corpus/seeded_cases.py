@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a runner of the corpus detects faults. All cases with one seeded fault must fail, and
-the same cases without the fault must pass. Some cases of every group are tested.
+"""Checks that a runner of the corpus detects faults. Every case with one seeded fault must fail,
+and the same case without the fault must pass. Some cases of each group are tested.
 
     seeded_cases.py MODULE.so... -- RUNNER..."""
 
@@ -119,7 +119,8 @@ def refused_instead(case, blob):
 
 
 def has(**expected):
-    """Selects successful cases with a nonempty first result that has these properties."""
+    """Returns a condition for successful cases whose first result is not empty and has these
+    properties."""
 
     def fits(case):
         spec = first_result(case)
@@ -145,7 +146,7 @@ def given(case):
     return bool(case.get('outputs') and case['outputs'][0] and first_result(case).get('nbytes'))
 
 
-# The faults, each with the condition on the cases in which it can be seeded.
+# Each fault is paired with the condition on the cases in which it can be seeded.
 FAULTS = [
     (flip, lambda c: given(c) and 'int' in first_result(c)['dtype']),
     (flip, lambda c: c['method'] == 'at' and has()(c) and 'int' in first_result(c)['dtype']),
@@ -168,12 +169,12 @@ FAULTS = [
     (unknown_key, lambda c: True),
     (unknown_kind, lambda c: c['inputs'] and c['inputs'][0]['kind'] == 'array'),
 ]
-EACH = 6  # cases per fault
-OF_A_GROUP = 5  # additional cases per group
+EACH = 6  # number of cases per fault
+OF_A_GROUP = 5  # number of additional cases per group
 
 
 def chosen():
-    """Yields (number of the fault, group, case), spread over the groups."""
+    """Yields (number of the fault, group, case). The cases are distributed over the groups."""
     groups = [json.loads(path.read_text()) for path in sorted(HERE.glob('*.json'))]
     for number, (_, fits) in enumerate(FAULTS):
         found = [(g['group'], c) for g in groups for c in g['cases'] if fits(c)]

@@ -8,7 +8,8 @@ import numpy as np
 
 import error_texts
 
-# The first matching row counts: class, pattern for the beginning of the text, status.
+# Rows of class, pattern for the beginning of the text, and status. The first row that matches is
+# used.
 ROWS = [
     (Exception, r'matmul does not support keepdims|.*axis can only be', 'GUF_E_ARG'),
     (Exception, r'.*core dimensions, but \d+ dimensions are specified', 'GUF_E_ARG'),
@@ -39,12 +40,12 @@ ROWS = [
         'GUF_E_SHAPE',
     ),
 ]
-# These texts depend on earlier calls of NumPy (keyword_cases.remembers).
+# NumPy uses these texts depending on earlier calls (keyword_cases.remembers).
 REMEMBERED = r'.*did not contain a loop|No loop matching'
 
 
 def status_of(error):
-    """Returns the status; None if no row matches the error."""
+    """Returns the status for an error, or None if no row matches it."""
     for kind, pattern, status in ROWS:
         if isinstance(error, kind) and re.match(pattern, str(error)):
             return status
@@ -52,7 +53,8 @@ def status_of(error):
 
 
 def text_of(error):
-    """Returns the text with which the library's message must begin; None if it may differ."""
+    """Returns the text with which the library's message must begin, or None if the message may
+    differ."""
     text = str(error)
     if re.match(REMEMBERED, text) or len(text) > error_texts.MOST or not text.isascii():
         return None

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An external program: consumer [MODULE.so]. Adds two arrays through an installed libgufunc and its
-// cpu backend; with the module, doubles the sum with the project's own kernel.
+// cpu backend. With a module, it also doubles the sum with the project's own kernel.
 #include <gufunc/gufunc.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest plugin outside the tree: it identifies itself and reports that it is unavailable.
+// The smallest plugin of an external project: it reports its identity, and that it is unavailable.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 

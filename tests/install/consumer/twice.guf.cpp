@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of the external project, built by the installed gufcc and run by the project's program.
+// A kernel of the external project. The installed gufcc compiles it, and the project's program runs
+// it.
 #include <gufunc/kernel.hpp>
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture, calls that invalidate a capture, and graphs.
+// Tests stream capture, calls that invalidate a capture, and graphs.
 #include <thread>
 
 #include "tests/sim/cases/sim_functions.h"

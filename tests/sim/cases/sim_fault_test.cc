@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Injected faults, functions that old drivers lack, counters, and differences between vendors.
+// Tests injected faults, functions that old drivers lack, call counters, and the differences
+// between vendors.
 #include <set>
 
 #include "tests/sim/cases/sim_functions.h"
@@ -138,10 +139,10 @@ TEST_P(SimFault, ReportsNameWhatIsLeft) {
 
 SIM_BOTH(SimFault);
 
-// Only CUDA has contexts.
+// Runs with the CUDA driver only, because HIP has no contexts.
 class SimContext : public testing::Test {
  protected:
-  SimContext() : face_(cuda_face()) { face_.reset(); }
+  SimContext() : face_(cuda_interface()) { face_.reset(); }
   ~SimContext() override {
     set_current(nullptr);
     face_.set("DEVICES", "1");
@@ -162,7 +163,7 @@ class SimContext : public testing::Test {
     return context;
   }
 
-  Face &face_;
+  DriverInterface &face_;
 };
 
 TEST_F(SimContext, NothingBeforeInit) {

@@ -8,44 +8,45 @@
 
 namespace sim_test {
 
-Face::Face(const std::string &library) {
+DriverInterface::DriverInterface(const std::string &library) {
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   EXPECT_NE(handle_, nullptr) << dlerror();
   set("EMULATION", SIM_TEST_EMULATION);
 }
 
-void *Face::symbol(const std::string &name) const {
+void *DriverInterface::symbol(const std::string &name) const {
   return dlsym(handle_, name.c_str());
 }
 
-void Face::set(const char *name, const std::string &value) const {
+void DriverInterface::set(const char *name, const std::string &value) const {
   const auto change = entry<decltype(gufunc_sim_set)>("gufunc_sim_set");
   EXPECT_EQ(change(name, value.c_str()), 0) << name << "=" << value;
 }
-void Face::reset() const {
+void DriverInterface::reset() const {
   entry<decltype(gufunc_sim_reset)>("gufunc_sim_reset")();
 }
-void Face::fault(const std::string &text) const {
+void DriverInterface::fault(const std::string &text) const {
   EXPECT_EQ(entry<decltype(gufunc_sim_fault)>("gufunc_sim_fault")(text.c_str()), 0) << text;
 }
-uint64_t Face::calls(const char *name) const {
+uint64_t DriverInterface::calls(const char *name) const {
   return entry<decltype(gufunc_sim_calls)>("gufunc_sim_calls")(name);
 }
-uint64_t Face::live(const char *kind) const {
+uint64_t DriverInterface::live(const char *kind) const {
   return entry<decltype(gufunc_sim_live)>("gufunc_sim_live")(kind);
 }
-uint32_t Face::violations() const {
+uint32_t DriverInterface::violations() const {
   return entry<decltype(gufunc_sim_violations)>("gufunc_sim_violations")();
 }
-std::string Face::violation(uint32_t index) const {
+std::string DriverInterface::violation(uint32_t index) const {
   const char *text = entry<decltype(gufunc_sim_violation)>("gufunc_sim_violation")(index);
   return text == nullptr ? "" : text;
 }
-void Face::clear_violations() const {
+void DriverInterface::clear_violations() const {
   entry<decltype(gufunc_sim_clear_violations)>("gufunc_sim_clear_violations")();
 }
 
-SimTest::SimTest() : face_(std::string_view(GetParam()) == "cuda" ? cuda_face() : hip_face()) {
+SimTest::SimTest()
+    : face_(std::string_view(GetParam()) == "cuda" ? cuda_interface() : hip_interface()) {
   face_.reset();
   EXPECT_EQ(face_.start(), 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver interface of one simulated driver, for tests. The library is opened with dlopen, as
-// plugins do. Common names hide the differences between the vendors; functions of only one vendor
-// are called through entry().
+// plugins do. Functions with a common name hide the differences between the vendors; functions of
+// only one vendor are called through entry().
 #ifndef GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
 #define GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
 
@@ -13,20 +13,20 @@
 
 namespace sim_test {
 
-class Face {
+class DriverInterface {
  public:
-  // Opens the library at this path.
-  explicit Face(const std::string &library);
-  virtual ~Face() = default;
+  // Opens the library at the path `library`.
+  explicit DriverInterface(const std::string &library);
+  virtual ~DriverInterface() = default;
 
-  // Returns a function of the library by its own name, or null if it is hidden.
+  // Returns the library's function with this name, or null if the function is hidden.
   void *symbol(const std::string &name) const;
   template <class F>
   F *entry(const std::string &name) const {
     return reinterpret_cast<F *>(symbol(name));
   }
 
-  // The control functions (sim_control.h).
+  // Call the control functions of the simulator (sim_control.h).
   void set(const char *name, const std::string &value) const;
   void reset() const;
   void fault(const std::string &text) const;
@@ -39,7 +39,8 @@ class Face {
   // Initializes the driver and makes device 0 current on this thread.
   virtual int start() = 0;
   virtual bool is_cuda() const = 0;
-  // Returns the vendor's name of a function that tests make fail or count, e.g. "alloc".
+  // Returns the vendor's name of a function, for faults and call counters. `verb` is a common name,
+  // e.g. "alloc".
   virtual std::string name_of(const std::string &verb) const = 0;
   // Returns an image that the emulation file lists and the device accepts.
   virtual std::string image() const = 0;
@@ -97,21 +98,21 @@ class Face {
   void *handle_ = nullptr;
 };
 
-// The two drivers; each is opened at its first use.
-Face &cuda_face();
-Face &hip_face();
+// Return the two simulated drivers. Each library is opened at the first use.
+DriverInterface &cuda_interface();
+DriverInterface &hip_interface();
 
-// A test that runs over both drivers, each time from a reset driver. Violations are failures unless
-// the test consumes them.
+// A test that runs once with each driver, after a reset of the driver. A violation of the driver's
+// rules fails the test unless the test clears the violations.
 class SimTest : public testing::TestWithParam<const char *> {
  protected:
   SimTest();
   ~SimTest() override;
 
-  // Resets the driver with another setting.
+  // Changes one setting and resets the driver.
   void restart(const char *name, const std::string &value);
 
-  Face &face_;
+  DriverInterface &face_;
 };
 
 // Asserts that a call returns 0.

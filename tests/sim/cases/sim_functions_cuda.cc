@@ -8,9 +8,9 @@ void *cuda_pointer(uint64_t address) {
   return reinterpret_cast<void *>(address);
 }
 
-class CudaFace final : public Face {
+class CudaFace final : public DriverInterface {
  public:
-  CudaFace() : Face(SIM_TEST_CUDA) {}
+  CudaFace() : DriverInterface(SIM_TEST_CUDA) {}
 
   int start() override {
     int code = call("cuInit", 0u);
@@ -144,7 +144,7 @@ class CudaFace final : public Face {
 
 }  // namespace
 
-Face &cuda_face() {
+DriverInterface &cuda_interface() {
   static auto *face = new CudaFace;
   return *face;
 }

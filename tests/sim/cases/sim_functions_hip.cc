@@ -8,9 +8,9 @@ void *hip_pointer(uint64_t address) {
   return reinterpret_cast<void *>(address);
 }
 
-class HipFace final : public Face {
+class HipFace final : public DriverInterface {
  public:
-  HipFace() : Face(SIM_TEST_HIP) {}
+  HipFace() : DriverInterface(SIM_TEST_HIP) {}
 
   int start() override {
     const int code = call("hipInit", 0u);
@@ -140,7 +140,7 @@ class HipFace final : public Face {
 
 }  // namespace
 
-Face &hip_face() {
+DriverInterface &hip_interface() {
   static auto *face = new HipFace;
   return *face;
 }

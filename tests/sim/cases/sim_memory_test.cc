@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and host memory: sizes, invalid addresses, ends of allocations, freed memory.
+// Tests device and host memory: sizes, invalid addresses, ends of allocations, and freed memory.
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -88,7 +88,7 @@ TEST_P(SimMemory, MemoryRunsOutAndComesBack) {
   SIM_OK(face_.free(a));
   SIM_OK(face_.alloc(&b, 1048576));
   EXPECT_EQ(face_.alloc(&a, 1), 2);
-  // Many rounds: freed addresses are reused after their quarantine.
+  // Many rounds are needed, because freed addresses are reused only after their quarantine.
   SIM_OK(face_.free(b));
   for (int i = 0; i < 600; ++i) {
     SIM_OK(face_.alloc(&a, 1048576));
@@ -139,7 +139,7 @@ TEST_P(SimMemory, HostMemoryOfEveryKind) {
   SIM_OK(face_.free(device));
 }
 
-// The strictest reading of "may be read later": applies to pinned and to large pageable sources.
+// The lazy order reads pinned and large pageable sources as late as the documentation allows.
 TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));
@@ -160,7 +160,8 @@ TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   face_.clear_violations();
 }
 
-// Work that is queued before a copy may write to its source; the rule applies to the host only.
+// The host must not change the source of a queued copy, but work that is queued before the
+// copy may change it.
 TEST_P(SimMemory, SourcesMayBeMadeByEarlierWork) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));
@@ -195,7 +196,8 @@ TEST_P(SimMemory, PinnedMemoryThatGoesWhileACopyIsQueued) {
 #if defined(__SANITIZE_ADDRESS__)
 class SimMemoryDeathTest : public SimMemory {
  protected:
-  // A forked child lacks the streams' threads.
+  // A forked child lacks the streams' threads, so the test program starts again for each death
+  // test.
   SimMemoryDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 

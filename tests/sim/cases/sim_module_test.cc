@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images, kernels and launches: what is accepted, what is rejected, and what runs.
+// Tests images, kernels and launches: which are accepted, which are rejected, and what runs.
 #include <numeric>
 #include <vector>
 
@@ -55,7 +55,7 @@ TEST_P(SimModule, KernelsRun) {
   EXPECT_EQ(out[0], 512 * 511 / 2);
   EXPECT_EQ(out[1], 999 * 1000 / 2 - 512 * 511 / 2);
 
-  // The same with one buffer for all arguments.
+  // The same launch also works with one buffer for all arguments.
   SIM_OK(face_.launch_extra(function("sim_order"), stream_, &block, sizeof(block)));
   EXPECT_EQ(face_.launch_extra(function("sim_order"), stream_, &block, 24), 1);
   EXPECT_NE(face_.violation(0).find("takes 32 bytes of arguments and got 24"), std::string::npos);
@@ -139,8 +139,8 @@ TEST_P(SimModule, NamesAndHandles) {
   EXPECT_EQ(face_.live("module"), 0u);
 }
 
-// CUDA libraries are loaded without a context. Each context that uses one gets a module and
-// functions.
+// A CUDA library is loaded without a context. Each context that uses the library has its own module
+// and functions.
 TEST_P(SimModule, LibrariesServeEveryContext) {
   if (!face_.is_cuda()) GTEST_SKIP() << "HIP has none";
   const auto load_library =
@@ -223,7 +223,7 @@ TEST_P(SimModule, BrokenImagesDoNoHarm) {
     for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
       std::string image = whole;
       image[at] = value;
-      // Modified headers can refer to data beyond the text, so the buffer is larger.
+      // Modified headers can refer to data beyond the image, so the buffer is larger.
       image.resize(image.size() + (size_t{1} << 16));
       const bool reaches_far = at >= 32 && at < 64;
       if (!reaches_far) load(image);
@@ -257,11 +257,13 @@ TEST_P(SimModule, GraphsRunKernels) {
 #if defined(__SANITIZE_ADDRESS__)
 class SimModuleDeathTest : public SimModule {
  protected:
-  // A forked child lacks the streams' threads.
+  // A forked child lacks the streams' threads, so the test program starts again for each death
+  // test.
   SimModuleDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Device-check: kernels are instrumented, and allocations have exact bounds for them.
+// In a device-check run, kernels are instrumented and must not exceed the exact bounds of
+// allocations.
 TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
   face_.set("EMULATION", SIM_TEST_CHECKED_EMULATION);
   face_.set("ORDER", "lazy");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered memory: what pools reserve and release, and use outside the stream's order.
+// Tests stream-ordered memory: what pools reserve and release, and invalid uses outside the
+// stream's order.
 #include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {
 namespace {
 
-// The numbers of CUmemPool_attribute and hipMemPoolAttr are equal.
+// CUmemPool_attribute and hipMemPoolAttr have the same numbers.
 enum : int { kThreshold = 4, kReserved = 5, kUsed = 7, kUsedHigh = 8 };
 
 class SimPool : public SimTest {
@@ -50,7 +51,7 @@ TEST_P(SimPool, MemoryStaysUntilSomebodyWaits) {
     SIM_OK(face_.free_async(a, streams_[0]));
     EXPECT_EQ(attribute(kUsed), 0u);
     EXPECT_EQ(attribute(kReserved), 600000u);
-    // The same stream can reuse the bytes before any operation has run.
+    // The same stream can reuse freed bytes before any operation has run.
     SIM_OK(face_.alloc_async(&a, 600000, streams_[0]));
     SIM_OK(face_.free_async(a, streams_[0]));
     EXPECT_EQ(attribute(kReserved), 600000u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of work: within a stream, between streams through events, and relative to the legacy
-// stream. Also, how each execution order treats a program that lacks an event.
+// Tests the order of work: within a stream, between streams through events, and relative to the
+// legacy stream. Also tests how each execution order treats a program that lacks an event.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -49,7 +49,7 @@ TEST_P(SimStream, EventsOrderStreams) {
   }
 }
 
-// The program lacks an event: some schedule must expose the error.
+// The program lacks an event, so at least one seed must produce a wrong result.
 TEST_P(SimStream, TheAdversaryFindsAMissingEvent) {
   int wrong = 0;
   for (int seed = 0; seed < 20; ++seed) {
@@ -77,11 +77,10 @@ TEST_P(SimStream, NothingRunsBeforeSomebodyWaits) {
   EXPECT_EQ(called, 0);
   SIM_OK(face_.event_sync(event));
   EXPECT_EQ(called, 1) << "only what was needed";
-  // The loop has no fixed number of queries, because a query does not wait for a running host
-  // function.
+  // The number of queries is not fixed, because a query does not wait for a running host function.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (face_.stream_query(streams_[1]) == 600) ASSERT_LT(std::chrono::steady_clock::now(), end);
-  EXPECT_EQ(called, 2) << "asking makes progress too";
+  EXPECT_EQ(called, 2) << "a query also runs operations";
   SIM_OK(face_.device_sync());
   EXPECT_EQ(called, 3);
 }
@@ -158,7 +157,7 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
     prepare(order);
     int code = 0;
     struct Call {
-      Face *face;
+      DriverInterface *face;
       int *code;
     } call = {&face_, &code};
     SIM_OK(face_.host_call(
@@ -175,7 +174,7 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
   }
 }
 
-// A failure of later work is reported to a caller that waits, and it is sticky.
+// A failure of queued work is reported to the call that waits for the work, and it is sticky.
 TEST_P(SimStream, LateFailuresStick) {
   for (const char *order : kOrders) {
     prepare(order);

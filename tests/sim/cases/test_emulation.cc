@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handwritten emulation file of the test images, in the format that gufcc generates.
+// The emulation file of the test images, written by hand in the format that gufcc generates.
 #include <sha256.h>
 #include <algorithm>
 #include <gufunc/kernel/work_item.hpp>

@@ -27,7 +27,8 @@ uint32_t add_name(std::string *names, const std::string &name) {
   return at;
 }
 
-// Builds an ELF file with these sections after section 0. The last section holds the section names.
+// Builds an ELF file with the given sections after section 0. The last section contains the section
+// names.
 std::string elf_file(uint16_t machine, unsigned char abi, unsigned char abi_version, uint32_t flags,
                      std::vector<SectionText> sections) {
   std::string names(1, '\0');
@@ -66,7 +67,7 @@ std::string elf_file(uint16_t machine, unsigned char abi, unsigned char abi_vers
   return file;
 }
 
-// Appends a record of .nv.info: a 16-bit value, or words.
+// add_half appends a record with a 16-bit value to .nv.info; add_words one with 32-bit values.
 void add_half(std::string *info, unsigned char attribute, uint16_t value) {
   *info += '\x03';
   *info += static_cast<char>(attribute);
@@ -79,7 +80,7 @@ void add_words(std::string *info, unsigned char attribute, std::vector<uint32_t>
   for (const uint32_t word : words) append(info, word);
 }
 
-// Writes the subset of msgpack that the metadata needs.
+// pack, pack_table and pack_list write the subset of msgpack that the metadata of AMD images uses.
 std::string pack(const std::string &text) {
   return std::string(1, '\xD9') + static_cast<char>(text.size()) + text;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that the simulator's tests launch, and images that name them. The images contain no
-// device code: the emulation file lists the digests of these images and provides the code.
+// Kernels that the simulator's tests launch, and images that contain the names of the kernels. The
+// images contain no device code: the emulation file lists the digests of the images and provides
+// the code.
 #ifndef GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 #define GUFUNC_TESTS_SIM_CASES_TEST_KERNELS_H
 
@@ -10,7 +11,7 @@
 
 namespace sim_test {
 
-// The argument of every kernel, passed by value.
+// The argument that every test kernel receives by value.
 struct TestBlock {
   uint64_t a, b, out;
   uint32_t n, unused;
@@ -27,16 +28,16 @@ struct TestKernel {
 // sim_sum     one sum of a per block, f32, through shared memory: 4 bytes per thread
 // sim_missed  the first item returns before the barrier
 // sim_order   every item writes its number to out[0]
-// sim_other   the emulation file expects another argument size than the image
-// sim_absent  missing in the emulation file
+// sim_other   the emulation file and the image declare different argument sizes
+// sim_absent  a kernel that the emulation file does not contain
 const std::vector<TestKernel> &test_kernels();
 
 std::string ptx_image(const std::string &version, const std::string &target);
 std::string cubin_image(int arch);
-// `flags` as in e_flags: 0x54C is gfx942 with any xnack and any sramecc.
+// `flags` is the value of e_flags: 0x54C is gfx942 with any xnack and any sramecc.
 std::string amd_image(uint32_t flags);
 
-// Every image that the emulation file lists.
+// Returns every image that the emulation file lists.
 std::vector<std::string> listed_images();
 
 }  // namespace sim_test

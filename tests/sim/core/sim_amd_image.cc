@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code objects for AMD devices: a descriptor "NAME.kd" per kernel, and a note that describes the
-// arguments.
+// Parses code objects for AMD devices, which contain a descriptor "NAME.kd" per kernel, and a note
+// that describes the arguments.
 #include <cstring>
 
 #include "tests/sim/core/sim_codes.h"
@@ -16,7 +16,7 @@ constexpr unsigned kMachineAmd = 224;
 constexpr unsigned char kOsAbiHsa = 64;
 constexpr uint32_t kNoteMetadata = 32;
 
-// e_flags of the built targets, and the architectures on which a generic target runs.
+// A target's number in e_flags, and the architectures that run its code if it is a generic target.
 struct Mach {
   unsigned code;
   const char *name;
@@ -47,7 +47,8 @@ const std::vector<Mach> &machs() {
   return all;
 }
 
-// A feature in e_flags: 0 unsupported, 1 any, 2 off, 3 on.
+// Returns whether a device runs code with this feature setting of e_flags: 0 unsupported, 1 any, 2
+// off, 3 on.
 bool feature_fits(unsigned code, const std::string &name, const std::vector<std::string> &device) {
   if (code < 2) return true;
   for (const std::string &word : device) {
@@ -107,8 +108,8 @@ ImageKernel read_kernel(const Value &message) {
   return kernel;
 }
 
-// Checks the descriptor that belongs to the metadata. A kernel without a descriptor cannot be
-// launched.
+// Checks the descriptor of the kernel that the metadata describes. A kernel without a descriptor
+// cannot be launched.
 bool descriptor_fits(const Elf &elf, const Value &message) {
   const Section *table = elf.section(".dynsym");
   if (table == nullptr) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code at the start of every driver function: it counts the call, injects faults, and
-// rejects the call where calls are forbidden.
+// Common code at the start of every driver function. It counts the call, injects faults, and
+// rejects the call where the vendor's rules forbid calls.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 
@@ -20,7 +20,7 @@ enum : unsigned {
   kReleases = 2,  // releases an object, even if a fault is injected
 };
 
-// The last error of this thread.
+// The last error code of this thread.
 int &last_failure();
 
 class Site {
@@ -49,23 +49,24 @@ class Site {
   static thread_local bool refused_;
 };
 
-// Faults have the form "function:nth:code[:sticky]", separated by commas. nth counts from now on; 0
-// means every call. `exec_kernel`, `exec_copy` and `exec_fill` stand for the execution of such an
-// operation.
+// Faults have the form "function:nth:code[:sticky]", separated by commas. nth counts calls from now
+// on; 0 means every call. The function names `exec_kernel`, `exec_copy` and `exec_fill` make the
+// execution of a queued operation fail.
 bool add_faults(const std::string &text);
 void clear_faults();
-// Number of calls of a function since the last reset; of all functions for an empty name.
+// Returns the number of calls of a function since the last reset, or of all functions if the name
+// is empty.
 uint64_t call_count(const std::string &name);
 const std::map<std::string, uint64_t> &all_counts();
 void clear_counts();
 
-// The code with which an operation of this kind must fail.
+// Returns the code with which the next operation of this kind must fail, or success.
 int injected_run_failure(WorkKind kind);
 
 }  // namespace sim
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
-// The body of a driver's function: SIM_CALL(name, rules) { ... return code; } SIM_END
+// Encloses the body of a driver function: SIM_CALL(name, rules) { ... return code; } SIM_END
 #define SIM_CALL(name, rules)                                  \
   static ::sim::Site site(#name, rules);                       \
   return site.call([&]([[maybe_unused]] ::sim::Driver &driver, \

@@ -38,7 +38,7 @@ int refuse_legacy(Driver &driver, const Stream &stream) {
   return kSuccess;
 }
 
-// Returns whether every node leads to one of `tail`.
+// Returns whether every node is in `tail` or is a direct or indirect dependency of `tail`.
 bool all_joined(const Graph &graph, const std::vector<size_t> &tail) {
   std::vector<bool> seen(graph.nodes.size());
   std::vector<size_t> open = tail;
@@ -253,8 +253,8 @@ int launch_graph(Driver &driver, const std::shared_ptr<GraphExec> &exec,
                  std::mt19937_64 random(seed);
                  std::vector<bool> done(nodes->size());
                  for (size_t count = 0; count < nodes->size(); ++count) {
-                   // Nodes come after the nodes that they depend on, so there is always a node that
-                   // can run.
+                   // Every node follows the nodes that it depends on, so at least one node is
+                   // always ready.
                    std::vector<size_t> ready;
                    for (size_t i = 0; i < nodes->size() && (shuffled || ready.empty()); ++i) {
                      const auto &behind = (*nodes)[i].behind;

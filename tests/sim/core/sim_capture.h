@@ -19,7 +19,7 @@ struct Node {
   std::vector<size_t> behind;  // indices of the nodes that this node depends on
 };
 
-// Memory of a captured allocation. It lives as long as the graph and its executable graphs.
+// Memory of a captured allocation. It is freed with the graph and all its executable graphs.
 struct GraphMemory {
   explicit GraphMemory(Driver &owner) : driver(owner) {}
   GraphMemory(const GraphMemory &) = delete;
@@ -51,20 +51,20 @@ struct Capture {
   std::vector<std::shared_ptr<Stream>> joined;  // all participating streams
 };
 
-// Queues work in a stream, or adds a node if the stream is being captured.
+// Queues an operation in a stream, or adds a node to the capture if the stream is being captured.
 // Errors  kCaptureInvalidated, kCaptureImplicit
 int submit(Driver &driver, const std::shared_ptr<Stream> &stream, Work work);
 
-// Return value of calls that a capture forbids: kCaptureUnsupported, after invalidating the
-// capture, or success.
+// For calls that are unsafe during a capture. If a capture forbids the call, invalidates the
+// capture and returns kCaptureUnsupported; otherwise returns success.
 int refuse_while_capturing(Driver &driver);
-// The same for a call that waits for or queries this stream.
+// Does the same for a call that waits for or queries `stream`, if `stream` is being captured.
 int refuse_captured(const std::shared_ptr<Stream> &stream);
 
 int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mode);
-// Ends the capture and releases its streams from it.
+// Ends the capture without a graph and releases its streams.
 void abandon_capture(Driver &driver, const std::shared_ptr<Capture> &capture);
-// Returns the capture's graph. On error it is 0 and the code is kCaptureInvalidated,
+// Stores the captured graph. On error *out_graph is 0 and the result is kCaptureInvalidated,
 // kCaptureUnmatched, kCaptureUnjoined, kCaptureWrongThread or kInvalidValue (not capturing).
 int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph);
 // Changes the capture mode of this thread and returns the previous mode.
@@ -75,11 +75,12 @@ int record_event(Driver &driver, const std::shared_ptr<Event> &event,
 int wait_event(Driver &driver, const std::shared_ptr<Stream> &stream,
                const std::shared_ptr<Event> &event);
 
-// An allocation in a captured stream belongs to the graph.
+// If the stream is being captured, makes the graph the owner of the allocation at `address`.
 void keep_for_graph(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t address);
 
 int instantiate(Driver &driver, const Graph &graph, void **out_exec);
-// Returns the reason with both vendors' numbers: 0 success, 2 topology, 3 node kinds, 4 function.
+// Returns 0 on success, or the reason why the update is impossible, with numbers that both vendors
+// use: 2 topology, 3 node kinds, 4 function.
 int update_exec(GraphExec &exec, const Graph &graph);
 int launch_graph(Driver &driver, const std::shared_ptr<GraphExec> &exec,
                  const std::shared_ptr<Stream> &stream);

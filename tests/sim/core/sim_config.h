@@ -17,29 +17,30 @@ struct Config {
   uint64_t memory = uint64_t{2} << 30;  // bytes per device
   Order order = Order::kEager;
   uint64_t seed = 1;
-  // Average delay before an operation of an eager stream; the maximum is twice this
+  // Average delay in microseconds before an operation of an eager stream; the maximum is twice as
+  // long
   uint32_t delay_us = 0;
   int units = 8;  // compute units per device
-  // Driver version in the vendor's format; 0: the newest known version
+  // Driver version in the vendor's format; 0: the newest supported version
   int version = 0;
-  // "sm_90", "gfx942:sramecc+:xnack-"; empty: the driver's default
+  // For example "sm_90" or "gfx942:sramecc+:xnack-"; empty: the driver's default
   std::string arch;
   std::vector<std::string> emulation;  // emulation files
-  std::vector<std::string> missing;    // functions that the library hides
-  std::string report;                  // file written at exit
-  // Run kernels in ascending and descending order and compare the results
+  std::vector<std::string> missing;    // names of functions that the library hides
+  std::string report;                  // path of the report that is written at exit
+  // Run kernels in ascending and in descending order and compare the results
   bool twice = false;
   bool execute = true;        // run launched kernels
-  bool empty = false;         // a launch returns immediately and does nothing; read once
+  bool empty = false;         // a launch returns immediately and does nothing; read only once
   uint64_t edges = 0;         // run this many blocks at each end of a grid; 0: all blocks
-  bool device_check = false;  // kernels are instrumented: exact red zones around allocations
+  bool device_check = false;  // kernels are instrumented and red zones are exact
 };
 
 // Reads the configuration from the environment.
 Config config_of_environment();
 
-// Changes one setting, named as in the environment without GUFUNC_SIM_. Returns false, without a
-// change, for an unknown name or an invalid value.
+// Changes one setting. `name` is the name of the environment variable without GUFUNC_SIM_. Returns
+// false, without a change, for an unknown name or an invalid value.
 bool set_config(Config &config, const std::string &name, const std::string &value);
 
 // Splits a list such as "a,b".

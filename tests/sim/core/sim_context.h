@@ -12,12 +12,12 @@ namespace sim {
 // The context stack of this thread; the current context is last.
 std::vector<void *> &context_stack();
 
-// Returns the current context, alive or failed, or null. In a driver without contexts (HIP) the
-// default is the primary context of device 0.
+// Returns the current context, even if it has failed, or null. In a driver without contexts (HIP)
+// the default is the primary context of device 0.
 Context *current_context(Driver &driver);
 
-// The same for a call that requires a context. Returns kInvalidContext, kContextIsDestroyed, or the
-// sticky failure of the context.
+// Stores the current context, for a call that requires one. Returns kInvalidContext,
+// kContextIsDestroyed, or the sticky failure of the context.
 int use_context(Driver &driver, Context **out);
 
 // Adds a reference to the primary context of a device. The first reference creates the context.

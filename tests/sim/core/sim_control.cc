@@ -71,13 +71,13 @@ std::string report_text(Driver &driver) {
   return text;
 }
 
-// Old drivers lack functions from the time the library is opened.
+// Functions that an old driver lacks are hidden before a program can look them up.
 __attribute__((constructor)) void at_load() {
   Driver &state = driver();
   hide_as_configured(state.config, state.version());
 }
 
-// Vendors' drivers reject every call while the process ends.
+// After the program has ended, every call is rejected, as in the vendors' drivers.
 __attribute__((destructor)) void at_exit() {
   Driver &state = driver();
   const Lock lock(state.mutex);
@@ -99,7 +99,8 @@ SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   const sim::Lock lock(state.mutex);
   const sim::Order order = state.config.order;
   if (!sim::set_config(state.next_config, name, value)) return 1;
-  // Settings of devices and threads apply at the next reset; other settings apply immediately.
+  // Settings of devices and threads take effect at the next reset; other settings take effect
+  // immediately.
   const sim::Config &next = state.next_config;
   state.config.delay_us = next.delay_us;
   state.config.emulation = next.emulation;

@@ -10,11 +10,11 @@ namespace {
 
 constexpr uint64_t kStagedBytes = 64 << 10;
 
-// One end of a copy, as known when the copy was queued.
+// Source or destination of a copy, with the properties that it had when the copy was queued.
 struct End {
   uint64_t address = 0, bytes = 0;
-  uint64_t id = 0;      // allocation id; 0: memory that the driver does not know
-  bool arena = false;   // not accessible to the host
+  uint64_t id = 0;      // allocation id; 0: memory that the driver has no record of
+  bool arena = false;   // device memory, which the host cannot access
   bool mapped = false;  // host memory that kernels can write
 };
 
@@ -38,11 +38,11 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
   return kSuccess;
 }
 
-// Returns what is invalid about an end when the copy runs, or null.
+// Checks a source or destination when the copy runs. Returns a description of the error, or null.
 const char *trouble(Driver &driver, const End &end, const Stream *stream) {
   if (end.id == 0) {
     const void *memory = reinterpret_cast<const void *>(end.address);
-    return host_may_touch(memory, end.bytes) ? nullptr : "of host memory that is gone";
+    return host_may_touch(memory, end.bytes) ? nullptr : "of host memory that was freed";
   }
   const Allocation *found = driver.memory.find(end.address);
   if (found == nullptr || found->id != end.id) return "of memory that has been freed";
@@ -107,7 +107,7 @@ int copy_async(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream
   work.to = target.address;
   work.to_bytes = bytes;
   code = submit(driver, stream, std::move(work));
-  // The documentation promises only "might be synchronous" for pageable memory, so the simulator
+  // CUDA documents that a copy of pageable memory "might be synchronous", so the simulator
   // sometimes waits.
   if (code == kSuccess && pageable && !captured && driver.config.order == Order::kAdversarial &&
       driver.engine.random()() % 4 == 0) {

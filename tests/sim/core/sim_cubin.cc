@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled code for NVIDIA devices: kernels are sections ".text.NAME", and their properties are
-// records in ".nv.info.NAME".
+// Parses compiled code for NVIDIA devices: each kernel is a section ".text.NAME", and its
+// properties are records in ".nv.info.NAME".
 #include <cstring>
 
 #include "tests/sim/core/sim_codes.h"
@@ -11,9 +11,9 @@ namespace sim {
 namespace {
 
 constexpr unsigned kMachineCuda = 190;
-constexpr unsigned char kOsAbiNew = 0x41;  // the architecture is stored one byte higher
+constexpr unsigned char kOsAbiNew = 0x41;  // architecture in bits 8 to 15 of e_flags
 
-// Attributes of .nv.info, and the formats of their values.
+// Attributes in .nv.info records, and formats of the values.
 enum : unsigned char {
   kMaxThreads = 0x05,
   kFrameBytes = 0x11,
@@ -38,7 +38,7 @@ void take_record(unsigned char attribute, std::string_view value, ImageKernel *k
   } else if (attribute == kMaxThreads && value.size() >= 12) {
     kernel->max_threads = word_at(value, 0) * word_at(value, 4) * word_at(value, 8);
   } else if (attribute == kParameter && value.size() >= 12) {
-    const uint32_t place = word_at(value, 4);  // ordinal, offset: 16 bits each
+    const uint32_t place = word_at(value, 4);  // low 16 bits: ordinal; high 16 bits: offset
     const uint32_t ordinal = place & 0xFFFF;
     if (kernel->parameters.size() <= ordinal) kernel->parameters.resize(ordinal + 1);
     kernel->parameters[ordinal] = {place >> 16, word_at(value, 8) >> 18};
@@ -61,7 +61,8 @@ void for_each_record(std::string_view bytes, F take) {
   }
 }
 
-// Reads the module's records about a kernel by the number of its symbol.
+// Reads a kernel's records from the module's .nv.info. A record identifies the kernel by the number
+// of its symbol.
 void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kernel) {
   const Section *table = elf.section(".symtab");
   if (table == nullptr) return;
@@ -75,8 +76,8 @@ void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kerne
   });
 }
 
-// Drivers of CUDA 12 accept the ABI that ptxas 13 writes only for sm_100 and later. They report
-// other images with this ABI as invalid.
+// CUDA 12 drivers accept the ABI of ptxas 13 for sm_100 and later only. They reject all other
+// images with this ABI as invalid.
 bool is_known_abi(const Elf64_Ehdr &header, int arch, int driver_version) {
   constexpr unsigned char kAbiOf13 = 8;
   return header.e_ident[EI_ABIVERSION] < kAbiOf13 || arch >= 100 || driver_version >= 13000;
@@ -102,7 +103,7 @@ int read_cubin(const void *data, const CudaTarget &target, Image *out) {
     ImageKernel kernel;
     kernel.name = section.name.substr(kText.size());
     const Section *info = elf.section(".nv.info." + kernel.name);
-    if (info == nullptr) continue;  // a function that kernels call
+    if (info == nullptr) continue;  // a function that kernels call, not a kernel
     for_each_record(elf.bytes(*info), [&](unsigned char attribute, std::string_view value) {
       take_record(attribute, value, &kernel);
     });

@@ -13,7 +13,7 @@ Device &device_of(Driver &driver, int device) {
   return driver.devices[static_cast<size_t>(device)];
 }
 
-// Adds an allocation from the arena. The address is 0 if the arena is full.
+// Allocates from the arena of the device. *out is 0 if the arena is full.
 int add_from_arena(Driver &driver, Allocation allocation, uint64_t *out) {
   allocation.address = device_of(driver, allocation.device).arena->take(allocation.bytes);
   if (allocation.address == 0) return kOutOfMemory;
@@ -23,7 +23,7 @@ int add_from_arena(Driver &driver, Allocation allocation, uint64_t *out) {
   return kSuccess;
 }
 
-// Returns the bytes of queued frees, except those of one stream.
+// Returns the number of bytes in queued frees of all streams except `without`.
 uint64_t freeing_bytes(const Pool &pool, const Stream *without) {
   uint64_t bytes = 0;
   for (const auto &[point, size] : pool.freeing) {
@@ -36,7 +36,7 @@ void forget_done(Pool &pool) {
   std::erase_if(pool.freeing, [](const auto &free) { return reached(free.first); });
 }
 
-// Reserves bytes of a pool. `waits` receives the points that the allocation must wait for. Memory
+// Reserves bytes of a pool. Appends the points that the allocation must wait for to `waits`. Memory
 // that the same stream freed earlier can be reused immediately.
 int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t bytes,
                     std::vector<Point> &waits) {
@@ -46,7 +46,7 @@ int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t b
   if (pool.used > limit || bytes > limit - pool.used) return kOutOfMemory;
   const uint64_t others = freeing_bytes(pool, stream);
   if (pool.used + bytes + others > limit) {
-    // Reuses memory of pending frees: the driver inserts waits for them.
+    // Memory of pending frees is reused; the allocation waits for the frees.
     for (const auto &[point, size] : pool.freeing) waits.push_back(point);
   }
   pool.used += bytes;
@@ -150,7 +150,7 @@ int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_
   Allocation *found = driver.memory.at(address);
   if (found == nullptr || found->freeing) return kInvalidValue;
   if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return kInvalidValue;
-  // A failed context has no graphs, and its memory is freed.
+  // In a failed context the free does not become a graph node: the memory is freed.
   if (stream->capture != nullptr && stream->context->failure == kSuccess) {
     return submit(driver, stream, {WorkKind::kFree, [] { return kSuccess; }});
   }
@@ -242,7 +242,7 @@ std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes) 
   pool->device = device;
   pool->max_bytes = max_bytes;
   driver.pools.add(pool->handle, pool);
-  // Removes pools that only this list references, because no allocation uses them.
+  // Destroyed pools without allocations are referenced by this list only and can be removed.
   std::erase_if(driver.every_pool, [](const auto &known) { return known.use_count() == 1; });
   driver.every_pool.push_back(pool);
   return pool;
@@ -275,7 +275,8 @@ int pool_access(const Pool &pool, int device) {
 int destroy_pool(Driver &driver, const std::shared_ptr<Pool> &pool) {
   if (pool->is_default) return kInvalidValue;
   driver.pools.remove(pool->handle);
-  // Used memory stays valid until it is freed; unused memory is freed immediately.
+  // Used memory of a destroyed pool stays valid until it is freed; unused memory is freed
+  // immediately.
   trim_pool(*pool, 0);
   pool->threshold = 0;
   return kSuccess;

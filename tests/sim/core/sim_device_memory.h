@@ -12,7 +12,7 @@ namespace sim {
 // Allocates plain device memory.
 // Errors  kInvalidValue (no bytes), kOutOfMemory
 int allocate(Driver &driver, Context &context, uint64_t bytes, uint64_t *out);
-// Frees memory after waiting for the context's work. Memory of a pool must not have pending users.
+// Waits for the context's work and frees the memory. No pending work may use stream-ordered memory.
 int release(Driver &driver, Lock &lock, Context &context, uint64_t address);
 
 // Allocates from a pool in stream order.
@@ -20,30 +20,30 @@ int allocate_async(Driver &driver, const std::shared_ptr<Stream> &stream,
                    const std::shared_ptr<Pool> &pool, uint64_t bytes, uint64_t *out);
 int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t address);
 
-// Host memory: allocated (kPinned), usable by host and device (kManaged), or the caller's own.
+// Allocates host memory (kPinned, or kManaged for memory that host and device use), or registers
+// memory of the program.
 int allocate_host(Driver &driver, Context *context, uint64_t bytes, unsigned flags, MemoryKind kind,
                   void **out);
 int release_host(Driver &driver, void *address);
 int register_host(Driver &driver, Context *context, void *address, uint64_t bytes, unsigned flags);
 int unregister_host(Driver &driver, void *address);
 
-// Removes an allocation from the table and frees its memory, except registered memory.
+// Removes an allocation from the table and frees its memory. Registered memory is not freed.
 void forget_allocation(Driver &driver, uint64_t address);
 
-// Pools.
 std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes);
-// Frees unused memory of a pool, down to `keep` bytes.
+// Frees unused memory of a pool until at most `keep` bytes are reserved.
 void trim_pool(Pool &pool, uint64_t keep);
-// Called by every function that waits: pools keep at most their threshold.
+// Every function that waits calls this function. It shrinks the pools to their release thresholds.
 void release_over_threshold(Driver &driver);
-// Attributes with both vendors' numbers: reuse attributes 1-3 are ints, the others 64-bit byte
-// counts; high-water marks can only be set to 0.
+// Both vendors identify attributes by the same numbers. Reuse attributes (1 to 3) are ints, and all
+// others are 64-bit byte counts. High-water marks can only be set to 0.
 // Errors  kInvalidValue
 int set_pool_attribute(Pool &pool, int attribute, const void *value);
 int get_pool_attribute(const Pool &pool, int attribute, void *value);
-// Access of a device to a pool's memory: 0, 1 (read) or 3 (read and write), with both vendors'
-// numbers. A pool's own device has both.
-// Errors  kInvalidValue (invalid flags, or the own device without access)
+// Access of a device to a pool's memory: 0 (none), 1 (read) or 3 (read and write). Both
+// vendors use these numbers. The device that owns the pool always has read and write access.
+// Errors  kInvalidValue (invalid flags, or flags that remove access of the pool's own device)
 int set_pool_access(Driver &driver, Pool &pool, int device, int flags);
 int pool_access(const Pool &pool, int device);
 int destroy_pool(Driver &driver, const std::shared_ptr<Pool> &pool);

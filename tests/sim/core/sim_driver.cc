@@ -13,7 +13,7 @@
 
 namespace sim {
 
-// Never destroyed, because its threads run until the process ends.
+// The driver is never destroyed, because its threads run until the process ends.
 Driver &driver() {
   static Driver &only = *[] {
     auto *made = new Driver;
@@ -22,7 +22,7 @@ Driver &driver() {
     made->engine.random().seed(made->config.seed);
     const char *faults = std::getenv("GUFUNC_SIM_FAULT");
     if (faults != nullptr) add_faults(faults);
-    describe_face(*made);
+    describe_driver(*made);
     return made;
   }();
   return only;

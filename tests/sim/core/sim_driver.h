@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The complete state of one simulated driver, protected by one lock. Handles are numbers and not
-// addresses, so that dereferencing one crashes. No handle is reused.
+// addresses, so a program that dereferences a handle crashes. No handle is reused.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 
@@ -27,7 +27,7 @@ struct Graph;
 struct GraphExec;
 struct Capture;
 
-// The live objects of one kind, by handle.
+// Maps handles to the live objects of one kind.
 template <class T>
 class Registry {
  public:
@@ -47,14 +47,14 @@ class Registry {
   std::unordered_map<void *, std::shared_ptr<T>> objects_;
 };
 
-// A context. A HIP device has one permanent context.
+// A context. HIP has no contexts: each of its devices has one permanent context.
 struct Context {
   void *handle = nullptr;
   int device = 0;
   bool primary = false;
-  unsigned references = 0;  // references of a primary context
+  unsigned references = 0;  // number of references to a primary context
   bool alive = true;
-  int failure = kSuccess;  // sticky: every later call in this context returns it
+  int failure = kSuccess;  // sticky failure code, which every later call in this context returns
   std::shared_ptr<Stream> legacy;
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> per_thread;
   std::set<Context *> peers;
@@ -65,12 +65,12 @@ struct Pool {
   int device = 0;
   bool is_default = false;
   uint64_t used = 0, used_high = 0;                 // excluding the bytes of queued frees
-  std::vector<std::pair<Point, uint64_t>> freeing;  // queued frees and their sizes
+  std::vector<std::pair<Point, uint64_t>> freeing;  // points and sizes of queued frees
   uint64_t reserved = 0, reserved_high = 0;
   uint64_t threshold = 0;
-  uint64_t max_bytes = 0;  // 0: limited by the device only
+  uint64_t max_bytes = 0;  // 0: limited only by the memory of the device
   int reuse[3] = {1, 1, 1};
-  std::map<int, int> access;  // access flags of other devices that were set
+  std::map<int, int> access;  // access flags that were set, indexed by device
 };
 
 struct Event {
@@ -78,11 +78,11 @@ struct Event {
   Context *context = nullptr;
   bool timing = true;
   bool recorded = false;
-  Point point;              // point of the last record
-  uint64_t generation = 0;  // number of records
+  Point point;              // position of the last record operation in its stream
+  uint64_t generation = 0;  // number of record operations
   uint64_t done_generation = 0;
-  double milliseconds = 0;           // time at which the record of done_generation ran
-  std::shared_ptr<Capture> capture;  // the capture that contains the record
+  double milliseconds = 0;           // time of the last record operation that ran
+  std::shared_ptr<Capture> capture;  // capture that contains the last record operation
   std::vector<size_t> capture_tail;
 };
 
@@ -93,7 +93,7 @@ struct Device {
   std::shared_ptr<Pool> default_pool;
 };
 
-// Counts of loaded PTX.
+// Numbers of PTX texts, bytes and entries that were loaded.
 struct PtxCount {
   uint64_t texts = 0, bytes = 0, entries = 0;
 };
@@ -103,7 +103,7 @@ struct Driver {
   Config config;
   Config next_config;  // takes effect at the next reset
   bool initialised = false, deinitialised = false;
-  // Differences between vendors, set by describe_face().
+  // Vendor-specific properties, set by describe_driver().
   std::string default_arch;
   int newest_version = 0;
   bool implicit_context = false;  // threads start in the primary context of device 0
@@ -112,7 +112,8 @@ struct Driver {
   MemoryTable memory;
   Engine engine{*this};
   Registry<Context> contexts;
-  std::vector<std::shared_ptr<Context>> every_context;  // owns the contexts that streams reference
+  // Owns destroyed contexts that streams still reference.
+  std::vector<std::shared_ptr<Context>> every_context;
   Registry<Stream> streams;
   Registry<Event> events;
   Registry<Module> modules;
@@ -120,14 +121,14 @@ struct Driver {
   Registry<LibraryKernel> library_kernels;
   Registry<Kernel> kernels;
   Registry<Pool> pools;
-  std::vector<std::shared_ptr<Pool>> every_pool;  // includes destroyed pools, which may hold memory
+  std::vector<std::shared_ptr<Pool>> every_pool;  // includes destroyed pools that still own memory
   Registry<Graph> graphs;
   Registry<GraphExec> graph_execs;
   std::vector<std::shared_ptr<Capture>> captures;
 
   PtxCount ptx;
 
-  std::deque<std::string> violations;  // a deque, so that returned texts do not move
+  std::deque<std::string> violations;  // a deque, so that pointers to returned texts stay valid
   uint64_t next_id = 1;
 
   void *new_handle() { return reinterpret_cast<void *>(0xDEAD'0000'0000'0000u + 64 * next_id++); }
@@ -136,37 +137,37 @@ struct Driver {
   bool has_device(int device) const {
     return device >= 0 && static_cast<size_t>(device) < devices.size();
   }
-  // Unallocated bytes of a device.
+  // Returns the number of unallocated bytes of a device.
   uint64_t free_bytes(int device) const;
 };
 
-// Sets the properties that differ between vendors. Each vendor's library implements it.
-void describe_face(Driver &driver);
+// Sets the vendor-specific properties. Each vendor's library implements this function.
+void describe_driver(Driver &driver);
 
-// The only driver of this library.
+// Returns the only driver of this library.
 Driver &driver();
 
-// GUFUNC_SIM_EMPTY: benchmarks use it as a driver with free launches. It is checked before any lock
-// is taken.
+// Returns whether GUFUNC_SIM_EMPTY is set. Benchmarks set it to measure with launches that cost
+// nothing, so launches check it before they acquire a lock.
 inline bool launches_are_empty() {
   static const bool empty = driver().config.empty;
   return empty;
 }
 
-// Creates the configured devices. Called once, by the first init.
+// Creates the configured devices. The first init call of the program calls this function once.
 void make_devices(Driver &driver);
 
-// Restores the state at process start, including faults and counters.
+// Restores the state of process start, including faults and counters.
 void reset_driver();
 
 // Records a violation of the driver's documented rules for gufunc_sim_report and prints it to
-// stderr. The context then fails permanently, so that every test notices.
+// stderr. The context then fails permanently, so that no test can miss the violation.
 void violation(Driver &driver, Context *context, const std::string &text);
 
-// Destroys a context and all its objects after its last reference was released.
+// Destroys a context and all its objects. Called when the last reference is released.
 void destroy_context(Driver &driver, Lock &lock, const std::shared_ptr<Context> &context);
 
-// Makes a context without references.
+// Creates a context with a reference count of 0.
 std::shared_ptr<Context> make_context(Driver &driver, int device, bool primary);
 
 }  // namespace sim

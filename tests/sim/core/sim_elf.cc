@@ -17,7 +17,7 @@ std::string text_at(std::string_view table, uint64_t offset) {
 
 }  // namespace
 
-// Computes the end of everything that the headers reference: sections, segments and tables.
+// Computes the length of the file: the end of all sections, segments and tables.
 bool Elf::measure() {
   const auto reach = [&](uint64_t offset, uint64_t bytes) {
     if (offset > kMostBytes || bytes > kMostBytes) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit ELF file in memory. The length follows from its headers, and every access is checked
-// against it. Headers that claim more than 1 GiB are rejected.
+// A 64-bit ELF file in memory. The length of the file is computed from its headers, and every
+// access is checked against it. Headers with a length of more than 1 GiB are rejected.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 
@@ -25,12 +25,12 @@ class Elf {
   uint64_t size() const { return size_; }
   const std::vector<Section> &sections() const { return sections_; }
   const Section *section(std::string_view name) const;
-  // Returns the bytes of a section, or none if it has no content.
+  // Returns the bytes of a section. The result is empty if the section has no content.
   std::string_view bytes(const Section &section) const;
   // Returns bytes at a virtual address from the section that contains it. The result is empty if
   // the section is too short.
   std::string_view at_address(uint64_t address, uint64_t bytes) const;
-  // The symbols of a table section, and the name of a symbol.
+  // Returns the symbols of a table section; symbol_name returns the name of one symbol.
   std::vector<Elf64_Sym> symbols(const Section &table) const;
   std::string symbol_name(const Section &table, const Elf64_Sym &symbol) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emulation files are opened once and never closed, because kernels of loaded modules point into
-// them.
+// Opens emulation files. Each file is opened once and never closed, because kernels of loaded
+// modules point into it.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using guf::device::emulation_table;
 
 struct Emulation {
   const emulation_table *table = nullptr;
-  std::string trouble;  // reason for a missing table
+  std::string trouble;  // reason why the file has no usable table
 };
 
 const Emulation &open_emulation(const std::string &path) {
@@ -63,7 +63,7 @@ bool lists_ptx_of_more(const emulation_table &table, uint64_t size) {
       [size](const emulated_image &image) { return is_ptx(image) && image.size > size; });
 }
 
-// Modules of one source have the same PTX.
+// Two tables with the same PTX belong to modules that were compiled from the same source.
 bool share_ptx(const emulation_table &a, const emulation_table &b) {
   for (uint32_t i = 0; i < a.nimages; ++i) {
     if (!is_ptx(a.images[i])) continue;

@@ -35,7 +35,8 @@ void Engine::add(const std::shared_ptr<Stream> &stream) {
   streams_.push_back(stream);
 }
 
-// The legacy stream waits for all blocking streams, and they wait for it.
+// Adds the implicit order: the legacy stream waits for all blocking streams, and blocking streams
+// wait for the legacy stream.
 void Engine::add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const {
   if (!stream->blocking) return;
   for (const auto &other : streams_) {
@@ -67,7 +68,7 @@ bool Engine::may_run(const Stream &stream) const {
   return std::all_of(waits.begin(), waits.end(), reached);
 }
 
-// Runs the first operation of a stream and releases the lock meanwhile.
+// Runs the first operation of a stream. The lock is released while the operation runs.
 void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   const Work work = stream->queue.front().work;
   stream->running = true;
@@ -75,8 +76,8 @@ void Engine::run_front(Lock &lock, const std::shared_ptr<Stream> &stream) {
   int code = dead ? kSuccess : injected_run_failure(work.kind);
   const uint32_t delay = eager() ? driver_.config.delay_us : 0;
   const uint64_t pause = delay == 0 ? 0 : random_() % (2 * uint64_t{delay} + 1);
-  // A failed context runs no more work, but points must be reached, host functions called, and
-  // memory freed.
+  // In a failed context no kernel, copy or fill runs, but events are recorded, host functions are
+  // called, and memory is freed.
   const bool runs = !dead || work.kind == WorkKind::kRecord || work.kind == WorkKind::kHost ||
                     work.kind == WorkKind::kFree;
   const bool host = work.kind == WorkKind::kHost;
@@ -147,7 +148,7 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
-// Chooses the stream to run: one stream runs far ahead of the others, then another stream.
+// Chooses the stream to run. The chosen stream runs many operations before another is chosen.
 Stream *Engine::favourite() {
   if (random_() % 8 == 0) {
     for (const auto &stream : streams_) stream->favour = random_();
@@ -189,8 +190,8 @@ std::shared_ptr<Stream> Engine::choose() {
   return nullptr;
 }
 
-// Makes the server run the operations that the point needs. Returns when the point is reached or
-// the steps are used up.
+// Makes the server thread run the operations that the point requires. Returns when the point is
+// reached or the server has run `steps` operations.
 void Engine::demand(Lock &lock, const Point &point, int steps) {
   Demand mine = {point, steps};
   demands_.push_back(&mine);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and the execution of their operations, in one of three orders.
 //   eager        one thread per stream; operations run as soon as possible after a random delay
-//   lazy         operations run only when a caller waits or queries, and only those that are needed
-//   adversarial  one thread chooses among all runnable operations, controlled by the seed
+//   lazy         operations run only when a caller waits or queries, and only as many as it needs
+//   adversarial  one thread chooses among all runnable operations; the seed determines the choices
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 
@@ -29,7 +29,7 @@ using Lock = std::unique_lock<std::mutex>;
 enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFree, kGraph };
 
 // The action of an operation. `run` is called without the driver's lock and returns a code. Any
-// code except success fails the context. Graphs keep work and run it many times.
+// code except success fails the context. A graph runs the same work many times.
 struct Work {
   WorkKind kind;
   std::function<int()> run;
@@ -64,28 +64,30 @@ class Engine {
  public:
   explicit Engine(Driver &driver) : driver_(driver) {}
 
-  // Appends an operation and adds the dependencies on the context's legacy stream.
+  // Appends an operation. It waits for the points in `waits` and, as the rules of the legacy stream
+  // require, for earlier work of other streams.
   Point enqueue(const std::shared_ptr<Stream> &stream, Work work, std::vector<Point> waits = {});
 
-  // Returns when the point is reached.
+  // Waits until the point is reached.
   void wait(Lock &lock, const Point &point);
   // Returns whether the point is reached. In orders without background threads it first runs one
   // operation.
   bool query(Lock &lock, const Point &point);
-  // Waits for all queued work in all streams of a context, or of all contexts for null.
+  // Waits for all queued work in all streams of a context, or in all streams if `context` is null.
   void wait_all(Lock &lock, const Context *context);
-  // Waits for all queued work in a stream. For the legacy stream this includes the streams that it
-  // waits for.
+  // Waits for all queued work in a stream. For the legacy stream this includes all blocking
+  // streams.
   void wait_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
   bool query_stream(Lock &lock, const std::shared_ptr<Stream> &stream);
 
-  // Returns whether a pending operation can write these bytes of host memory: a copy to them, a
-  // host function, or a graph; also a kernel if `mapped` states that devices know the bytes.
+  // Returns whether a pending operation can write these bytes of host memory: a copy to the bytes,
+  // a host function, or a graph. If `mapped` is true, devices can access the bytes, so kernels
+  // count too.
   bool may_be_written(uint64_t address, uint64_t bytes, bool mapped) const;
 
   // Registers a stream. It is removed once it is destroyed and empty.
   void add(const std::shared_ptr<Stream> &stream);
-  // Checks whether a destroyed stream can be removed.
+  // Removes the stream if it is destroyed and has no operations.
   void touch(const std::shared_ptr<Stream> &stream);
 
   // Waits until nothing is queued, then removes all streams.
@@ -100,7 +102,7 @@ class Engine {
  private:
   struct Demand {
     Point point;
-    int steps;  // operations that may run for it; negative: no limit
+    int steps;  // operations that the server may still run for this demand; negative: no limit
   };
 
   void add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const;
@@ -123,7 +125,7 @@ class Engine {
   std::mt19937_64 random_{1};
   bool server_started_ = false;
   bool server_in_host_function_ = false;
-  unsigned spare_ = 0;  // operations that the adversarial order may run without a request
+  unsigned spare_ = 0;  // operations that the adversarial order may run without a demand
 };
 
 // Returns whether a point has been reached.

@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 using gufunc::emulator::Outcome;
 
-// Packs the arguments in the layout of the image.
+// Packs the arguments in the layout that the image defines.
 bool pack_parameters(const ImageKernel &message, void **parameters, Bytes *out) {
   out->assign(message.argument_bytes, 0);
   for (size_t i = 0; i < message.parameters.size(); ++i) {
@@ -22,8 +22,8 @@ bool pack_parameters(const ImageKernel &message, void **parameters, Bytes *out) 
   return true;
 }
 
-// Reads the buffer of `extra`: the pairs 1, address and 2, address of the size, then the vendor's
-// end marker.
+// Reads the `extra` list of a launch: 1 and the address of the argument buffer, 2 and the address
+// of its size, and the vendor's end marker.
 bool take_extra(void **extra, const void *end, Bytes *out) {
   const void *buffer = nullptr;
   const size_t *bytes = nullptr;
@@ -42,7 +42,7 @@ bool take_extra(void **extra, const void *end, Bytes *out) {
   return true;
 }
 
-// The content of all memory of a device.
+// The content of all memory of a device, indexed by address.
 using Snapshot = std::map<uint64_t, std::string>;
 
 Snapshot take_snapshot(Driver &driver, int device) {
@@ -65,17 +65,16 @@ void put_back(const Snapshot &snapshot) {
   }
 }
 
-// The data of a queued launch.
+// The data of a launch that waits in a queue.
 struct Queued {
   std::shared_ptr<Kernel> kernel;
   LaunchShape shape;
   Bytes arguments;
   bool twice, descending;
-  uint64_t edges;  // number of blocks at each end of the grid; 0: all
+  uint64_t edges;  // number of blocks to run at each end of the grid; 0: all blocks
 };
 
-// Runs the whole grid or only its ends, which include the last items of a grid that would take
-// minutes.
+// Runs the whole grid, or only its first and last blocks if the whole grid would run for minutes.
 gufunc::emulator::Result run_grid(gufunc::emulator::Launch launch, uint64_t edges) {
   const uint64_t blocks = uint64_t{launch.blocks[0]} * launch.blocks[1] * launch.blocks[2];
   if (edges == 0 || blocks / 2 <= edges) return gufunc::emulator::run(launch);
@@ -105,7 +104,8 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   return kLaunchFailed;
 }
 
-// Runs the items in both orders, which must produce the same bytes.
+// Runs the work-items in ascending and in descending order. Both orders must produce the same
+// bytes.
 int run_twice(Driver &driver, const Queued &queued) {
   const int device = queued.kernel->context->device;
   const Snapshot before = take_snapshot(driver, device);

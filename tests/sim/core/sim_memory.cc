@@ -19,16 +19,16 @@
 namespace sim {
 namespace {
 
-constexpr uint64_t kGrain = 512;    // as in the real allocators
-constexpr uint64_t kRedZone = 512;  // minimum after every allocation
+constexpr uint64_t kGrain = 512;    // alignment of addresses, as in the real allocators
+constexpr uint64_t kRedZone = 512;  // minimum number of unused bytes after every allocation
 constexpr uint64_t kGuardStep = uint64_t{1} << 20;
-constexpr unsigned char kFresh = 0xCD;  // content of new memory: never zero
+constexpr unsigned char kFresh = 0xCD;  // byte that fills new memory: never zero
 
 uint64_t range_of(uint64_t bytes) {
   return (bytes + kGrain - 1) / kGrain * kGrain + kRedZone;
 }
 
-// Fills new memory with a nonzero pattern; large allocations only at both ends.
+// Fills new memory with a nonzero pattern. Large allocations are filled only at both ends.
 void fill_fresh(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kEnd = 64 << 10;
   char *memory = reinterpret_cast<char *>(address);
@@ -43,7 +43,8 @@ void fill_fresh(uint64_t address, uint64_t bytes) {
 }  // namespace
 
 Arena::Arena(uint64_t memory, bool device_check) : device_check_(device_check) {
-  // Reserves address space for quarantined ranges and for red zones around many small allocations.
+  // The address space includes room for quarantined ranges and for red zones around many small
+  // allocations.
   size_ = std::max<uint64_t>(memory * 4, uint64_t{256} << 20);
   void *hint = reinterpret_cast<void *>(uint64_t{0x2000} << 32);
   void *place =
@@ -76,9 +77,9 @@ uint64_t Arena::take_range(uint64_t bytes) {
 }
 
 // Makes all quarantined ranges available again.
-void Arena::rest_over() {
-  for (const auto &[address, bytes] : resting_) free_[address] = bytes;
-  resting_.clear();
+void Arena::end_quarantine() {
+  for (const auto &[address, bytes] : quarantined_) free_[address] = bytes;
+  quarantined_.clear();
   for (auto at = free_.begin(); at != free_.end();) {
     const auto next = std::next(at);
     if (next != free_.end() && at->first + at->second == next->first) {
@@ -95,7 +96,7 @@ uint64_t Arena::take(uint64_t bytes) {
   const uint64_t range = range_of(bytes);
   uint64_t address = take_range(range);
   if (address == 0) {
-    rest_over();
+    end_quarantine();
     address = take_range(range);
   }
   if (address == 0) return 0;
@@ -116,7 +117,7 @@ void Arena::give_back(uint64_t address, uint64_t bytes) {
   const uint64_t first = (address + kPage - 1) / kPage * kPage;
   const uint64_t last = (address + bytes) / kPage * kPage;
   if (last > first) madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
-  resting_.emplace_back(address, range_of(bytes));
+  quarantined_.emplace_back(address, range_of(bytes));
 }
 
 Allocation *MemoryTable::find(uint64_t address) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the simulated devices and the host memory that drivers know: the owner of each
-// address. Callers of all functions hold the driver's lock.
+// The memory of the simulated devices and the host memory that the driver has allocated or
+// registered. Records the owner of each address. Callers of all functions hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 
@@ -18,7 +18,8 @@ struct Stream;
 
 enum class MemoryKind { kDevice, kPool, kManaged, kPinned, kRegistered };
 
-// A point in the work of a stream: reached when that many operations are complete.
+// A point in the work of a stream. It is reached when the stream has completed `sequence`
+// operations.
 struct Point {
   std::shared_ptr<Stream> stream;
   uint64_t sequence = 0;
@@ -32,12 +33,12 @@ struct Allocation {
   unsigned flags = 0;
   Context *context = nullptr;
   std::shared_ptr<Pool> pool;  // pool of a stream-ordered allocation
-  Point ready;                 // a stream-ordered allocation is valid from this point
+  Point ready;                 // point from which a stream-ordered allocation is valid
   bool freeing = false;        // a stream-ordered free is queued
-  bool mapped = false;         // host memory that kernels may access
+  bool mapped = false;         // host memory that kernels can access
 };
 
-// The addresses of one device. Freed ranges are quarantined before they are reused.
+// Manages the addresses of one device. Freed ranges are quarantined before they are reused.
 class Arena {
  public:
   Arena(uint64_t memory, bool device_check);
@@ -45,20 +46,20 @@ class Arena {
   Arena &operator=(const Arena &) = delete;
   ~Arena();
 
-  // Returns 0 if no range is available; `bytes` > 0.
+  // Returns 0 if no range is available. `bytes` must not be 0.
   uint64_t take(uint64_t bytes);
   void give_back(uint64_t address, uint64_t bytes);
   bool holds(uint64_t address) const { return address >= base_ && address < base_ + size_; }
 
  private:
   uint64_t take_range(uint64_t bytes);
-  void rest_over();
+  void end_quarantine();
 
   uint64_t base_ = 0, size_ = 0;
-  uint64_t known_end_ = 0;  // AddressSanitizer guards the arena up to here
+  uint64_t known_end_ = 0;  // end of the part of the arena that AddressSanitizer guards
   bool device_check_;
   std::map<uint64_t, uint64_t> free_;  // indexed by address
-  std::deque<std::pair<uint64_t, uint64_t>> resting_;
+  std::deque<std::pair<uint64_t, uint64_t>> quarantined_;
 };
 
 // All allocations of a driver by address.
@@ -76,14 +77,14 @@ class MemoryTable {
   std::map<uint64_t, Allocation> all_;
 };
 
-// Copies and fills without AddressSanitizer checks, because device memory is poisoned for the host.
+// Copy and fill without AddressSanitizer checks, because device memory is poisoned for the host.
 void raw_copy(void *to, const void *from, uint64_t bytes);
 void raw_fill(void *to, uint64_t pattern, unsigned pattern_bytes, uint64_t count);
 
 // Returns whether AddressSanitizer allows the host to access these bytes.
 bool host_may_touch(const void *address, uint64_t bytes);
 
-// Returns a hash of the bytes.
+// Returns a hash of the bytes at `address`.
 uint64_t checksum(const void *address, uint64_t bytes);
 
 }  // namespace sim

@@ -16,7 +16,8 @@ struct KnownImage {
 
 }  // namespace
 
-// Programs load the same images repeatedly, so the digests of the last few images are cached.
+// Computes the digest of an image. The digests of the last few images are cached, because programs
+// load the same images repeatedly.
 std::string image_digest(const void *data, const Image &image) {
   static auto *known = new std::deque<KnownImage>;
   for (const KnownImage &one : *known) {

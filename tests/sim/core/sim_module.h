@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded images, their kernels, and the emulation files whose entries run in place of device code.
+// Loaded images, their kernels, and the emulation files whose functions run in place of device
+// code.
 // Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
@@ -15,11 +16,11 @@ struct Kernel {
   void *handle = nullptr;
   Context *context = nullptr;
   void *module = nullptr;
-  ImageKernel message;  // properties from the image
-  // The entry that runs. If it is null, why_not is the reason.
+  ImageKernel message;  // properties that the image declares
+  // The function that runs the kernel. If it is null, why_not contains the reason.
   const guf::device::emulated_kernel *items = nullptr;
   std::string why_not;
-  uint32_t max_dynamic_shared = 0;  // as set by the program
+  uint32_t max_dynamic_shared = 0;  // limit that the program has set
   bool shared_set = false;
 };
 
@@ -27,11 +28,11 @@ struct Module {
   void *handle = nullptr;
   Context *context = nullptr;
   Image image;
-  std::string digest;  // SHA-256 of its bytes, in hexadecimal
+  std::string digest;  // SHA-256 of the image's bytes, in hexadecimal
   std::map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 
-// An image that becomes a module in each context that uses it.
+// A CUDA library. It becomes a module in each context that uses it.
 struct Library {
   std::string digest;
   Image image;
@@ -45,10 +46,10 @@ struct LibraryKernel {
   std::string name;
 };
 
-// SHA-256 of an image's bytes.
+// Returns the SHA-256 of an image's bytes.
 std::string image_digest(const void *data, const Image &image);
 
-// Makes a module from an image.
+// Creates a module from an image.
 std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::string &digest,
                                    Image image);
 // Finds a kernel by name and creates its handle at the first request. Returns null if no such
@@ -56,14 +57,15 @@ std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::
 std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name);
 int remove_module(Driver &driver, Lock &lock, void *handle);
 
-// Finds the emulation file that lists an image, and its entry of that name. Returns null with a
-// reason otherwise.
+// Finds the emulation file that lists an image, and returns its function for the kernel. Returns
+// null and stores the reason in *why_not otherwise.
 const guf::device::emulated_kernel *find_emulation(const Config &config, const std::string &digest,
                                                    uint64_t size, const std::string &kernel,
                                                    std::string *why_not);
 
-// The same for PTX that no emulation file lists and that may be an excerpt: finds the entry of that
-// name in the only emulation file that has it and lists a longer PTX image.
+// Finds the function for a kernel of a PTX text that no emulation file lists, because the text may
+// be an excerpt of a listed PTX image. Succeeds if exactly one emulation file contains the kernel
+// and lists a longer PTX image.
 const guf::device::emulated_kernel *find_excerpt_emulation(const Config &config, uint64_t size,
                                                            const std::string &kernel,
                                                            std::string *why_not);
@@ -74,9 +76,9 @@ struct LaunchShape {
   uint32_t shared_bytes;
 };
 
-// Queues a kernel. The arguments are copied before this returns. The caller has checked the launch
-// against the vendor's limits; this function checks the image's limits.
-// Errors  kInvalidValue (no arguments, or another size than the image's)
+// Queues a kernel. The arguments are copied before launch returns. The caller has checked the
+// vendor's limits; launch checks the limits of the image.
+// Errors  kInvalidValue (no arguments, or a size that differs from the image's)
 int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
            const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,
            void **extra, const void *extra_end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of pools.
+// Implements the attributes of pools.
 #include <cstring>
 
 #include "tests/sim/core/sim_device_memory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the parts of PTX that a launch needs: version, target, entries and the sizes of their
+// Parses the parts of PTX that a launch needs: version, target, entries and the sizes of the
 // parameters.
 #include <algorithm>
 #include <cctype>
@@ -13,7 +13,7 @@
 namespace sim {
 namespace {
 
-// The newest PTX version of each driver: {driver, PTX}, newest first.
+// The newest PTX version that each driver supports: {driver, PTX}, newest driver first.
 constexpr int kVersions[][2] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12060, 85},
                                 {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81},
                                 {12000, 80}, {11080, 78}, {11070, 77}, {11060, 76}, {11050, 75},
@@ -32,7 +32,7 @@ class Words {
  public:
   explicit Words(const char *text) : at_(text) {}
 
-  // Returns the next token; empty at the end.
+  // Returns the next token, or an empty string at the end of the text.
   std::string next() {
     skip();
     const char *first = at_;
@@ -122,7 +122,7 @@ bool read_entry(Words &words, ImageKernel *kernel) {
   return true;
 }
 
-// Functions that the text defines, and functions that it calls.
+// Records the functions that a PTX text defines and the functions that it calls.
 class Calls {
  public:
   // Parses the text after `.func`, up to the token after the name.
@@ -156,7 +156,7 @@ class Calls {
   std::set<std::string> declared_, called_;
 };
 
-// Reads `6.3` as 63.
+// Reads a version: the result of `6.3` is 63.
 int read_version(const std::string &word) {
   const size_t dot = word.find('.');
   if (dot == std::string::npos) return 0;
@@ -187,7 +187,7 @@ int read_ptx(const void *data, const CudaTarget &target, Image *out) {
     if (word != ".entry") continue;
     ImageKernel kernel;
     if (depth != 0 || !read_entry(words, &kernel)) return kInvalidPtx;
-    ++depth;  // read_entry consumed the brace
+    ++depth;  // read_entry consumed the opening brace
     out->kernels.push_back(std::move(kernel));
   }
   if (depth != 0 || !calls.are_declared()) return kInvalidPtx;

@@ -55,7 +55,7 @@ int destroy_stream(Driver &driver, void *handle) {
     capture->invalid = true;
     if (capture->origin == stream) abandon_capture(driver, capture);
   }
-  // Queued work still runs.
+  // The queued work of a destroyed stream still runs.
   stream->destroyed = true;
   driver.streams.remove(handle);
   driver.engine.touch(stream);

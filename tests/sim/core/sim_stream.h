@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of streams and events. Callers hold the driver's lock.
+// Creates, finds and destroys streams and events. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_STREAM_H
 
@@ -7,9 +7,9 @@
 
 namespace sim {
 
-// The stream handles that both vendors accept: null and 1 are the legacy stream, 2 is this thread's
-// stream.
-// Errors  kContextIsDestroyed (no such stream), the failure of its context
+// Finds a stream by its handle. In both vendors' APIs null and 1 are the legacy stream, and 2 is
+// the stream of the calling thread.
+// Errors  kContextIsDestroyed (no such stream), the failure of the stream's context
 int find_stream(Driver &driver, Context &current, void *handle, std::shared_ptr<Stream> *out);
 
 void *create_stream(Driver &driver, Context &context, bool blocking, unsigned flags, int priority);
@@ -25,7 +25,7 @@ int destroy_event(Driver &driver, void *handle);
 // Errors  kCapturedEvent, kCaptureUnsupported, kNotReady
 int synchronize_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
 int query_event(Driver &driver, Lock &lock, const std::shared_ptr<Event> &event);
-// Errors  kInvalidHandle (no timing, never recorded), kNotReady
+// Errors  kInvalidHandle (an event without timing, or never recorded), kNotReady
 int elapsed_time(Driver &driver, const Event &start, const Event &stop, float *out);
 
 }  // namespace sim

@@ -19,7 +19,7 @@ struct Symbol {
   Elf64_Sym original;
 };
 
-// This library, as the dynamic linker loaded it.
+// The ELF tables of this library, as loaded by the dynamic linker.
 struct Self {
   uint64_t base = 0;
   const Elf64_Dyn *dynamic = nullptr;
@@ -47,7 +47,7 @@ uint64_t entry_of(const Elf64_Dyn *dynamic, int64_t tag) {
   return 0;
 }
 
-// Returns the number of symbols: the last chain of the hash table ends with the last symbol.
+// Returns the number of symbols. The last chain of the GNU hash table ends with the last symbol.
 uint32_t count_symbols(const uint32_t *hash) {
   const uint32_t buckets = hash[0], offset = hash[1], bloom = hash[2];
   const uint32_t *bucket = hash + 4 + bloom * 2;
@@ -126,7 +126,7 @@ bool hide_function(const std::string &name, bool hidden) {
   if (found == table().symbols.end()) return false;
   Elf64_Sym value = found->second.original;
   if (hidden) {
-    // Marks the symbol as undefined, so that the linker searches elsewhere.
+    // An undefined symbol makes the linker search in other libraries.
     value.st_value = 0;
     value.st_shndx = SHN_UNDEF;
   }

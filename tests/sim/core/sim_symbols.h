@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the functions that this library exports and hides them from the dynamic linker. dlsym must
-// not find functions that an old driver lacks.
+// Lists the functions that this library exports and hides functions from the dynamic linker,
+// because dlsym must not find functions that an old driver lacks.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 
@@ -17,7 +17,7 @@ struct Introduced {
   int version;
 };
 
-// The vendor's functions in a fixed order, including hidden functions.
+// Returns the names of the vendor's functions in a fixed order, including hidden functions.
 const std::vector<std::string> &all_functions();
 
 // Returns the address of a visible function, or null.
@@ -26,12 +26,12 @@ void *function_address(const std::string &name);
 // Returns false if no such function exists.
 bool hide_function(const std::string &name, bool hidden);
 
-// Hides the functions that MISSING lists and those that are newer than the driver version. Shows
-// all others.
+// Hides the functions that MISSING lists and all functions that are newer than the driver version.
+// Shows all other functions.
 void hide_as_configured(const Config &config, int version);
 
-// The vendor's table of functions that some supported old driver lacks. All other functions are
-// older.
+// Returns a table of the functions that at least one supported driver lacks. All other functions
+// exist in every supported driver.
 const std::vector<Introduced> &introduced_functions();
 
 }  // namespace sim

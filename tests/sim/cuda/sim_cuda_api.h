@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and structures of the CUDA driver API that the simulator uses. sim_cuda_check.cc
-// compares them with cuda.h if it is installed.
+// The constants and structures of the CUDA driver API that the simulator uses. sim_cuda_check.cc
+// compares the definitions with cuda.h if it is installed.
 #ifndef GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_API_H
 #define GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_API_H
 
@@ -9,7 +9,7 @@
 
 namespace sim::cuda {
 
-// CUdevice_attribute
+// Values of CUdevice_attribute.
 enum DeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
   kMaxBlockX = 2,
@@ -60,7 +60,7 @@ enum DeviceAttribute : int {
   kMemoryPools = 115,
 };
 
-// CUpointer_attribute
+// Values of CUpointer_attribute.
 enum PointerAttribute : int {
   kPointerContext = 1,
   kPointerMemoryType = 2,
@@ -76,7 +76,7 @@ enum PointerAttribute : int {
 };
 enum MemoryType : unsigned { kMemoryHost = 1, kMemoryDevice = 2 };
 
-// CUfunction_attribute
+// Values of CUfunction_attribute.
 enum FunctionAttribute : int {
   kFunctionMaxThreads = 0,
   kFunctionSharedBytes = 1,
@@ -90,7 +90,7 @@ enum FunctionAttribute : int {
   kFunctionCarveout = 9,
 };
 
-// CUmemPool_attribute
+// Values of CUmemPool_attribute.
 enum PoolAttribute : int {
   kReuseEvents = 1,
   kReuseOpportunistic = 2,
@@ -103,7 +103,7 @@ enum PoolAttribute : int {
 };
 
 struct MemLocation {
-  int type;  // 1: a device
+  int type;  // 1: the location is a device
   int id;
 };
 struct MemAccessDesc {
@@ -111,7 +111,7 @@ struct MemAccessDesc {
   int flags;
 };
 struct MemPoolProps {
-  int alloc_type;  // 1: pinned
+  int alloc_type;  // 1: pinned memory
   int handle_types;
   MemLocation location;
   void *security;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the simulator's numbers and structures with cuda.h. Compiled only if cuda.h is
+// Compares the simulator's constants and structures with cuda.h. Compiled only if cuda.h is
 // installed.
 #include <cuda.h>
 #include <cstddef>

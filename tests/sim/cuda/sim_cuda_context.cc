@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: primary contexts are reference-counted, and each thread has a context stack.
+// Implements contexts: primary contexts are reference-counted, and each thread has a context stack.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_context.h"

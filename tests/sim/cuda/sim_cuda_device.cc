@@ -15,7 +15,7 @@ namespace {
 struct Row {
   int attribute, value;
 };
-// The same on every supported architecture.
+// Attributes that have the same value on every supported architecture.
 constexpr Row kRows[] = {
     {kMaxThreadsPerBlock, 1024},
     {kMaxBlockX, 1024},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties of the simulated NVIDIA device for its architecture.
+// Defines the properties of the simulated NVIDIA device for its architecture.
 #ifndef GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_DEVICE_H
 #define GUFUNC_TESTS_SIM_CUDA_SIM_CUDA_DEVICE_H
 
@@ -10,12 +10,12 @@
 
 namespace sim::cuda {
 
-// Returns 90 for "sm_90", and 90 for a name in another form.
+// Returns the number of the device's architecture: 90 for "sm_90", and 90 for an invalid name.
 int arch_of(const Driver &driver);
 
 CudaTarget target_of(const Driver &driver);
 
-// Shared memory per block that requires a function attribute.
+// Returns the shared memory per block that a kernel can use after it sets a function attribute.
 uint32_t optin_shared(int arch);
 inline constexpr uint32_t kDefaultShared = 48 << 10;
 

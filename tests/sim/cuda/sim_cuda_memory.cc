@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, host and managed memory, pools, and pointer attributes.
+// Implements device, host and managed memory, pools, and pointer attributes.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_context.h"
@@ -15,7 +15,8 @@ using sim::Driver;
 using sim::kSuccess;
 using sim::MemoryKind;
 
-// For calls that a capture forbids: returns a usable context or an error code.
+// Stores the current context, for a call that is forbidden during a capture, or returns an error
+// code.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);

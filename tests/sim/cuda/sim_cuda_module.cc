@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules, libraries, functions and launches.
+// Implements modules, libraries, functions and launches.
 #include "tests/sim/core/sim_module.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using sim::Driver;
 using sim::Kernel;
 using sim::kSuccess;
 
-// Checks the limits that apply to every function.
+// Checks the grid and block limits that are the same for every function.
 bool fits_grid(const sim::LaunchShape &shape) {
   constexpr uint64_t kBlocks[3] = {2147483647, 65535, 65535}, kThreads[3] = {1024, 1024, 64};
   uint64_t threads = 1;
@@ -72,7 +72,8 @@ int load(Driver &driver, const void *code, sim::Image *image) {
   return kSuccess;
 }
 
-// Returns the module of a library in the current context. The first request creates it.
+// Returns the module of a library in the current context. The first call in a context creates the
+// module.
 int module_of(Driver &driver, void *library, std::shared_ptr<sim::Module> *out) {
   Context *current = nullptr;
   const int code = use_context(driver, &current);
@@ -169,7 +170,7 @@ SIM_EXPORT int cuLibraryGetModule(void **module, void *library) {
   SIM_END;
 }
 
-// No context is required: the name is looked up in the library.
+// The name is looked up in the library, so no context is required.
 SIM_EXPORT int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
   SIM_CALL(cuLibraryGetKernel, 0) {
     const std::shared_ptr<sim::Library> found = driver.libraries.find(library);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of result codes, and the properties of this driver that differ between vendors.
+// Defines the names of result codes, and the vendor-specific properties of this driver.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_symbols.h"
 
@@ -124,7 +124,7 @@ const char *name_of(int code) {
 
 namespace sim {
 
-void describe_face(Driver &driver) {
+void describe_driver(Driver &driver) {
   driver.default_arch = "sm_90";
   driver.newest_version = 13000;
 }
@@ -168,7 +168,7 @@ SIM_EXPORT int cuGetErrorString(int code, const char **text) {
 
 namespace {
 
-// Status values that cuGetProcAddress returns in addition to the address.
+// Values of *status, a second result of cuGetProcAddress.
 enum : int { kFound = 0, kUnknownSymbol = 1, kTooNew = 2 };
 
 int version_of(const std::string &name) {
@@ -178,8 +178,8 @@ int version_of(const std::string &name) {
   return 0;
 }
 
-// Finds the newest variant of a function ("_v3" before "_v2" before no suffix) for a program that
-// was written for this CUDA version.
+// Finds the newest variant of a function ("_v3" before "_v2" before no suffix) that exists in the
+// CUDA version `version`, for which the program was written.
 int find_variant(const std::string &symbol, int version, void **out) {
   int status = kUnknownSymbol;
   for (const char *suffix : {"_v4", "_v3", "_v2", ""}) {

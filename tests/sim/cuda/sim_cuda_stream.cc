@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, and all stream operations except kernels.
+// Implements streams, events, and all stream operations except kernels.
 #include "tests/sim/core/sim_stream.h"
 
 #include "tests/sim/core/sim_calls.h"
@@ -16,7 +16,7 @@ using sim::kSuccess;
 using sim::Side;
 using StreamRef = std::shared_ptr<sim::Stream>;
 
-// Returns a stream of any context, and its context, if both are usable.
+// Finds a stream of any context. Fails if the current context or the stream's context has failed.
 int use_stream(Driver &driver, void *handle, StreamRef *out) {
   Context *current = nullptr;
   const int code = use_context(driver, &current);

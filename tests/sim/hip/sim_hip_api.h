@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and structures of HIP 6's host API that the simulator uses. sim_hip_check.cc compares
-// them with HIP's headers if they are installed.
+// The constants and structures of HIP 6's host API that the simulator uses. sim_hip_check.cc
+// compares the definitions with HIP's headers if they are installed.
 #ifndef GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 #define GUFUNC_TESTS_SIM_HIP_SIM_HIP_API_H
 
@@ -9,7 +9,7 @@
 
 namespace sim::hip {
 
-// hipDeviceAttribute_t
+// Values of hipDeviceAttribute_t.
 enum DeviceAttribute : int {
   kEccEnabled = 0,
   kAsyncEngines = 2,
@@ -57,7 +57,7 @@ enum DeviceAttribute : int {
   kAsicRevision = 10012,
 };
 
-// hipDeviceProp_tR0600: the fields that the simulator sets, at their offsets.
+// hipDeviceProp_tR0600, with only the fields that the simulator sets, at their offsets.
 struct DevicePropR0600 {
   char name[256];
   char uuid[16];
@@ -91,7 +91,7 @@ static_assert(offsetof(DevicePropR0600, multiprocessors) == 388);
 static_assert(offsetof(DevicePropR0600, gcn_arch_name) == 1160);
 static_assert(sizeof(DevicePropR0600) == 1472);
 
-// hipDeviceProp_t of HIP 5.
+// hipDeviceProp_t, as defined by HIP 5.
 struct DevicePropOf5 {
   char before[396];
   char gcn_arch_name[256];
@@ -99,7 +99,7 @@ struct DevicePropOf5 {
 };
 static_assert(sizeof(DevicePropOf5) == 792);
 
-// hipMemoryType of HIP 6
+// Values of hipMemoryType in HIP 6.
 enum MemoryType : int { kUnregistered = 0, kHost = 1, kDevice = 2, kManaged = 3 };
 
 struct PointerAttribute {
@@ -112,7 +112,7 @@ struct PointerAttribute {
 };
 
 struct MemLocation {
-  int type;  // 1: a device
+  int type;  // 1: the location is a device
   int id;
 };
 struct MemAccessDesc {
@@ -120,7 +120,7 @@ struct MemAccessDesc {
   int flags;
 };
 struct MemPoolProps {
-  int alloc_type;  // 1: pinned
+  int alloc_type;  // 1: pinned memory
   int handle_types;
   MemLocation location;
   void *security;
@@ -128,7 +128,7 @@ struct MemPoolProps {
   unsigned char reserved[56];
 };
 
-// hipMemcpyKind
+// Values of hipMemcpyKind.
 enum CopyKind : int {
   kHostToHost = 0,
   kHostToDevice = 1,
@@ -137,7 +137,7 @@ enum CopyKind : int {
   kDefault = 4
 };
 
-// hipFunction_attribute
+// Values of hipFunction_attribute.
 enum FunctionAttribute : int {
   kFunctionMaxThreads = 0,
   kFunctionSharedBytes = 1,
@@ -163,7 +163,7 @@ enum : unsigned {
 
 enum : uint64_t { kExtraEnd = 3 };
 
-inline constexpr uint32_t kSharedBytes = 64 << 10;  // per block on every device
+inline constexpr uint32_t kSharedBytes = 64 << 10;  // shared memory per block on every device
 
 }  // namespace sim::hip
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the simulator's numbers and structures with HIP's header. Compiled only if it is
-// installed. What changed with HIP 6 is compared only with headers of HIP 6 or later.
+// Compares the simulator's constants and structures with HIP's header. Compiled only if the header
+// is installed. Definitions that HIP 6 changed are compared only with headers of HIP 6 or later.
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
 #include <cstddef>

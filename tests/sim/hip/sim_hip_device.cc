@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, the current device of a thread, and device properties.
+// Implements devices, the current device of a thread, and device properties.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace hip = sim::hip;
 struct Row {
   int attribute, value;
 };
-// The same on every supported device.
+// Attributes that have the same value on every supported device.
 constexpr Row kRows[] = {
     {hip::kEccEnabled, 1},
     {hip::kAsyncEngines, 2},
@@ -61,7 +61,8 @@ constexpr Row kRows[] = {
     {hip::kAsicRevision, 1},
 };
 
-// "gfx942": version 9.4 (hexadecimal stepping 2); gfx1100: 11.0.
+// The version and wave size of an architecture: "gfx942" is version 9.4 (2 is a stepping),
+// "gfx1100" is 11.0.
 struct ArchNumbers {
   int major, minor, wave;
 };
@@ -191,8 +192,8 @@ SIM_EXPORT int hipGetDevicePropertiesR0600(hip::DevicePropR0600 *properties, int
   SIM_END;
 }
 
-// The structure of HIP 5, for which later releases keep the unversioned name. Only the target name
-// is set.
+// Fills the structure of HIP 5, for which later releases keep the unversioned function name. Only
+// the target name is set.
 SIM_EXPORT int hipGetDeviceProperties(hip::DevicePropOf5 *properties, int device) {
   SIM_CALL(hipGetDeviceProperties, 0) {
     if (properties == nullptr) return sim::kInvalidValue;

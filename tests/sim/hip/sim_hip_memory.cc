@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, host and managed memory, pools, and pointer attributes.
+// Implements device, host and managed memory, pools, and pointer attributes.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
 #include "tests/sim/core/sim_context.h"
@@ -16,14 +16,14 @@ using sim::kSuccess;
 using sim::MemoryKind;
 namespace hip = sim::hip;
 
-// For calls that a capture forbids: returns a usable device or an error code. `failed` is the
-// result of a releasing call.
+// Stores the context of the current device, for a call that is forbidden during a capture, or
+// returns an error code.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);
 }
 
-// Releases something regardless of the device's state.
+// Calls release() even if the device has failed, because memory can always be released.
 template <class F>
 int give_back(Driver &driver, F release) {
   Context *current = nullptr;
@@ -56,9 +56,10 @@ int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void
   return done;
 }
 
-// HIP up to 6.3 creates a second memory object if a range encloses a registered range. From 6.4 on
-// HIP returns success and does nothing if the whole range is registered. In both cases one
-// hipHostUnregister ends all of it. The simulator keeps the first registration.
+// Handles a range that overlaps a registered range. HIP up to 6.3 creates a second memory object if
+// the new range encloses a registered range. HIP 6.4 and later return success and do nothing if the
+// whole range is registered. In both cases one hipHostUnregister ends every registration. The
+// simulator keeps the first registration.
 bool has_registered(Driver &driver, const void *memory, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(memory);
   const Allocation *const known = driver.memory.find(address);

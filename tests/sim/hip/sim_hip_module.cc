@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules, functions, launches and graphs.
+// Implements modules, functions, launches and graphs.
 #include "tests/sim/core/sim_module.h"
 
 #include "tests/sim/core/sim_calls.h"
@@ -16,7 +16,7 @@ using sim::Kernel;
 using sim::kSuccess;
 namespace hip = sim::hip;
 
-// Rejects launches that the runtime rejects before it reads the arguments.
+// Rejects launch shapes that the runtime rejects before it reads the arguments.
 int check_shape(const Kernel &kernel, const sim::LaunchShape &shape) {
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {

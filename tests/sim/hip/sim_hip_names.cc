@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of result codes, and the properties of this driver that differ between vendors.
+// Defines the names of result codes, and the vendor-specific properties of this driver.
 #include <utility>
 
 #include "tests/sim/core/sim_calls.h"
@@ -100,7 +100,7 @@ const char *name_of(int code) {
 
 namespace sim {
 
-void describe_face(Driver &driver) {
+void describe_driver(Driver &driver) {
   driver.default_arch = "gfx942:sramecc+:xnack-";
   driver.newest_version = 60443484;  // 6.4.43484
   driver.implicit_context = true;

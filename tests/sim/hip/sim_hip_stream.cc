@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, and all stream operations except kernels.
+// Implements streams, events, and all stream operations except kernels.
 #include "tests/sim/core/sim_stream.h"
 
 #include "tests/sim/core/sim_calls.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays over memory that the test owns, and a reader for golden files.
+// Provides arrays over memory that the test owns, and a reader for golden files.
 #ifndef GUFUNC_TESTS_UNIT_ARRAY_ARRAY_SAMPLE_H
 #define GUFUNC_TESTS_UNIT_ARRAY_ARRAY_SAMPLE_H
 
@@ -13,7 +13,7 @@
 
 namespace gufunc::array {
 
-// Splits at every separator: "a||b" has three parts.
+// Splits a text at every separator: "a||b" has three parts.
 inline std::vector<std::string> split(const std::string &text, char separator) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -26,7 +26,7 @@ inline std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
-// Parses a list such as "2,_,-3". "_" means INT64_MIN; "-" and "" mean an empty list.
+// Parses a list of integers such as "2,_,-3". "_" means INT64_MIN; "-" and "" mean an empty list.
 inline std::vector<int64_t> numbers(const std::string &text) {
   std::vector<int64_t> values;
   if (text.empty() || text == "-") return values;

@@ -37,7 +37,8 @@ std::string print(const Array &array) {
   return format_values(array.layout(), corner, values.data());
 }
 
-// The same values in F order, with negative strides, byte-swapped and misaligned.
+// An array with the same values as a plain array, but in F order, with negative strides,
+// byte-swapped and misaligned.
 struct Awkward {
   std::vector<std::byte> memory;
   base::Ref<Array> array;

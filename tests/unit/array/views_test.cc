@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares views with NumPy's (tests/data/views.txt) and tests the few rules that differ from
-// NumPy.
+// Compares views with NumPy's views (tests/data/views.txt), and tests the few rules that differ
+// from NumPy.
 #include "core/array/views.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ guf_status apply(const Array &array, const std::string &text, base::Ref<Array> *
   if (name == "ravel") return ravel(array, order_of(words[1]), out, error);
   const std::vector<int64_t> list = words.size() > 1 ? numbers(words[1]) : std::vector<int64_t>();
   const auto count = static_cast<int32_t>(list.size());
-  // Distinguishes an empty list from an omitted list (NULL).
+  // An empty list is passed as a valid pointer, because NULL means an omitted list.
   static constexpr int64_t kEmpty = 0;
   const int64_t *const given = words.size() == 1 ? nullptr : list.empty() ? &kEmpty : list.data();
   if (name == "transpose") return transpose(array, count, given, out, error);
@@ -62,7 +62,7 @@ std::string join(const std::vector<std::string> &parts) {
   return text.empty() ? "-" : text;
 }
 
-// Writes an array in the format of make_views.py.
+// Formats an array as make_views.py does.
 std::string describe(const Array &array, uint64_t base) {
   std::vector<std::string> shape;
   std::vector<std::string> strides;
@@ -77,7 +77,8 @@ std::string describe(const Array &array, uint64_t base) {
          (array.size() > 0 ? std::to_string(offset) : "_");
 }
 
-// The library's message may continue NumPy's text after a semicolon.
+// Formats an error as make_views.py does. Drops text after a semicolon, which the library may add
+// to NumPy's message.
 std::string describe(guf_status status, const guf_error &error) {
   const std::string message = error.message;
   if (status == GUF_E_UNSUPPORTED) {
@@ -116,7 +117,7 @@ struct Case {
   guf_status (*run)(const Array &array, base::Ref<Array> *out, guf_error *error);
 };
 
-// Cases that NumPy does not report or reports differently. The array has shape (2, 3).
+// Errors that NumPy does not report, or reports differently. The array has shape (2, 3).
 const Case kCases[] = {
     {"NegativeCountOfAxes", GUF_E_INDEX,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {
@@ -207,7 +208,8 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   base::collect();
 }
 
-// The C API rejects such an array. Its views would not fit into Dimensions.
+// The C API rejects an array with so many axes. The core must reject it too, because its views
+// would not fit into Dimensions.
 TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
   const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);
@@ -220,7 +222,7 @@ TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   base::collect();
 }
 
-// Compares each value with Python's rule for slice indices.
+// Compares each result with the rule of Python for slice indices.
 TEST(Views, SliceIndicesAreExactNearTheLimits) {
   const int64_t kMax = std::numeric_limits<int64_t>::max();
   int64_t start = 0;
@@ -236,7 +238,8 @@ TEST(Views, SliceIndicesAreExactNearTheLimits) {
   EXPECT_EQ(length, 1);
 }
 
-// A broadcast array of small elements can be too large to copy with a wider dtype.
+// A broadcast array of small elements can have so many elements that a copy with a wider dtype is
+// too large.
 TEST(Views, StridesOfACopyThatIsTooLargeAreRefused) {
   const int64_t shape[] = {int64_t{1} << 31, 1 << 30, 2};
   const int64_t none[] = {0, 0, 0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which image provides a loop: the images of the device's family, best score first. The next image
-// is used when the driver rejects one. Each image is loaded once.
+// Tests which image provides a loop: among the images of the device's family, the image with the
+// best score. If the driver rejects an image, the next best image is used. Each image is loaded
+// once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Targets that the backend loaded, and targets that it refuses to load.
+// The targets that the backend loaded, and the targets that it refuses to load.
 std::vector<std::string> loaded, refused;
 std::vector<std::string> without_code;  // targets whose modules contain no kernel
 std::vector<std::string> contents;
@@ -128,7 +129,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   forget_images(table_);
   EXPECT_EQ(unloaded, 0) << "another module has the table";
   forget_images(table_);
-  EXPECT_EQ(unloaded, 2) << "what was refused is not a module";
+  EXPECT_EQ(unloaded, 2) << "rejected images were not loaded";
   share_images(table_);
 }
 
@@ -148,10 +149,10 @@ TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
   EXPECT_EQ(error_.native_code, 218);
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t1"));
   without_code.clear();
-  EXPECT_EQ(target_of(0), "t3") << "nothing is kept against it";
+  EXPECT_EQ(target_of(0), "t3") << "an earlier failure is not remembered";
 }
 
-TEST_F(ImageChoice, AsksARefusingDriverOnce) {
+TEST_F(ImageChoice, RejectedImageIsLoadedOnce) {
   refused = {"t1", "t2", "t3"};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
   const char *const all =

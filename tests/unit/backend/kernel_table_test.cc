@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A valid kernel table is accepted. A table with one invalid field is rejected with the field's
-// name.
+// Tests that a valid kernel table is accepted and that a table with one invalid field is rejected
+// with the name of the field.
 #include "core/backend/kernel_table.h"
 
 #include <gmock/gmock.h>
@@ -218,7 +218,8 @@ TEST(KernelTable, NullIsNoTable) {
   EXPECT_EQ(check_table(nullptr, {}, nullptr), GUF_E_BAD_FILE);
 }
 
-// The table of a file may point only into the file. Here texts and code are outside it.
+// The table of a file may point only into the file. In this test, the texts and the code are
+// outside the file.
 TEST(KernelTable, TextsMustEndInside) {
   struct {
     guf_module_v1 table;

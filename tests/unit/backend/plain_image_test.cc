@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed images are restored bit for bit. Malformed files are reported.
+// Tests that compressed images are restored bit for bit and that malformed files are reported.
 #include "core/backend/plain_image.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST_F(PlainImages, AreTheWholeWhereNoPartIsNamed) {
   bare.inflated_size = 0;
   ASSERT_EQ(plain.open(bare, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(text(plain.image()), frame_);
-  EXPECT_NE(plain.image().data, bare.data) << "a NUL stands behind the copy";
+  EXPECT_NE(plain.image().data, bare.data) << "the copy has a terminating NUL";
   bare.offset = 4;
   bare.bytes = 5;
   ASSERT_EQ(plain.open(bare, &error_), GUF_OK) << error_.message;
@@ -104,13 +104,14 @@ TEST_F(PlainImages, OfDamagedFramesAreRefused) {
   expect_refused(image, "no frame");
 }
 
-// A second frame would be written beyond the announced size.
+// A second frame would be decompressed beyond the announced size.
 TEST_F(PlainImages, OfTwoFramesAreRefused) {
   frame_ += frame_;
   expect_refused(packed(0, 0), "got ");
 }
 
-// Corrupted input is either reported or harmless; the sanitizers check memory accesses.
+// Corrupted input is either reported or decompressed without an invalid memory access, which the
+// sanitizers would detect.
 TEST_F(PlainImages, OfEveryDamageAreSafe) {
   const std::string whole = frame_;
   int refused = 0;

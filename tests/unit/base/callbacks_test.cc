@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queued callbacks run once, in order, on the thread that drains the queue. Also tests the log ring
-// and the fork counter.
+// Tests that queued callbacks run once, in order, on the thread that drains the queue. Also tests
+// the log ring and the fork counter.
 #include "core/base/callbacks.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(Callbacks, WhatIsNeverQueuedNeverRuns) {
     const OwedCallback forgotten(remember, &ran, 1);
     OwedCallback queued(remember, &ran, 2);
     queued.queue();
-    queued.queue();  // the queue is empty by now
+    queued.queue();  // has no effect: the first call emptied `queued`
     EXPECT_TRUE(queued.empty());
     OwedCallback at_once(remember, &ran, 3);
     at_once.run_now();
@@ -64,7 +64,7 @@ TEST(Callbacks, MayQueueOthers) {
   EXPECT_THAT(ran, ElementsAre(3, 2, 1, 0));
 }
 
-// For ThreadSanitizer: concurrent producers and consumers. No callback is lost or runs twice.
+// Producers and consumers run concurrently, for ThreadSanitizer. No callback is lost or runs twice.
 TEST(Callbacks, SurviveManyThreads) {
   constexpr uint64_t kEach = 5000;
   static std::atomic<uint64_t> sum{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ElfFile: which files it accepts, which it rejects, and that no corrupted file makes it read out
-// of bounds.
+// Tests which files ElfFile accepts and rejects, and that no corrupted file causes an out-of-bounds
+// read.
 #include "core/base/elf_file.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, ElfRefused, ::testing::ValuesIn(kRefused),
 TEST(ElfFile, MalformedNotesAreNotFound) {
   for (const uint32_t size : {~0u, ~0u - 3, 64u}) {
     auto bytes = good().bytes();
-    for (const size_t field : {0u, 4u}) {  // n_namesz, n_descsz
+    for (const size_t field : {0u, 4u}) {  // offsets of n_namesz and n_descsz
       auto damaged = bytes;
       std::memcpy(damaged.data() + ElfSample::kNoteOffset + field, &size, sizeof(size));
       ElfFile file;
@@ -98,8 +98,8 @@ TEST(ElfFile, MalformedNotesAreNotFound) {
   }
 }
 
-// Every truncation and every changed byte is accepted or rejected without an out-of-bounds read.
-// AddressSanitizer detects such a read because the copy is exactly as long as the file.
+// A file that is truncated or has one changed byte is accepted or rejected without an out-of-bounds
+// read. AddressSanitizer detects such a read because the copy is exactly as long as the file.
 TEST(ElfFile, SurvivesEveryTruncationAndEveryChangedByte) {
   const auto bytes = good().bytes();
   auto probe = [](const std::vector<uint8_t> &damaged) {
@@ -116,7 +116,7 @@ TEST(ElfFile, SurvivesEveryTruncationAndEveryChangedByte) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     opened += probe(std::vector<uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size)));
   }
-  EXPECT_EQ(opened, good().tail.size());  // only bytes outside all segments may be missing
+  EXPECT_EQ(opened, good().tail.size());  // only bytes after all segments may be missing
   for (size_t at = 0; at < bytes.size(); ++at) {
     for (const int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
       auto damaged = bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle table: reference counts, stale handles, kinds, and concurrent use.
+// Tests the handle table: reference counts, stale handles, kinds, and concurrent use.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -71,7 +71,7 @@ TEST(Handles, OnePublicationMorePerReference) {
   EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_FALSE(release(handle, Kind::kArray));
   const uint64_t later = publish(object.get());
-  EXPECT_NE(later, handle);  // the first object was destroyed in between
+  EXPECT_NE(later, handle);  // the first handle has no references left
   EXPECT_EQ(find(handle, Kind::kArray), nullptr);
   EXPECT_TRUE(release(later, Kind::kArray));
 }
@@ -98,10 +98,10 @@ TEST(Handles, ImmortalsIgnoreRelease) {
   const uint64_t handle = publish(device, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_EQ(find(handle, Kind::kArray), device);
-  --alive;  // this object is never destroyed
+  --alive;  // `device` is never destroyed, so it is not counted
 }
 
-// For ThreadSanitizer: concurrent creation, counting, stale look-ups and destruction.
+// Threads create, count, look up and destroy handles concurrently, for ThreadSanitizer.
 TEST(Handles, SurviveManyThreads) {
   constexpr int kThreads = 4;
   std::atomic<uint64_t> shared{publish_new()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names under which the dynamic loader lists libraries that were opened by file descriptor.
+// Tests the names under which the dynamic loader lists libraries that were opened by file
+// descriptor.
 #include "core/base/open_library.h"
 
 #include <dlfcn.h>
@@ -53,8 +54,8 @@ MATCHER(Exists, "") {
   return stat(arg.c_str(), &status) == 0;
 }
 
-// A symbolizer opens the listed name later. If the descriptor is then a pipe, the symbolizer
-// blocks.
+// A symbolizer may open a listed name later. If the name referred to a descriptor that has become a
+// pipe, the symbolizer would block.
 TEST(OpenLibrary, NamesNoDescriptorThatIsUsedAgain) {
   guf_error error = {};
   error.struct_size = sizeof error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs of other versions: smaller structs are extended, larger structs must be zero beyond the
-// known fields.
+// Tests structs of other versions: smaller structs are extended, and larger structs must be zero
+// beyond the known fields.
 #include "core/base/struct_size.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace gufunc::base {
 namespace {
 
-// A struct in its second version, which added `later`.
+// The second version of a struct, which added the field `later`.
 struct Grown {
   uint32_t struct_size;
   uint32_t first;
@@ -79,7 +79,7 @@ TEST(StructSize, AnswersFitTheCaller) {
   ASSERT_EQ(write_struct(&old, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(old.struct_size, 8U);
   EXPECT_EQ(old.first, 5U);
-  EXPECT_EQ(old.later, 2U);  // beyond the caller's struct
+  EXPECT_EQ(old.later, 2U);  // unchanged: outside the caller's smaller struct
   Later newer = {{sizeof(Later), 1, 2}, {3, 4}};
   ASSERT_EQ(write_struct(&newer.known, "args", value, nullptr), GUF_OK);
   EXPECT_EQ(newer.known.struct_size, sizeof(Later));

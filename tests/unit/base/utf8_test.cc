@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error messages are valid UTF-8 for any input and are never truncated within a character.
+// Tests that error messages are valid UTF-8 for any input and are never truncated within a
+// character.
 #include "core/base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -28,10 +29,10 @@ TEST(Utf8, EscapesWhatIsNone) {
   EXPECT_EQ(copied("a\xff"
                    "b"),
             "a\\xffb");
-  EXPECT_EQ(copied("\xc0\x80"), "\\xc0\\x80");           // overlong
-  EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(copied("\xc0\x80"), "\\xc0\\x80");           // overlong encoding
+  EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
   EXPECT_EQ(copied("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // truncated by its caller
+  EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // character that the input truncates
 }
 
 TEST(Utf8, CutsBetweenCharactersAndEscapes) {
@@ -47,7 +48,7 @@ TEST(Utf8, CutsBetweenCharactersAndEscapes) {
   EXPECT_EQ(utf8_prefix("abc", 0), 0);
 }
 
-// Messages of every length, with a three-byte character across the end of the buffer.
+// Formats messages of every length, with a three-byte character across the end of the buffer.
 TEST(Utf8, FailuresAreCutBetweenCharacters) {
   for (size_t length = 470; length < 500; ++length) {
     const std::string text = std::string(length, 'x') + "\u20ac\u20ac";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core dimensions beyond NumPy: |1, rules beside the signature, dims=, and outputs larger than
-// inputs.
+// Tests core dimensions that NumPy does not have: |1, rules beside the signature, dims=, and
+// outputs larger than inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Row {
   std::vector<guf_dim> dims;
   Shape output;  // shape of the first output
   guf_status status;
-  const char *text;  // expected in the message
+  const char *text;  // expected in the error message
 };
 
 void PrintTo(const Row &row, std::ostream *out) {
@@ -35,7 +35,7 @@ sample::Operand given(Shape shape) {
   return {std::move(shape), {}};
 }
 
-// A 0-d or 1-d operand whose values the library can read.
+// Makes a 0-d or 1-d operand whose values the library can read.
 template <class T>
 sample::Operand value(const T &place, guf_dtype dtype, Shape shape = {}) {
   sample::Operand operand = {std::move(shape), {}, dtype};

@@ -4,7 +4,8 @@
 
 A row is `signature|inputs|out|where|order|axis|keepdims|axes|result`. An operand is
 `shape:strides` of float64 (strides in bytes). The result is the output's shape and strides, or
-`!` and NumPy's message. It is `!` alone if NumPy's text describes its iterator and not the call.
+`!` and NumPy's message. If NumPy's message describes its iterator and not the call, the result is
+`!` without a message.
 """
 
 import argparse
@@ -35,8 +36,8 @@ def operand(array):
 
 
 def array_of(rng, shape, dtype=float):
-    """Returns an array of a shape whose axes are in random order in memory, some with negative
-    strides."""
+    """Returns an array of the given shape, with its axes in random order in memory and some strides
+    negative."""
     axes = list(range(len(shape)))
     if rng.random() < 0.5:
         rng.shuffle(axes)

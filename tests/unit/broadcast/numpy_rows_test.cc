@@ -47,7 +47,7 @@ int32_t order_of(const std::string &letter) {
                          : GUF_ORDER_ANY;
 }
 
-// Returns the library's result for a row in the row's format.
+// Returns the library's result for a row, in the format of the result of a row.
 std::string answer(const std::vector<std::string> &field) {
   const std::string &signature = field[0];
   std::vector<sample::Operand> operands;
@@ -70,7 +70,7 @@ std::string answer(const std::vector<std::string> &field) {
     call.args.axes = axes.data();
     call.args.naxes = static_cast<int32_t>(axes.size());
   }
-  call.view().operand[nin].layout.dtype = GUF_F64;  // as type resolution sets it
+  call.view().operand[nin].layout.dtype = GUF_F64;  // normally set by type resolution
 
   const auto loop = std::make_unique<broadcast::LoopShape>();
   int32_t ndim = 0;
@@ -94,7 +94,8 @@ std::string answer(const std::vector<std::string> &field) {
   return text.str();
 }
 
-// Strides of axes of extent 1, and of arrays without elements, are irrelevant.
+// Compares two results. Ignores strides of axes of extent 1, and strides of arrays without
+// elements.
 bool same_layout(const std::string &ours, const std::string &numpy) {
   const auto shape = numbers(numpy.substr(0, numpy.find(':')));
   if (shape != numbers(ours.substr(0, ours.find(':')))) return false;

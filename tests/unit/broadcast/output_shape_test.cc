@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error messages for outputs that lack axes or have wrong axes.
+// Tests the error messages for outputs that lack axes or have wrong axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ struct Row {
   const char *signature;
   std::vector<Shape> operands;  // the output is last
   int64_t axis;                 // axis=, or kNoAxis
-  int32_t found_axis;           // axis that the error reports
-  const char *text;             // end of the message
+  int32_t found_axis;           // axis in the error record
+  const char *text;             // end of the error message
 };
 
 constexpr int64_t kNoAxis = -100;

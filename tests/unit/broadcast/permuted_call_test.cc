@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// keepdims= and order='A' apply to the call as the caller wrote it. Optional dimensions count even
-// when they are missing, and memory order refers to the caller's axes.
+// Tests that keepdims= and order='A' apply to the call as the caller wrote it: missing optional
+// dimensions count, and the memory order is that of the caller's axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace gufunc {
 namespace {
 
-TEST(Turned, KeepdimsCountsMissingDimensions) {
+TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
@@ -20,7 +20,7 @@ TEST(Turned, KeepdimsCountsMissingDimensions) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
+TEST(PermutedCall, KeepdimsNamesWhatTheSignatureSaysFirst) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
@@ -30,7 +30,8 @@ TEST(Turned, KeepdimsNamesWhatTheSignatureSaysFirst) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-// Returns the error message of a call with more axes than allowed, each of them valid.
+// Returns the error message of a call that passes more axes than the signature allows. Each axis is
+// valid.
 std::string refused_axes(const char *name, const char *signature, int64_t ndim, int32_t naxes) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
   sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
@@ -42,7 +43,7 @@ std::string refused_axes(const char *name, const char *signature, int64_t ndim, 
   return call.error.message;
 }
 
-TEST(Turned, AxesAreDealtOutOperandByOperand) {
+TEST(PermutedCall, AxesAreDealtOutOperandByOperand) {
   const auto vecdot = [](int32_t naxes) { return refused_axes("vecdot", "(n),(n)->()", 1, naxes); };
   const char list[] =
       "axes should be a list with an entry for all 3 inputs and outputs; entries "
@@ -62,8 +63,9 @@ TEST(Turned, AxesAreDealtOutOperandByOperand) {
                                              "dimensions are specified by axes tuple."));
 }
 
-TEST(Turned, TextsNameTheCallersAxes) {
-  // (3,1) with its axes swapped is (1,3), and its loop dimension has extent 3.
+TEST(PermutedCall, TextsNameTheCallersAxes) {
+  // An output of shape (3,1) with its axes swapped has shape (1,3), so its loop dimension has
+  // extent 3.
   const int64_t axes[] = {-1, -1, 0};
   sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
   call.args.axes = axes;
@@ -75,7 +77,7 @@ TEST(Turned, TextsNameTheCallersAxes) {
                "shape (4,3); argument 2, axis 1: expected 4, got 1");
 }
 
-TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
+TEST(PermutedCall, MismatchesCountTheDimensionsThatAreThere) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
   broadcast::LoopShape loop;
@@ -87,15 +89,16 @@ TEST(Turned, MismatchesCountTheDimensionsThatAreThere) {
                           "different from 2)"));
 }
 
-TEST(Turned, OrderAnyAsksForTheCallersAxes) {
-  // C-contiguous with the caller's axes, F-contiguous once the core axis is last.
+TEST(PermutedCall, OrderAnyAsksForTheCallersAxes) {
+  // The input is C-contiguous with the caller's axes, but F-contiguous after the core axis is moved
+  // to the end.
   const int64_t axis = 0;
   sample::Call call("same", "(n)->(n)", "", 1, {{{4, 3}, {24, 8}}, sample::missing()});
   call.args.axis = &axis;
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;
   ASSERT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_OK) << call.error.message;
-  const int64_t shape[] = {3, 4};  // with the core axis last
+  const int64_t shape[] = {3, 4};  // the core axis is last
   int64_t strides[2] = {};
   call.view().operand[1].layout.dtype = GUF_F64;
   ASSERT_EQ(broadcast::result_strides(call.view(), loop, 1, 2, shape, strides, &call.error),

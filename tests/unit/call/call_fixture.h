@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls through the C ABI on memory that the test owns.
-#ifndef GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
-#define GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
+// Provides calls through the C ABI on memory that the test owns.
+#ifndef GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H
+#define GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H
 
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -17,11 +17,11 @@ struct View {
   guf_dtype dtype = GUF_F64;
   const void *data = nullptr;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty: C-contiguous
+  std::vector<int64_t> strides;  // empty means C-contiguous
   uint32_t flags = 0;
 };
 
-// Makes operands from views and keeps the data structures that they reference.
+// Makes operands from views, and keeps the tensors that the operands refer to.
 class Tensors {
  public:
   guf_operand operand(const View &view) {
@@ -47,7 +47,7 @@ class Tensors {
   std::list<guf_tensor> tensors_;
 };
 
-// A call under construction. Inputs of any kind come before outputs.
+// A call under construction. Inputs must be added before outputs.
 class Call {
  public:
   explicit Call(const char *ufunc) {
@@ -152,4 +152,4 @@ inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_PIPELINE_CALL_FIXTURE_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_CALL_FIXTURE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls end to end: allocated outputs, casts, masks, streams, errors.
+// Tests calls end to end: allocated outputs, casts, masks, streams and errors.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -93,8 +93,8 @@ TEST(CallPipeline, MaskKeepsWhereFalse) {
 }
 
 TEST(CallPipeline, MoreDimensionsThanABlockHolds) {
-  // 12 dimensions of extent 2, with every second axis reversed in memory order: none can be
-  // coalesced.
+  // The array has 12 dimensions of extent 2, whose order in memory is permuted. No two dimensions
+  // can be coalesced.
   constexpr int kNdim = 12;
   std::vector<int64_t> shape(kNdim, 2);
   std::vector<int64_t> strides(kNdim);
@@ -129,7 +129,7 @@ TEST(CallPipeline, StreamKeepsScalarsAndResults) {
   for (int round = 0; round < 8; ++round) {
     Call call("multiply");
     call.in(view(GUF_F64, x)).in(Call::weak_int(round)).out_missing();
-    call.args.stream = stream;
+    call.args.options.stream = stream;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     results.push_back(call.outputs[0]);
   }

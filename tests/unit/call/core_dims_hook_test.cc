@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's callback for core dimensions. It runs on every call, resolution and plan creation.
-// It sets sizes that only outputs have, or returns an error with its own message.
+// Tests the program's callback for core dimensions. The callback runs on every call, resolution and
+// plan creation. It sets sizes that only outputs have, or returns an error with its own message.
 #include <cstdio>
 #include <cstring>
 
@@ -15,8 +15,8 @@ struct Log {
   std::vector<int64_t> sizes;
 };
 
-// (m),(n)->(p): p = m + n - 1, and neither m nor n may be 0. The same as NumPy's conv1d_full
-// example.
+// Handles (m),(n)->(p) with p = m + n - 1, and rejects m = 0 and n = 0, like the function
+// conv1d_full among NumPy's examples.
 guf_status full(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
   Log *const log = static_cast<Log *>(user);
   if (log != nullptr) {
@@ -47,11 +47,11 @@ guf_status misbehaves(int32_t, int64_t *sizes, void *user, guf_error *) {
       sizes[2] = -5;
       return GUF_OK;
     case 3:
-      return GUF_E_SHAPE;  // no message
+      return GUF_E_SHAPE;  // an error without a message
     case 4:
       return 123456;  // not a valid status
     default:
-      return GUF_OK;  // leaves p unset
+      return GUF_OK;  // does not set p
   }
 }
 
@@ -143,7 +143,7 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
       GUF_OK);
   EXPECT_EQ(found[1], 12);
   guf_array_release(call.output.array, nullptr);
-  // The callback runs again, because its results are not cached.
+  // The callback runs again, because its sizes are not cached.
   Convolution given;
   given.give();
   ASSERT_EQ(guf_call(ufunc, &given.args, &given.error), GUF_OK) << given.error.message;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the same call directly, as a plan, and on a stream.
-#ifndef GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
-#define GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+#ifndef GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
+#define GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
 
 #include "tests/unit/call/call_fixture.h"
 
@@ -41,11 +41,12 @@ class EveryWay {
   EveryWay(const EveryWay &) = delete;
   EveryWay &operator=(const EveryWay &) = delete;
 
-  // Runs each variant on the current buffer and compares the result with `wanted`. Call it last,
-  // because the call keeps the stream.
+  // Runs the call directly, as a plan and on a stream. Each run starts with the current content of
+  // the buffer, and must leave `expected` in it. Must be the last use of the call, because the call
+  // keeps the stream.
   template <class T>
-  void want(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
-            const std::vector<T> &expected) const {
+  void expect_each_way(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
+                       const std::vector<T> &expected) const {
     const std::vector<T> was = buffer;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(buffer, expected);
@@ -53,7 +54,7 @@ class EveryWay {
     ASSERT_NO_FATAL_FAILURE(run_plan(call, places));
     ASSERT_EQ(buffer, expected) << "as a plan";
     buffer = was;
-    call.args.stream = stream_;
+    call.args.options.stream = stream_;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, nullptr), GUF_OK);
     ASSERT_EQ(buffer, expected) << "on a stream";
@@ -65,4 +66,4 @@ class EveryWay {
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_PIPELINE_EVERY_WAY_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of calls: the same as NumPy's errstate reports for the same values.
+// Tests that calls report the same floating-point flags as NumPy's errstate for the same values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void PrintTo(const Row &row, std::ostream *out) {
 
 class FpFlags : public testing::TestWithParam<Row> {};
 
-// The element is the last of many, so that later blocks and threads are checked as well.
+// The special element is the last of many, so that later blocks and other threads are checked, too.
 TEST_P(FpFlags, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;
@@ -45,14 +45,14 @@ TEST_P(FpFlags, OfOneElementAmongMany) {
   Call call(row.ufunc);
   for (const auto &operand : operands) call.in(View{GUF_F64, operand.data(), {n}, {}});
   call.out(View{GUF_F64, result.data(), {n}, {}});
-  call.args.fp_flags = &fp_flags;
-  call.args.fp_report = kAll;
+  call.args.options.fp_flags = &fp_flags;
+  call.args.options.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(fp_flags, row.fp_flags);
-  call.args.fp_report = 0;
-  call.args.fp_fail = kAll;
+  call.args.options.fp_report = 0;
+  call.args.options.fp_fail = kAll;
   EXPECT_EQ(call.run(), row.fp_flags == 0 ? GUF_OK : GUF_E_FLOATING_POINT);
-  call.args.fp_fail = kAll & ~row.fp_flags;
+  call.args.options.fp_fail = kAll & ~row.fp_flags;
   EXPECT_EQ(call.run(), GUF_OK) << "what is not requested does not fail";
 }
 
@@ -96,8 +96,8 @@ TEST(FpFlagsOfCalls, IntegersDividedByZero) {
     Call call(name);
     call.in(View{GUF_I32, x.data(), {1000}, {}}).in(View{GUF_I32, y.data(), {1000}, {}});
     call.out(View{GUF_I32, result.data(), {1000}, {}});
-    call.args.fp_flags = &fp_flags;
-    call.args.fp_report = call.args.fp_fail = GUF_FP_INTEGER_DIVIDE;
+    call.args.options.fp_flags = &fp_flags;
+    call.args.options.fp_report = call.args.options.fp_fail = GUF_FP_INTEGER_DIVIDE;
     EXPECT_EQ(call.run(), GUF_E_FLOATING_POINT);
     EXPECT_EQ(std::string(call.error.message),
               std::string("divide by zero encountered in ") + name);
@@ -112,20 +112,20 @@ TEST(FpFlagsOfCalls, MaskedElementsAndOperandsInPlace) {
   Call call("reciprocal");
   call.in(View{GUF_F32, x.data(), {4}, {}}).out(View{GUF_F32, x.data(), {4}, {}});
   call.where(View{GUF_BOOL, mask, {4}, {}});
-  call.args.fp_flags = &fp_flags;
-  call.args.fp_report = kAll;
+  call.args.options.fp_flags = &fp_flags;
+  call.args.options.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(fp_flags, 0U) << "the zero is masked off";
   call.args.where = nullptr;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "looked at before it was overwritten";
+  EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "checked before it was overwritten";
 }
 
 TEST(FpFlagsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
   std::vector<double> x = {0, 1, 2, 4, 8, 16};
   Call call("reciprocal");
   call.in(View{GUF_F64, x.data(), {5}, {}}).out(View{GUF_F64, x.data() + 1, {5}, {}});
-  call.args.fp_fail = GUF_FP_DIVIDE;
+  call.args.options.fp_fail = GUF_FP_DIVIDE;
   EXPECT_EQ(call.run(), GUF_E_FLOATING_POINT);
   EXPECT_EQ(x, (std::vector<double>{0, kInf, 1, 0.5, 0.25, 0.125}));
 }
@@ -138,8 +138,8 @@ TEST(FpFlagsOfCalls, OperandsThatAreCastAreLookedAtInTheLoopsType) {
   Call call("multiply");
   call.in(View{GUF_F32, x.data(), {2}, {}}).in(View{GUF_F64, y.data(), {2}, {}});
   call.out(View{GUF_F64, result.data(), {2}, {}});
-  call.args.fp_flags = &fp_flags;
-  call.args.fp_report = kAll;
+  call.args.options.fp_flags = &fp_flags;
+  call.args.options.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(fp_flags, 0U) << "9e76 is a float64";
 }
@@ -151,8 +151,8 @@ TEST(FpFlagsOfCalls, CoreDimensions) {
   Call call("vecdot");
   call.in(View{GUF_F32, x.data(), {300, 6}, {}}).in(View{GUF_F32, x.data(), {300, 6}, {}});
   call.out(View{GUF_F32, result.data(), {300}, {}});
-  call.args.fp_flags = &fp_flags;
-  call.args.fp_report = kAll;
+  call.args.options.fp_flags = &fp_flags;
+  call.args.options.fp_report = kAll;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(fp_flags, 0U);
   x[299 * 6 + 5] = 3e30F;
@@ -170,9 +170,9 @@ TEST(FpFlagsOfCalls, OnAStreamTheWordIsWrittenWhenTheWorkIsDone) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, &call.error), GUF_OK) << call.error.message;
   ASSERT_EQ(guf_stream_create(device, 0, &stream, &call.error), GUF_OK) << call.error.message;
   call.in(View{GUF_F64, x.data(), {200000}, {}}).out(View{GUF_F64, result.data(), {200000}, {}});
-  call.args.stream = stream;
-  call.args.fp_flags = &fp_flags;
-  call.args.fp_report = call.args.fp_fail = GUF_FP_INVALID;
+  call.args.options.stream = stream;
+  call.args.options.fp_flags = &fp_flags;
+  call.args.options.fp_report = call.args.options.fp_fail = GUF_FP_INVALID;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &call.error), GUF_E_FLOATING_POINT);
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INVALID});
@@ -187,15 +187,15 @@ TEST(FpFlagsOfCalls, WhatIsRefused) {
   double result = 7;
   Call call("sqrt");
   call.in(View{GUF_F64, &x, {}, {}}).out(View{GUF_F64, &result, {}, {}});
-  call.args.fp_report = 1;
+  call.args.options.fp_report = 1;
   EXPECT_EQ(call.run(), GUF_E_ARG) << "no word to report into";
-  call.args.fp_report = 1U << 20;
+  call.args.options.fp_report = 1U << 20;
   EXPECT_EQ(call.run(), GUF_E_ARG);
-  call.args.fp_report = 0;
-  call.args.fp_fail = 1U << 20;
+  call.args.options.fp_report = 0;
+  call.args.options.fp_fail = 1U << 20;
   EXPECT_EQ(call.run(), GUF_E_ARG);
   EXPECT_EQ(result, 7);
-  call.args.fp_fail = GUF_FP_DIVIDE;
+  call.args.options.fp_fail = GUF_FP_DIVIDE;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_E_UNSUPPORTED);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of guf_loop_error reach the caller for every way of running the loop.
+// Tests that the details of guf_loop_error reach the caller, however the loop is run.
 #include <cstdio>
 #include <cstring>
 
@@ -10,7 +10,8 @@ namespace {
 
 constexpr int32_t kNative = 42;
 
-// Adds nonnegative numbers. On a negative number it reports status, operand, axis and code.
+// Adds nonnegative numbers. For a negative number it reports a status, operand, axis and native
+// code.
 guf_status add_positive(char **args, const int64_t *dims, const int64_t *steps, void *user,
                         guf_error *error) {
   if (error->struct_size != sizeof *error || error->status != GUF_OK || error->argument != -1 ||
@@ -95,8 +96,8 @@ TEST_F(LoopError, OfACallWithCastsAndFpFlags) {
   std::vector<double> z(3);
   uint32_t fp_flags = 0;
   Call failing(ufunc_);
-  failing.args.fp_report = GUF_FP_INVALID;
-  failing.args.fp_flags = &fp_flags;
+  failing.args.options.fp_report = GUF_FP_INVALID;
+  failing.args.options.fp_flags = &fp_flags;
   failing.in(view(GUF_I8, x)).in(view(GUF_I8, x)).out(view(GUF_F64, z));
   expect(failing.run(), failing.error, 0, "the value -2 is negative");
 }
@@ -121,7 +122,7 @@ TEST_F(LoopError, OfAStreamComesWithItsSynchronize) {
   const std::vector<double> x = {1, -2, 3};
   std::vector<double> z(3);
   Call failing(ufunc_);
-  failing.args.stream = stream;
+  failing.args.options.stream = stream;
   failing.in(view(GUF_F64, x)).in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
   expect(guf_stream_synchronize(stream, UINT64_MAX, &error), error, 0,
@@ -164,7 +165,7 @@ TEST_F(LoopError, OfNoErrorCodeIsALoopsError) {
   EXPECT_STREQ(failing.error.message, "the value -1 is negative");
 }
 
-// Fills its error record to the last byte, or leaves it unchanged.
+// Fills its error record up to the last byte, or leaves the record unchanged.
 guf_status shout(char **args, const int64_t *, const int64_t *, void *, guf_error *error) {
   if (args[0][0] != 0) std::memset(error->message, 'A', sizeof error->message);
   return GUF_E_VALUE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlapping operands: the result is as if the inputs had been copied first, for calls and for
-// plans.
+// Tests overlapping operands: the results of calls and plans are as if the inputs had been copied
+// first.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -14,8 +14,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// y[k] = sum over j of (j + k) x[j], for k in descending order. With overlapping x and y it reads
-// elements that an earlier step of the same item has written, so it is not safe in place.
+// Computes y[k] = sum over j of (j + k) x[j], for k in descending order. If x and y overlap, it
+// reads elements that an earlier step of the same item has written, so it is not safe in place.
 void sum_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     for (int64_t k = dims[1] - 1; k >= 0; --k) {
@@ -35,7 +35,7 @@ guf_ufunc mixing() {
   return ufunc;
 }
 
-// A random view of a buffer without internal overlap.
+// Makes a random view of a buffer. No two elements of the view overlap.
 template <class T>
 View view_of_shape(std::mt19937 *engine, guf_dtype dtype, const std::vector<T> &buffer,
                    const std::vector<int64_t> &shape) {
@@ -65,7 +65,8 @@ View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int n
 
 View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
   View made = random_view(engine, buffer, static_cast<int>(like.shape.size()));
-  // The shape of `like` with some axes of extent 1. The strides are independent and may overlap.
+  // The copy has the shape of `like`, except that some axes have extent 1. Its strides are
+  // unrelated to those of `like`, and its elements may overlap.
   for (size_t k = 0; k < like.shape.size(); ++k) {
     made.shape[k] = (*engine)() % 4 == 0 ? 1 : like.shape[k];
     made.strides[k] = 4 * (static_cast<int64_t>((*engine)() % 13) - 6);
@@ -94,7 +95,7 @@ void walk(const std::vector<int64_t> &shape,
   }
 }
 
-// Computes out = a - 3 * b elementwise, as if a and b had been copied.
+// Computes out = a - 3 * b elementwise, as if a and b had been copied before.
 std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
                                  const std::vector<int32_t> &was) {
   std::vector<int32_t> result = was;
@@ -128,7 +129,8 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     }();
     Call call("subtract");
     call.in(a).in(b).out(out);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {a.data, b.data, out.data}, buffer, expected))
+    ASSERT_NO_FATAL_FAILURE(
+        every_way.expect_each_way(call, {a.data, b.data, out.data}, buffer, expected))
         << "round " << round;
   }
 }
@@ -171,7 +173,7 @@ TEST(OverlapCall, GufuncsReadACopy) {
   guf_poll(0, nullptr, nullptr);
 }
 
-// Every output overwrites the next element of the mask, which was false.
+// Every output overwrites the next element of the mask, which was false before.
 TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   std::vector<uint8_t> bytes = {1, 0, 0, 0, 1, 0};
   const std::vector<uint8_t> x(5);
@@ -183,7 +185,7 @@ TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   EXPECT_THAT(bytes, ElementsAre(1, 1, 0, 0, 1, 1));
 }
 
-// One row of several blocks, or several dimensions.
+// Returns the shape of one row of several blocks, or of several dimensions.
 std::vector<int64_t> masked_shape(std::mt19937 *engine) {
   if ((*engine)() % 3 == 0) return {200 + static_cast<int64_t>((*engine)() % 700)};
   std::vector<int64_t> shape(1 + (*engine)() % 3);
@@ -191,7 +193,7 @@ std::vector<int64_t> masked_shape(std::mt19937 *engine) {
   return shape;
 }
 
-// Returns the positions of the elements in the buffer.
+// Returns the position in the buffer of each element of the view.
 std::vector<size_t> places_of(const View &view, const std::vector<uint8_t> &buffer) {
   std::vector<size_t> places;
   walk(view.shape, [&](const std::vector<int64_t> &index) {
@@ -225,7 +227,8 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     }
     Call call("logical_not");
     call.in(x).out(out).where(mask);
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, {x.data, out.data, mask.data}, buffer, expected))
+    ASSERT_NO_FATAL_FAILURE(
+        every_way.expect_each_way(call, {x.data, out.data, mask.data}, buffer, expected))
         << "round " << round;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlapping outputs are written in order, the last one last, for calls and for plans, with and
-// without a mask.
+// Tests overlapping outputs. Calls and plans, with and without a mask, write the outputs in order,
+// so the last output is complete.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -41,20 +41,21 @@ Call &overlapping(Call &call, std::vector<double> &y) {
 TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
   std::vector<double> y(5);
   Call call(ten_times_and_next());
-  EveryWay().want(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
-                  {10, 2, 3, 4, 0});  // the last output is written last
+  EveryWay().expect_each_way(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
+                             {10, 2, 3, 4, 0});  // the last output is complete
 }
 
-// Where the mask is false, an output keeps what the previous output wrote there.
+// Where the mask is false, an output keeps the values that the previous output wrote.
 TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
   const std::vector<uint8_t> mask = {1, 0, 1};
   std::vector<double> y = {5, 6, 7, 8};
   Call call(ten_times_and_next());
-  EveryWay().want(overlapping(call, y).where(view(GUF_BOOL, mask)),
-                  {kThree.data(), y.data(), y.data() + 1, mask.data()}, y, {10, 2, 30, 4});
+  EveryWay().expect_each_way(overlapping(call, y).where(view(GUF_BOOL, mask)),
+                             {kThree.data(), y.data(), y.data() + 1, mask.data()}, y,
+                             {10, 2, 30, 4});
 }
 
-// The mask of a plan can be anywhere at launch, also in memory that an earlier output overwrites.
+// At launch, the mask of a plan may be in memory that an earlier output overwrites.
 TEST(OverlapOutputs, PlanReadsItsMaskBeforeItsOutputsAreWritten) {
   const std::vector<uint8_t> mask = {0, 1, 1};
   std::vector<double> y = {5, 6, 7, 8};
@@ -65,7 +66,7 @@ TEST(OverlapOutputs, PlanReadsItsMaskBeforeItsOutputsAreWritten) {
   EXPECT_THAT(y, ElementsAre(5, 20, 3, 4));
 }
 
-// x, y = y, x.
+// Exchanges x and y.
 void swap_rows(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     for (int64_t k = 0; k < dims[1]; ++k) {
@@ -75,7 +76,7 @@ void swap_rows(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// The mask has no core axes.
+// The mask has no core axes, so each of its elements selects a whole row.
 TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   const guf_ufunc swap = make_ufunc("swap_rows", "(n),(n)", 0, 0, {GUF_ROLE_INOUT, GUF_ROLE_INOUT},
                                     swap_rows, {GUF_F64, GUF_F64});
@@ -85,11 +86,11 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   call.in({GUF_F64, &a[2], {2, 2}, {}, 0})
       .in({GUF_F64, a.data(), {2, 2}, {}, 0})
       .where(view(GUF_BOOL, mask));
-  EveryWay().want(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
+  EveryWay().expect_each_way(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
-// Makes an element of a dtype, swapped or not, from a small number. Complex elements get an
-// imaginary part.
+// Returns the bytes of an element with a small number as its value, byte-swapped or not. A complex
+// element also has an imaginary part.
 template <class T>
 std::vector<uint8_t> element_bytes(T value, size_t parts, bool swapped) {
   std::vector<uint8_t> bytes;
@@ -122,8 +123,8 @@ std::vector<uint8_t> number_bytes(guf_dtype type, double value, bool swapped) {
   }
 }
 
-// Dtypes, byte orders, shapes and masks: compared with writing element by element, the last output
-// last.
+// Compares many dtypes, byte orders, shapes and masks with a loop that writes element by element,
+// the last output last.
 TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
   const EveryWay every_way;
   std::mt19937 engine(11);
@@ -163,7 +164,8 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     const bool whole = mask.size() == x.size();
     call.where({GUF_BOOL, mask.data(), whole ? shape : std::vector<int64_t>{shape[1]}, {}, 0});
     at.push_back(mask.data());
-    ASSERT_NO_FATAL_FAILURE(every_way.want(call, at, buffer, expected)) << "round " << round;
+    ASSERT_NO_FATAL_FAILURE(every_way.expect_each_way(call, at, buffer, expected))
+        << "round " << round;
   }
 }
 

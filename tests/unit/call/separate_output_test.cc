@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inout operands with separate outputs, which may overlap any operand.
+// Tests inout operands with separate outputs, which may overlap any operand.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::StartsWith;
 
-// y[k] = x[0] * ... * x[k], in place.
+// Computes y[k] = x[0] * ... * x[k] in place.
 void multiply_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     char *const row = args[0] + item * steps[0];
@@ -62,7 +62,7 @@ TEST(SeparateOutput, OfAnotherTypeIsRoundedOnce) {
   Call call(cumulative());
   call.in(view(GUF_F64, x)).out(view(GUF_F32, y));
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  EXPECT_EQ(y[2], 1e30F);  // an intermediate f32 would be infinite
+  EXPECT_EQ(y[2], 1e30F);  // an intermediate float32 would overflow
 }
 
 TEST(SeparateOutput, OverlappingItsOperand) {
@@ -73,7 +73,7 @@ TEST(SeparateOutput, OverlappingItsOperand) {
   EXPECT_THAT(x, ElementsAre(1, 1, 2, 6, 24));
 }
 
-// x, y = y, x + z, in place except for z.
+// Computes x, y = y, x + z in place. z is only read.
 void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t k = 0; k < dims[0]; ++k) {
     auto *const x = reinterpret_cast<double *>(args[0] + k * steps[0]);
@@ -91,8 +91,8 @@ guf_ufunc swapping() {
   return ufunc;
 }
 
-// Each output overlaps the source of another operand or an input. All outputs must be prepared from
-// their sources before any output is written.
+// Each output overlaps an input, or the operand of another output. No output may be written before
+// the operands that it overlaps are copied.
 TEST(SeparateOutput, OverlappingOtherOperands) {
   std::vector<double> x = {1, 2, 3}, y = {10, 20, 30}, z = {100, 200, 300};
   Call crossed(swapping());
@@ -118,8 +118,8 @@ TEST(SeparateOutput, OverlappingOtherOperands) {
   EXPECT_THAT(shared, ElementsAre(0, 1, 4, 5, 6, 7, 0, 1, 2, 3));
 }
 
-// Outer items that the mask selects start from the operand. Other items keep the output's old
-// values, even if the loop's dtype cannot represent them.
+// Outer items that the mask selects start with the values of the operand. Other items keep the old
+// values of the output, even if the dtype of the loop cannot represent them.
 TEST(SeparateOutput, UnderAMask) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6};
   const std::vector<uint8_t> mask = {1, 0};
@@ -140,7 +140,7 @@ TEST(SeparateOutput, UnderAMask) {
   EXPECT_THAT(whole, ElementsAre(1, 2, 6, kOdd, kOdd, kOdd));
 }
 
-// The core axis is the first axis; the operand is one row for all outer items.
+// The core axis is the first axis. The operand is broadcast over all outer items.
 TEST(SeparateOutput, UnderAMaskWithAxesTurned) {
   const std::vector<float> x = {2, 3};
   const std::vector<uint8_t> mask = {0, 1, 1};
@@ -155,7 +155,7 @@ TEST(SeparateOutput, UnderAMaskWithAxesTurned) {
   EXPECT_THAT(y, ElementsAre(9, 2, 2, 9, 6, 6));
 }
 
-// The mask shares memory with the first output, which is written before the second.
+// The mask shares memory with the first output, which is written before the second output.
 TEST(SeparateOutput, OverTheMask) {
   std::vector<double> x = {1, 2, 3}, y = {10, 20, 30}, z = {100, 200, 300}, a(3), b = {7, 7, 7};
   const uint8_t mask[] = {0, 1, 1};

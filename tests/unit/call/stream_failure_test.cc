@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure of queued work is reported by the next synchronize call, even if other calls come
-// before it.
+// Tests that the next synchronize call reports a failure of queued work, even if other calls are
+// made before it.
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -10,7 +10,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
   return GUF_E_VALUE;
 }
 
-// A call that fails after it copied an operand waits only for the copy.
+// The second call fails on the host. It must not clear the failure of the queued work.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
   guf_error error = {};
   error.struct_size = sizeof error;
@@ -35,11 +35,11 @@ TEST(StreamFailures, SurviveACallThatIsRefused) {
   std::vector<double> x = {1, 2, 3};
   std::vector<double> z(3);
   Call failing(ufunc);
-  failing.args.stream = stream;
+  failing.args.options.stream = stream;
   failing.in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
   Call refused("add");  // the output is larger than any memory
-  refused.args.stream = stream;
+  refused.args.options.stream = stream;
   const int64_t too_many = int64_t{1} << 50;
   refused.in({GUF_F64, x.data(), {too_many, 1}, {0, 8}, 0})
       .in({GUF_F64, x.data(), {3}, {}, 0})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that calls, plans and copies queue keeps its resources alive.
+// Tests that the queued work of calls, plans and copies keeps its resources alive.
 #include <chrono>
 #include <thread>
 
@@ -46,15 +46,15 @@ TEST_F(StreamKeep, OperandsAndTheMaskOfACall) {
   call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F64, z)));
   call.args.where = wrapped(view(GUF_BOOL, mask));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   for (size_t k = 0; k < z.size(); ++k)
     ASSERT_EQ(z[k], static_cast<double>(mask[k] != 0 ? 2 * k : k)) << k;
 }
 
-// Queries are documented not to block. A query that waits for the stream would wait forever, so a
-// second thread opens the gate after a while.
+// Queries are documented not to block. A query that waited for the stream would wait forever, so a
+// second thread opens the gate after 10 seconds.
 TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   block();
   std::atomic<bool> answered{false};
@@ -66,7 +66,7 @@ TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   std::vector<double> &x = doubles(1000), &z = doubles(1000);
   Call call("negative");
   call.in(view(GUF_F64, x)).out(view(GUF_F64, z));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   guf_resolution found = {};
   found.struct_size = sizeof found;
   char text[4096];
@@ -88,7 +88,7 @@ TEST_F(StreamKeep, WhatACallCopiesFirst) {
   call.in(*wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0}));
   call.outputs.push_back(*wrapped({GUF_BOOL, bytes.data() + 1, {1000}, {}, 0}));
   call.args.where = wrapped({GUF_BOOL, bytes.data(), {1000}, {}, 0});
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   for (size_t k = 0; k < 1000; ++k) ASSERT_EQ(bytes[k + 1], was[k] != 0 ? 0 : was[k + 1]) << k;
@@ -103,14 +103,13 @@ TEST_F(StreamKeep, OutputsThatAreWrittenBack) {
   call.in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped({GUF_F64, y.data(), {3}, {}, 0}));
   call.outputs.push_back(*wrapped({GUF_F64, y.data() + 1, {3}, {}, 0}));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{0, 1, 2, 3}));
 }
 
-// One source is read in place, the other from a copy; one output is written through a temporary
-// buffer.
+// The loop reads x in place and y from a copy. One output is written through a temporary buffer.
 TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   block();
   static const guf_ufunc ufunc =
@@ -123,7 +122,7 @@ TEST_F(StreamKeep, SourcesOfSeparateOutputs) {
   call.in(*wrapped(view(GUF_F64, x))).in(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.outputs.push_back(*wrapped(view(GUF_F32, z)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{10, 11, 12}));
@@ -136,20 +135,20 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   Call call(adding_into_first());
   call.in(*wrapped(view(GUF_F64, x))).in(Call::weak_int(7));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
 }
 
-// The scalar that is broadcast into the output is read when the queued work runs.
+// The scalar is broadcast into the output when the queued work runs.
 TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   block();
   std::vector<double> &x = doubles(3), &y = doubles(3);
   Call call(adding_into_first());
   call.in(Call::weak_int(7)).in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   run_released();
   EXPECT_EQ(y, (std::vector<double>{7, 8, 9}));
@@ -204,7 +203,7 @@ TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
   EXPECT_EQ(host[99], 99);
 }
 
-// A function in its own context, which nothing else keeps alive.
+// Adds a function in its own context, which nothing else keeps alive.
 class StreamKeepFunction : public StreamKeep {
  protected:
   void SetUp() override {
@@ -228,7 +227,7 @@ class StreamKeepFunction : public StreamKeep {
     ASSERT_EQ(guf_ufunc_add_loop(ufunc_, &loop, nullptr), GUF_OK);
     block();
   }
-  void run_let_go() {
+  void run_after_release() {
     EXPECT_EQ(guf_ufunc_release(ufunc_, nullptr), GUF_OK);
     EXPECT_EQ(guf_context_release(context_, nullptr), GUF_OK);
     run_dropped(1);
@@ -243,18 +242,18 @@ class StreamKeepFunction : public StreamKeep {
 TEST_F(StreamKeepFunction, OfACall) {
   Call call(ufunc_);
   call.in(view(GUF_I64, x_)).in(view(GUF_I64, x_)).out(view(GUF_I64, y_));
-  call.args.stream = stream_;
+  call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_, (std::vector<int64_t>{2, 4, 6}));
 }
 
 TEST_F(StreamKeepFunction, OfAReduction) {
   Reduce reduce(ufunc_, view(GUF_I64, x_));
   reduce.into({GUF_I64, y_.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_[0], 6);
 }
 
@@ -269,7 +268,7 @@ TEST_F(StreamKeepFunction, OfAPlan) {
   ASSERT_EQ(guf_plan_launch(plan, stream_, 3, places, 0, &call.error), GUF_OK)
       << call.error.message;
   EXPECT_EQ(guf_plan_release(plan, nullptr), GUF_OK);
-  run_let_go();
+  run_after_release();
   EXPECT_EQ(y_, (std::vector<int64_t>{8, 9, 10}));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's loops over its structured dtypes: strides, broadcasting, masks, outputs, overlap, and
-// errors.
+// Tests a program's loops over its structured dtypes: strides, broadcasting, masks, outputs,
+// overlap and errors.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,7 +10,8 @@
 namespace gufunc {
 namespace {
 
-// 12 bytes is not a power of two, which detects copies by a wrong element size.
+// The size is 12 bytes, which is not a power of two, so that a copy by a wrong element size is
+// detected.
 struct Point {
   float x, y;
   int32_t weight;
@@ -22,7 +23,7 @@ void add_points(char **args, const int64_t *dims, const int64_t *steps, void *) 
     Point a, b;
     std::memcpy(&a, args[0] + i * steps[0], sizeof a);
     std::memcpy(&b, args[1] + i * steps[1], sizeof b);
-    // The element is aligned, as every loop may assume.
+    // Every loop may rely on aligned elements.
     auto *const sum = reinterpret_cast<Point *>(args[2] + i * steps[2]);
     *sum = {a.x + b.x, a.y + b.y, a.weight + b.weight};
   }
@@ -68,7 +69,7 @@ TEST_F(StructuredCall, RunsOnAnyStridesAndBroadcasts) {
   const std::vector<Point> a = points(12), b = points(1, 100);
   std::vector<Point> sums(6);
   Call call(add_);
-  // Every second point in reverse, combined with one broadcast point.
+  // Adds every second point, in reverse, to one broadcast point.
   call.in({point_, &a[11], {6}, {-2 * 12}, 0}).in(view_of(b)).out(view_of(sums));
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   for (int32_t i = 0; i < 6; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)].weight, 111 - 2 * i);
@@ -100,7 +101,7 @@ TEST_F(StructuredCall, MasksAndOverlap) {
   EXPECT_EQ(a[2].weight, 4);
   EXPECT_EQ(a[3].weight, 3);
   std::vector<Point> line = points(6);
-  Call shifted(add_);  // line[1:] = line[:-1] + line[:-1], as if copied first
+  Call shifted(add_);  // line[1:] = line[:-1] + line[:-1], as if the input had been copied before
   shifted.in({point_, line.data(), {5}, {12}, 0}).in({point_, line.data(), {5}, {12}, 0});
   shifted.out({point_, &line[1], {5}, {12}, 0});
   ASSERT_EQ(shifted.run(), GUF_OK) << shifted.error.message;

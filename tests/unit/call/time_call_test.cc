@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on datetime64 and timedelta64 through the C ABI: units that are cast in blocks, not-a-time,
-// arrays, and errors.
+// Tests calls on datetime64 and timedelta64 through the C ABI: unit conversions in blocks,
+// not-a-time, arrays and errors.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -37,7 +37,7 @@ TEST(TimeCall, CastsUnitsInBlocks) {
 }
 
 TEST(TimeCall, MonthsFollowTheCalendar) {
-  const Steps months = {0, 1, 2, 26, -1, GUF_NAT};  // 1972-03 is 26: after a February 29
+  const Steps months = {0, 1, 2, 26, -1, GUF_NAT};  // month 26 is March 1972, after a leap day
   const Steps days = {0, 31, 59, 790, -31, 0};
   Steps apart(months.size());
   Call call("subtract");
@@ -46,9 +46,9 @@ TEST(TimeCall, MonthsFollowTheCalendar) {
   EXPECT_EQ(apart, (Steps{0, 0, 0, 0, 0, GUF_NAT}));
 }
 
-// More combinations of units than the cache of resolved loops can hold. Repeated combinations still
-// resolve.
-TEST(TimeCall, MeetsUnitsWithoutEnd) {
+// The calls use more combinations of units than the cache of resolved loops can contain. Repeated
+// combinations still resolve.
+TEST(TimeCall, MoreUnitsThanTheCacheHolds) {
   for (int round = 0; round < 2; ++round) {
     for (int64_t multiple = 1; multiple <= 1500; ++multiple) {
       const std::string unit = "m8[" + std::to_string(multiple) + "s]";
@@ -63,7 +63,7 @@ TEST(TimeCall, MeetsUnitsWithoutEnd) {
   const int units[] = {GUF_UNIT_WEEK,        GUF_UNIT_DAY,       GUF_UNIT_HOUR,
                        GUF_UNIT_MINUTE,      GUF_UNIT_SECOND,    GUF_UNIT_MILLISECOND,
                        GUF_UNIT_MICROSECOND, GUF_UNIT_NANOSECOND};
-  for (const int unit : units) {  // these would be cached if the cache were not full
+  for (const int unit : units) {  // dtypes that would be cached if the cache were not full
     guf_dtype other = GUF_DTYPE_UNSPECIFIED;
     ASSERT_EQ(guf_dtype_make_time(GUF_TIMEDELTA64, unit, 1, &other, nullptr), GUF_OK);
     for (int round = 0; round < 2; ++round) {
@@ -145,7 +145,7 @@ TEST(TimeCall, ArraysFillConvertAndPrint) {
   EXPECT_EQ(guf_array_astype(wider, type("M8[M]"), GUF_CASTING_SAFE, GUF_ORDER_C, nullptr, &other,
                              nullptr),
             GUF_E_CASTING);
-  // A target dtype without a unit keeps the unit of the array.
+  // If the target dtype has no unit, the result has the unit of the array.
   ASSERT_EQ(guf_array_astype(wider, GUF_TIMEDELTA64, GUF_CASTING_UNSAFE, GUF_ORDER_C, nullptr,
                              &other, nullptr),
             GUF_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool: each chunk runs once, with several callers, with calls from inside a chunk, and
-// across stop and fork.
+// Tests that the thread pool runs each chunk once: with several callers, with calls from inside a
+// chunk, after a stop, and after a fork.
 #include "backends/cpu/base/claim_pool.h"
 
 #include <sys/wait.h>
@@ -35,7 +35,8 @@ struct Counts {
   }
 };
 
-// More threads than processors, because the tests check order and not speed.
+// The pool may have more threads than the machine has processors, because the tests check
+// correctness and not speed.
 class Pool : public testing::Test {
  protected:
   void SetUp() override {
@@ -126,7 +127,7 @@ TEST_F(Pool, StopTimesOutWhileAJobRuns) {
   caller.join();
 }
 
-// With TSan, a forked child of a multi-threaded process cannot start threads.
+// Under ThreadSanitizer, a forked child of a multi-threaded process cannot start threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_F(Pool, WorksInAForkedChild) {
   Counts before(100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convert, copy and fill slots: memory layouts, byte order, alignment.
+// Tests the convert, copy and fill slots with several memory layouts, byte orders and alignments.
 #include <cstring>
 #include <numeric>
 
@@ -11,8 +11,8 @@ namespace {
 struct Row {
   const char *name;
   guf_dtype dtype;
-  std::vector<int64_t> sizes;               // innermost first
-  std::vector<std::vector<int64_t>> steps;  // in elements: source, destination
+  std::vector<int64_t> sizes;               // innermost dimension first
+  std::vector<std::vector<int64_t>> steps;  // strides in elements: source, then destination
   bool swap_from = false, swap_to = false, odd_from = false, odd_to = false;
 };
 void PrintTo(const Row &row, std::ostream *out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host table for the cpu backend under test, and launch blocks written as table rows.
+// Provides a host table for the cpu backend under test, and launch blocks written as table rows.
 #ifndef GUFUNC_TESTS_UNIT_CPU_CPU_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_CPU_CPU_FIXTURE_H
 
@@ -14,24 +14,24 @@
 
 namespace gufunc::cpu {
 
-// The only host of the test program, because the plugin keeps the first host that opens it.
+// The only host of the test program. The backend keeps the first host that opens it.
 struct TestHost {
-  std::map<std::string, std::string> config;  // changed only while no other thread runs
+  std::map<std::string, std::string> config;  // changed only while the backend runs no other thread
   std::vector<std::string> log;
   bool alloc_fails = false;
-  std::atomic<uint64_t> allocations{0}, live{0};  // counts of host memory
+  std::atomic<uint64_t> allocations{0}, live{0};  // counts of allocations of host memory
 };
 TestHost &test_host();
 
-// Returns the backend's function table, which is opened on first use.
+// Returns the function table of the backend. The first call opens the backend.
 const guf_backend_api &cpu();
 void *cpu_device();
 
 // Returns an initialized, empty error record.
 guf_error fresh_error();
 
-// Geometry of a launch. `sizes[0]` is the innermost loop dimension; strides are
-// `steps[operand][dimension]`.
+// Geometry of a launch. Dimension 0 is the innermost loop dimension. Strides are
+// `steps[operand][dimension]`, in bytes.
 struct BlockRow {
   int nin = 1;
   std::vector<int64_t> sizes;
@@ -42,12 +42,13 @@ struct BlockRow {
 };
 guf_launch_block make_block(const BlockRow &row);
 
-// Launches on `stream`. With NULL the launch is complete on return.
+// Launches on `stream`. If `stream` is NULL, the launch is complete on return.
 guf_status launch_block(const guf_launch_block &block, void (*loop)(void), guf_error *error,
                         void *stream = nullptr, void *user = nullptr, uint32_t max_threads = 0,
                         const char *failure = nullptr);
 
-// Test loops: float addition, and a loop that fails with GUF_E_VALUE on a negative second input.
+// Loops for tests: an addition of floats, and an addition that fails with GUF_E_VALUE if the second
+// input is negative.
 void add_f32(char **args, const int64_t *dims, const int64_t *steps, void *user);
 guf_status checked_add_f32(char **args, const int64_t *dims, const int64_t *steps, void *user);
 

@@ -22,12 +22,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Observations of a launch, recorded by a loop with one output.
+// Records observations of a launch. Its loop has one output.
 struct Seen {
-  const char *first = nullptr, *end = nullptr;  // memory of the output
-  size_t meet = 0;                              // number of threads that wait for each other
-  bool waited = false;                          // set after the wait for an additional thread
-  bool flipped = false, elsewhere = false;
+  const char *first = nullptr, *end = nullptr;  // memory range of the output
+  size_t rendezvous = 0;                        // number of threads that wait for each other
+  bool waited = false;                          // set after the wait for one more thread
+  bool transposed = false, outside = false;
   uint64_t calls = 0;
   int64_t longest = 0;
   std::set<std::thread::id> threads;
@@ -40,15 +40,16 @@ struct Seen {
     std::unique_lock hold(self.lock);
     ++self.calls;
     self.longest = std::max(self.longest, dims[0]);
-    self.elsewhere |= args[1] < self.first || args[1] >= self.end;
-    self.flipped |= steps[1] == 4 && (args[1] < self.first || args[1] >= self.end);
+    self.outside |= args[1] < self.first || args[1] >= self.end;
+    self.transposed |= steps[1] == 4 && (args[1] < self.first || args[1] >= self.end);
     self.threads.insert(std::this_thread::get_id());
     self.arrived.notify_all();
     const auto wait_for = [&](std::chrono::milliseconds limit, size_t count) {
       self.arrived.wait_for(hold, limit, [&] { return self.threads.size() >= count; });
     };
-    wait_for(std::chrono::seconds(20), self.meet);
-    if (self.meet != 0 && !self.waited) wait_for(std::chrono::milliseconds(300), self.meet + 1);
+    wait_for(std::chrono::seconds(20), self.rendezvous);
+    if (self.rendezvous != 0 && !self.waited)
+      wait_for(std::chrono::milliseconds(300), self.rendezvous + 1);
     self.waited = true;
     hold.unlock();
     for (int64_t i = 0; i < dims[0]; ++i) {
@@ -88,7 +89,8 @@ class DescribeLaunch : public testing::Test {
     ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 
-  // Builds a launch that copies floats. Sizes and strides count elements, dimension 0 first.
+  // Builds a launch that copies floats. Sizes and strides are in elements, innermost dimension
+  // first.
   guf_launch_block block(std::vector<int64_t> sizes, std::vector<int64_t> in,
                          std::vector<int64_t> out, size_t size) {
     in_.assign(size, 1);
@@ -99,7 +101,7 @@ class DescribeLaunch : public testing::Test {
         {1, std::move(sizes), {in_.data(), out_.data()}, {in, out}, {GUF_F32, GUF_F32}});
   }
 
-  // Runs the launch. The loop waits until every announced thread has arrived.
+  // Runs the launch. The loop waits until all `seen->rendezvous` threads have arrived.
   void run(const guf_launch_block &launched, Seen *seen, uint32_t max_threads = 0) {
     seen->first = reinterpret_cast<const char *>(out_.data());
     seen->end = reinterpret_cast<const char *>(out_.data() + out_.size());
@@ -108,7 +110,7 @@ class DescribeLaunch : public testing::Test {
               GUF_OK)
         << error.message;
   }
-  // Records an ordinary loop cost, so that the load of the machine has no influence.
+  // Records the cost of an ordinary loop, so that the load of the machine has no influence.
   static void make_known(Seen *seen) {
     LoopCost(reinterpret_cast<const void *>(Seen::loop), seen)
         .record(LoopCost::kElementsPerMicrosecond, 1000);
@@ -157,7 +159,7 @@ TEST_F(DescribeLaunch, Rows) {
   run(launch, &seen);
   EXPECT_EQ(seen.calls, 9);
   EXPECT_EQ(seen.longest, 100);
-  EXPECT_FALSE(seen.elsewhere);
+  EXPECT_FALSE(seen.outside);
 }
 
 TEST_F(DescribeLaunch, RunsOfAMask) {
@@ -182,17 +184,17 @@ TEST_F(DescribeLaunch, Blocks) {
   Seen seen;
   run(launch, &seen);
   EXPECT_GT(seen.calls, 1u);
-  EXPECT_TRUE(seen.elsewhere);
+  EXPECT_TRUE(seen.outside);
 }
 
-// The same items with transposed operands, which use tiles from 1024 items on.
+// The operands are transposed. A launch of at least 1024 items is tiled.
 TEST_F(DescribeLaunch, Tiles) {
   for (const int64_t height : {31, 32}) {
     const guf_launch_block launch = block({32, height}, {1, 32}, {height, 1}, 1024);
     Seen seen;
     run(launch, &seen);
     const bool tiles = height == 32;
-    EXPECT_EQ(seen.flipped, tiles);
+    EXPECT_EQ(seen.transposed, tiles);
     EXPECT_THAT(
         text_of(launch),
         HasSubstr(tiles ? "walk: tile by tile of dimensions 0 and 1; argument 1 is transposed out\n"
@@ -215,7 +217,7 @@ TEST_F(DescribeLaunch, AroundTheCaches) {
     const guf_launch_block launch = block({items}, {0}, {1}, static_cast<size_t>(items));
     Seen seen;
     run(launch, &seen, 1);
-    EXPECT_EQ(seen.elsewhere, items == kItems);
+    EXPECT_EQ(seen.outside, items == kItems);
     EXPECT_EQ(text_of(launch).find("walk: row by row, argument 1 is written around the caches\n"),
               items == kItems ? 0 : std::string::npos);
     EXPECT_TRUE(std::all_of(out_.begin(), out_.end(), [](float x) { return x == 1; }));
@@ -242,7 +244,7 @@ TEST_F(DescribeLaunch, WhyOneThread) {
   grant("5");
 }
 
-// The number of threads that meet in the loop equals the described number.
+// The number of threads that run the loop equals the number in the description.
 TEST_F(DescribeLaunch, HowManyThreads) {
   struct Row {
     int64_t items;
@@ -257,10 +259,10 @@ TEST_F(DescribeLaunch, HowManyThreads) {
     const std::string text = text_of(launch, row.requested);
     EXPECT_THAT(text, HasSubstr(row.why));
     Seen seen;
-    seen.meet = row.report;
+    seen.rendezvous = row.report;
     run(launch, &seen, row.requested);
     EXPECT_EQ(seen.threads.size(), row.report);
-    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // one-dimensional rows: one call per chunk
+    EXPECT_EQ(seen.calls, number_behind(text, "; "));  // one call of the loop per chunk
     EXPECT_EQ(static_cast<uint64_t>(seen.longest), number_behind(text, "chunks of "));
     EXPECT_THAT(text, Not(HasSubstr("sleeping")));
   }
@@ -273,14 +275,14 @@ TEST_F(DescribeLaunch, FewChunks) {
   run(launch, &seen);
   EXPECT_EQ(seen.calls, number_behind(text, "; "));
   EXPECT_THAT(text, HasSubstr(", for which no sleeping thread is woken\n"));
-  // Chunks of tiled launches are whole rows: 64 rows, or the remainder.
+  // A chunk of a tiled launch consists of whole rows: 64 rows, or the remaining rows.
   const guf_launch_block tiles = block({1600, 100}, {1, 1600}, {100, 1}, 160000);
   const std::string report = text_of(tiles);
   EXPECT_THAT(report, HasSubstr("threads: up to 2, one a chunk; 2 chunks of 102400 items\n"));
   Seen both;
-  both.meet = 2;
+  both.rendezvous = 2;
   run(tiles, &both);
-  EXPECT_TRUE(both.flipped);
+  EXPECT_TRUE(both.transposed);
   EXPECT_EQ(both.threads.size(), 2u);
 }
 
@@ -315,7 +317,7 @@ TEST_F(DescribeLaunch, RefusesFlagsItDoesNotKnow) {
   EXPECT_EQ(describe(launch, 0, text, sizeof text, &error), GUF_E_UNSUPPORTED);
 }
 
-// A host that knows fewer slots receives a table with those slots only.
+// A host with an older minor version receives a table with the slots of its version only.
 TEST(CpuTable, IsOfTheHostsMinor) {
   cpu();
   for (const uint32_t minor : {0u, 1u, 7u}) {

@@ -18,9 +18,9 @@ namespace {
 
 using testing::HasSubstr;
 
-// Adds int64 values and records the threads that run it.
+// Adds int64 values, and records the threads that run it.
 struct Adders {
-  size_t meet = 0;  // number of threads that wait for each other
+  size_t rendezvous = 0;  // number of threads that wait for each other in the loop
   std::set<std::thread::id> threads;
   std::mutex lock;
   std::condition_variable arrived;
@@ -32,7 +32,7 @@ struct Adders {
       self.threads.insert(std::this_thread::get_id());
       self.arrived.notify_all();
       self.arrived.wait_for(hold, std::chrono::seconds(20),
-                            [&] { return self.threads.size() >= self.meet; });
+                            [&] { return self.threads.size() >= self.rendezvous; });
     }
     for (int64_t i = 0; i < dims[0]; ++i) {
       int64_t a = 0, b = 0;
@@ -54,7 +54,7 @@ class DescribeMethod : public testing::Test {
     ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
   }
 
-  // Builds a method call with `items` results of `length` contiguous elements each.
+  // Builds a method call with `items` results, each from `length` contiguous elements.
   guf_method_block block(int32_t method, int64_t items, int64_t length) {
     in_.assign(static_cast<size_t>(items * length), 1);
     out_.assign(in_.size(), 0);
@@ -94,15 +94,16 @@ class DescribeMethod : public testing::Test {
     char text[1024] = "";
     guf_error error = fresh_error();
     guf_backend_method requested = request(block, max_threads, nullptr);
-    requested.kernel = nullptr;  // describing a method runs no kernel
+    requested.kernel = nullptr;  // describe_method runs no kernel
     EXPECT_EQ(cpu().describe_method(cpu_device(), &requested, text, sizeof text, &error), GUF_OK)
         << error.message;
     return text;
   }
-  // Runs the method. The loop waits until `meet` threads have arrived.
-  static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t meet) {
+  // Runs the method, and returns the number of threads. The loop waits until `rendezvous` threads
+  // have arrived.
+  static size_t threads_of(const guf_method_block &block, uint32_t max_threads, size_t rendezvous) {
     Adders seen;
-    seen.meet = meet;
+    seen.rendezvous = rendezvous;
     guf_error error = fresh_error();
     const guf_backend_method requested = request(block, max_threads, &seen);
     EXPECT_EQ(cpu().method(cpu_device(), &requested, &error), GUF_OK) << error.message;
@@ -185,7 +186,7 @@ TEST_F(DescribeMethod, AtKeepsTheOrder) {
   EXPECT_THAT(text_of(places), HasSubstr("through blocks of operands in the loop's dtype"));
 }
 
-TEST_F(DescribeMethod, Events) {
+TEST_F(DescribeMethod, FpFlags) {
   guf_method_block looked = block(GUF_METHOD_REDUCE, 1, 1000);
   const guf_fp_status fp_status = {};
   guf_backend_method requested = request(looked, 0, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ISA levels computed from the feature bits of other machines.
+// Tests the ISA levels that are computed from the feature bits of several processors.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/base/cpu_isa.h"
@@ -68,7 +68,7 @@ TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
   test_host().log.clear();
   EXPECT_EQ(granted_isa_level(3, "v4"), 3);
   EXPECT_EQ(granted_isa_level(3, "avx2"), 3);
-  // No kernels exist for this level, so every function would lack an image.
+  // There are no kernels for this level, so every function would lack an image.
   EXPECT_EQ(granted_isa_level(3, "x86-64"), 3);
   EXPECT_EQ(granted_isa_level(3, "v1"), 3);
   ASSERT_EQ(test_host().log.size(), 4u);

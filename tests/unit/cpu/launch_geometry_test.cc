@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares launches of every geometry with the same loop run item by item.
+// Compares launches of every geometry with a loop that runs item by item.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -12,15 +12,15 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr size_t kCapacity = 1 << 20;  // floats per operand
+constexpr size_t kCapacity = 1 << 20;  // number of floats per operand
 
 struct Row {
   const char *name;
-  std::vector<int64_t> sizes;               // innermost first
-  std::vector<std::vector<int64_t>> steps;  // in elements, [operand][dimension]
+  std::vector<int64_t> sizes;               // innermost dimension first
+  std::vector<std::vector<int64_t>> steps;  // strides in elements, by operand and dimension
   bool masked = false;
-  uint32_t staged = 0;  // bit i: operand i is byte-swapped
-  uint32_t odd = 0;     // bit i: operand i is misaligned by one byte
+  uint32_t staged = 0;  // bit i is set if operand i is byte-swapped
+  uint32_t odd = 0;     // bit i is set if operand i is misaligned by one byte
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -70,7 +70,8 @@ float swapped(float x) {
   return x;
 }
 
-// Memory of one operand with guard space on both sides. Initial values differ by position.
+// Memory of one operand, with guard space on both sides. The initial value of an element depends on
+// its position.
 class Operand {
  public:
   Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kCapacity + 16) {
@@ -132,7 +133,7 @@ TEST_P(Launch, WritesWhatItemByItemWrites) {
   std::vector<char> mask(block.items);
   std::mt19937 random(9);
   int left = 0;
-  for (char &bit : mask) {  // runs of zeros and of ones
+  for (char &bit : mask) {  // runs of zeros alternate with runs of ones
     if (left-- == 0) left = static_cast<int>(random() % 40);
     bit = left % 3 != 0 && random() % 16 != 0 ? 1 : 0;
   }
@@ -168,11 +169,12 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// A sum of four inputs into the first one. It is transposed in scratch memory while the others are
-// contiguous along the rows. If most operands lie across the rows, rows and columns swap.
+// The loop adds four inputs into input 0, whose columns are contiguous. If the rows of most
+// operands are contiguous, input 0 is transposed in scratch memory. Otherwise the launch exchanges
+// rows and columns.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
-  for (const size_t others : {0, 1, 3}) {  // further operands across the rows
+  for (const size_t others : {0, 1, 3}) {  // number of other inputs with contiguous columns
     std::vector<Operand> x;
     BlockRow geometry{4, {kWidth, kHeight}, {}, {}, std::vector<guf_dtype>(5, GUF_F32)};
     for (unsigned i = 0; i < 4; ++i) x.emplace_back(i, false, false);
@@ -200,7 +202,8 @@ TEST_F(Launch, TurnsOneViewInAndOut) {
   }
 }
 
-// Row 20 fails: earlier rows are written in place, later rows keep their old values.
+// The loop fails in row 20. Earlier rows are written in place, and later rows keep their old
+// values.
 TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
   constexpr int64_t kHeight = 60, kWidth = 40, kBad = 20;
   Operand x(0, false, false), y(1, false, false), out(2, false, false);
@@ -222,7 +225,7 @@ TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
 INSTANTIATE_TEST_SUITE_P(Rows, Launch, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// (n),(n)->() : a dot product over core dimensions of any stride and byte order.
+// Computes a dot product, with the signature (n),(n)->(), over core dimensions of any stride.
 void dot_f32(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     float sum = 0;
@@ -256,7 +259,7 @@ TEST_P(CoreLaunch, StagesWholeCoreItems) {
   block.size[1] = n;
   block.core_ndim[0] = block.core_ndim[1] = 1;
   block.step[3] = 4;
-  block.step[4] = 8;  // every second item
+  block.step[4] = 8;  // every second element
   guf_error error = fresh_error();
   ASSERT_EQ(launch_block(block, as_entry(dot_f32), &error), GUF_OK) << error.message;
   for (int64_t i = 0; i < items; ++i) {
@@ -307,7 +310,8 @@ TEST(LaunchFailure, StopsAndSaysTheLoopsText) {
   EXPECT_EQ(error.status, GUF_E_VALUE);
 }
 
-// Fails with the input value as its status. Delays the value -1, so that other threads fail first.
+// Fails with the input value as its status. Delays the value -1, so that other threads fail
+// earlier.
 guf_status late_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const float value = *reinterpret_cast<const float *>(args[0] + i * steps[0]);
@@ -357,8 +361,8 @@ guf_status returning_loop(char **, const int64_t *, const int64_t *, void *user)
 
 class LoopStatus : public testing::TestWithParam<LoopFailure> {};
 
-// Runs directly, staged, on several threads, and on a stream. The error record held another failure
-// before.
+// Runs the loop directly, staged, on several threads, and on a stream. At the start, the error
+// record contains another failure.
 TEST_P(LoopStatus, IsAnErrorWithItsOwnRecord) {
   LoopFailure row = GetParam();
   std::vector<float> out(1 << 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which threads run a few items of a slow loop: all available threads or the number that the launch
-// requests, and never the caller's thread when a stream is given.
+// Tests which threads run a few items of a slow loop: all available threads or the number that the
+// launch requests, but never the caller's thread if the launch has a stream.
 #include "backends/cpu/loops/loop_cost.h"
 
 #include <thread>
@@ -16,7 +16,7 @@ TEST(LoopCost, UnknownUntilMeasured) {
   int loop = 0, user = 0, other = 0;
   EXPECT_FALSE(LoopCost(&loop, &user).is_known());
   EXPECT_EQ(LoopCost(&loop, &user).weigh(17), 17U);
-  LoopCost(&loop, &user).record(10, 10'000);  // 1 us each, as long as 4000 ordinary elements
+  LoopCost(&loop, &user).record(10, 10'000);  // 1 us per item, the cost of 4000 ordinary elements
   EXPECT_TRUE(LoopCost(&loop, &user).is_known());
   EXPECT_EQ(LoopCost(&loop, &user).weigh(3), 12'000U);
   EXPECT_FALSE(LoopCost(&loop, &other).is_known());
@@ -57,7 +57,7 @@ class FewSlowItems : public SlowWork {
 TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
   Slow &slow = fresh_loop();
   slow.first_is_alone = true;
-  slow.meet = 4;
+  slow.rendezvous = 4;
   ASSERT_EQ(launch(&slow, 5, 0), GUF_OK);
   EXPECT_EQ(slow.threads.size(), 4U);
   EXPECT_EQ(out_, in_);
@@ -65,7 +65,7 @@ TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
 
 TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
   Slow &slow = fresh_loop();
-  slow.meet = 4;
+  slow.rendezvous = 4;
   cost_of(&slow).record(1, kSlowNs);
   ASSERT_EQ(launch(&slow, 4, 0), GUF_OK);
   EXPECT_EQ(slow.threads.size(), 4U);
@@ -73,9 +73,9 @@ TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
 
 TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
   for (const uint32_t threads : {2U, 3U, 4U}) {
-    Slow &slow = fresh_loop();  // no measured cost, so assumed to be fast
+    Slow &slow = fresh_loop();  // its recorded cost is low, so it is expected to be fast
     cost_of(&slow).record(1'000'000, 1);
-    slow.meet = threads;
+    slow.rendezvous = threads;
     ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);
     EXPECT_EQ(slow.threads.size(), threads);
     EXPECT_EQ(out_, in_);
@@ -114,7 +114,7 @@ TEST_F(FewSlowItems, ThatWereMeasuredAreQueuedAgain) {
   Slow &slow = fresh_loop();
   for (int round = 0; round < 3; ++round) {
     slow.items = 0;
-    slow.first_is_alone = true;  // the first item lasts 2 ms
+    slow.first_is_alone = true;  // the first item takes 2 ms
     ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
     synchronize(stream);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares `at` with element-by-element updates. Duplicate indices count, and their order matters.
+// Compares `at` with element-by-element updates. Duplicate indices are applied repeatedly, in
+// order.
 #include <algorithm>
 #include <cstring>
 
@@ -17,7 +18,7 @@ struct Row {
   guf_dtype dtype, array, operand;
   int64_t places, nindices;
   bool swapped = false, odd = false, unary = false;
-  std::vector<int64_t> kept;  // extents after the indexed axis
+  std::vector<int64_t> kept;  // extents of the dimensions after the indexed axis
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -43,7 +44,7 @@ const Row kRows[] = {
     {"NoIndices", "add", GUF_F64, GUF_F64, GUF_F64, 9, 0},
 };
 
-// Small integers, which every dtype can represent.
+// Elements with small integers as values, which every dtype can represent.
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const Row &row, std::mt19937 &random)
@@ -84,7 +85,7 @@ class Elements {
   size_t first_ = 0;
 };
 
-// array[index] = array[index] op operand, element by element.
+// Computes array[index] = array[index] op operand, element by element.
 void fold_one_by_one(const Row &row, const MethodLoop &loop, const std::vector<int64_t> &indices,
                      const Elements &operand, Elements *right) {
   int64_t items = 1;

@@ -17,15 +17,15 @@ guf_dtype or_else(guf_dtype dtype, guf_dtype other) {
   return dtype == 0 ? other : dtype;
 }
 
-// An operand's memory: strides per dimension, and the offset of the first element.
+// An operand: its memory, its stride per dimension, and the offset of its first element.
 struct Operand {
   std::vector<unsigned char> bytes;
   std::vector<int64_t> step;
   int64_t origin = 0;
 };
 
-// Lays out dimensions by their `place`: each dimension encloses the dimension with the next smaller
-// place.
+// Allocates an operand and orders its dimensions in memory by `place`: the dimension with the
+// smallest place is innermost.
 Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, bool plain) {
   Operand operand;
   operand.step.resize(dims.size());
@@ -49,8 +49,9 @@ Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, b
   return operand;
 }
 
-// Returns values whose order of addition matters, with occasional zeros and NaNs. There is one NaN
-// pattern and products are finite, because the compiler decides which of two NaNs survives.
+// Returns a value such that the order of additions affects the sum; a few values are zero or NaN.
+// There is only one NaN pattern, and products are finite, because the compiler decides which of two
+// different NaNs remains.
 Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   Value value = {};
   double real = std::ldexp(static_cast<double>(random() % 20001) - 10000,
@@ -88,7 +89,7 @@ void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
   }
 }
 
-// Fills with random values that repeat after a prime number of elements.
+// Fills the operand with random values that repeat after a prime number of elements.
 void fill(Operand *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
   const size_t bytes = dtype_bytes(dtype), period = 4099 * bytes;
   const size_t first = static_cast<size_t>(operand->origin) % bytes;
@@ -140,7 +141,7 @@ Setup::Setup(const MethodCase &row)
   for (MethodDim &dim : out_dims) dim.repeated = false;
   output = lay_out(out_dims, dtype_bytes(output_dtype), row.odd_output, false);
   fill(&input, input_dtype, row, random);
-  // Long runs of one value, and mixed regions.
+  // The mask contains long runs of one value, and regions of random values.
   for (size_t at = 0; at < mask.bytes.size();) {
     const size_t end = std::min(mask.bytes.size(), at + random() % 700);
     const auto kind = static_cast<unsigned char>(random() % 3);
@@ -184,8 +185,8 @@ Setup::Setup(const MethodCase &row)
   if (row.in_place) output = input;
 }
 
-// Returns element `index` (kept dimensions, then reduced ones) of the input in the loop's dtype, or
-// nothing if the element is masked out.
+// Returns an element of the input in the dtype of the loop, or nothing if the element is masked
+// out. `index` contains the kept dimensions, then the reduced dimensions.
 MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   int64_t at = setup.input.origin, mask_at = setup.mask.origin;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -199,7 +200,7 @@ MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   return converted(value, setup.input_dtype, setup.expected.dtype);
 }
 
-// Reduces dimension `d` and all dimensions below it.
+// Reduces dimensions 0 to `d` of the reduced dimensions.
 MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t> *index, int d,
                   const MaybeValue &start) {
   if (d < 0) {
@@ -314,9 +315,14 @@ std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads
     method->stream = stream;
     guf_method_block block = *method->block;
     method->block = &block;
+    std::vector<int64_t> indices;
+    if (block.indices != nullptr) indices.assign(block.indices, block.indices + block.nindices);
+    block.indices = indices.data();
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    std::memset(&block, 0xFF, sizeof(block));  // the callee only borrowed the block
+    // The call must have copied the block and the indices.
+    std::memset(&block, 0xFF, sizeof(block));
+    std::fill(indices.begin(), indices.end(), -1);
     return cpu().stream_synchronize(stream, UINT64_MAX, error);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the `method` slot with operands in any layout, and its expected result. The reference
-// implements the reduction tree and the scan slowly, element by element with optional values.
+// Provides a call of the `method` slot with operands in any layout, and its expected result. The
+// reference implements the reduction tree and the scan element by element, which is slow but
+// simple.
 #ifndef GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 #define GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 
@@ -29,32 +30,33 @@ MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool u
 
 struct MethodDim {
   int64_t size = 1;
-  bool reversed = false, repeated = false;  // reversed: negative stride; repeated: stride 0
-  int64_t gap = 0;                          // elements between neighbours
-  int place = 0;                            // memory order: the smallest is innermost
+  bool reversed = false, repeated = false;  // negative stride; stride 0
+  int64_t gap = 0;                          // number of unused elements between neighbours
+  int place = 0;                            // order in memory: the smallest is innermost
 };
 
 struct MethodCase {
   int32_t method = GUF_METHOD_REDUCE;
   std::string function = "add";
-  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // 0: same as `dtype`
+  guf_dtype dtype = GUF_F32, input = 0, output = 0;  // 0 means `dtype`
   std::vector<MethodDim> kept, fold;
   bool tree = true, exact = false, use_fold = true;
   bool masked = false, initial = false;
   bool swapped_input = false, odd_input = false, swapped_output = false, odd_output = false;
   bool in_place = false;
-  std::vector<int64_t> indices;  // indices of reduceat
+  std::vector<int64_t> indices;  // for reduceat only
   unsigned seed = 0;
 
   std::string text() const;
 };
 
-// Runs a method call and returns the output's bytes. The call lacks only its loop and queues
-// nothing. An empty vector means that the runner failed and has already reported a test failure.
+// Runs a method call, and returns the bytes of its output. `run` receives a method that lacks its
+// loop, and must complete the call before it returns. An empty vector means that the runner failed
+// and has already reported a test failure.
 using MethodRunner = std::function<guf_status(guf_backend_method *method, guf_error *error)>;
 std::vector<unsigned char> run_case_by(const MethodCase &expected, const MethodRunner &run);
 
-// Return the output's bytes of a call with at most `threads` threads, and the expected bytes.
+// Return the bytes of the output of a call with at most `threads` threads, and the expected bytes.
 std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads,
                                     void *stream = nullptr);
 std::vector<unsigned char> right_answer(const MethodCase &expected);

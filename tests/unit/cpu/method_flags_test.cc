@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core reads the standard functions from ops.def, the plugin from the registrations of its
-// kernels. Both must agree on reordering, which also determines the reduction entries.
+// Tests that the core and the plugin agree on which standard functions may be reordered. The core
+// reads the functions from ops.def, and the plugin reads them from the registrations of its
+// kernels. The flags also determine which loops have a reduction entry.
 #include <gufunc/ops_loops.h>
 
 #include <cstring>

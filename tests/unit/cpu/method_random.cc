@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random method cases: sizes near the boundaries of base blocks and tiles, and operands in every
-// layout.
+// Generates random method cases: sizes near the boundaries of base blocks and tiles, and operands
+// in every layout.
 #include <algorithm>
 
 #include "tests/unit/cpu/method_case.h"
@@ -64,7 +64,8 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.initial = reduce && (row.masked || random() % 3 == 0);
   for (const MethodDim &dim : row.fold) row.initial |= reduce && dim.size == 0;
   if (random() % 4 == 0) row.input = one_of(random, kRandomDtypes);
-  // Wider inputs become infinities, and their difference would be a second NaN pattern.
+  // Values of wider inputs become infinite in float16, and a difference of infinities would be a
+  // second NaN pattern.
   if (row.dtype == GUF_F16 && row.input > GUF_U8) row.input = 0;
   if (random() % 4 == 0) row.output = one_of(random, kRandomDtypes);
   row.swapped_input = random() % 8 == 0;
@@ -77,7 +78,7 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
     for (size_t k = random() % 12; k > 0; --k) {
       row.indices.push_back(static_cast<int64_t>(random() % extent));
     }
-    // Segments of equal length, as many as fit.
+    // Adds as many segments of equal length as fit.
     const uint64_t length = random() % 2 == 0 ? 1 + random() % 150 : extent;
     for (uint64_t begin = random() % length; begin < extent && length < extent; begin += length) {
       row.indices.push_back(static_cast<int64_t>(begin));

@@ -73,7 +73,7 @@ MaybeValue Arithmetic::fold(const std::vector<MaybeValue> &values, const MaybeVa
   return all;
 }
 
-// The left half of the base blocks is the largest power of two that leaves a nonempty right half.
+// The left part has the largest power of two of base blocks for which the right part is not empty.
 MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
   const size_t count = end - first;
   if (count <= 128) return leaf(values, first, end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A readable reference for the reduction tree and the scan. It processes one element at a time with
-// the plain loop of the accumulator type.
+// Provides a simple reference for the reduction tree and the scan. It processes one element at a
+// time with the ordinary loop of the accumulator's dtype.
 #ifndef GUFUNC_TESTS_UNIT_CPU_METHOD_REFERENCE_H
 #define GUFUNC_TESTS_UNIT_CPU_METHOD_REFERENCE_H
 
@@ -15,16 +15,16 @@ Value converted(const Value &value, guf_dtype from, guf_dtype to);
 
 class Arithmetic {
  public:
-  // `widens`: accumulators of f16 and bf16 are f32.
+  // If `widens` is set, the accumulators of f16 and bf16 are f32.
   Arithmetic(const std::string &function, guf_dtype dtype, bool tree, bool widens);
 
   Value widened(const Value &value) const { return converted(value, dtype_, partial_); }
   Value rounded(const Value &value) const { return converted(value, partial_, dtype_); }
 
-  // Reduces as a tree or from the left. `start` is the initial value of a left fold.
+  // Reduces the values as a tree or as a left fold. `start` is the initial value of a left fold.
   MaybeValue fold(const std::vector<MaybeValue> &values, const MaybeValue &start) const;
   MaybeValue joined(const MaybeValue &a, const MaybeValue &b) const;
-  // Returns all partial results of accumulate, each rounded to the loop's dtype.
+  // Returns all partial results of accumulate, each rounded to the dtype of the loop.
   std::vector<Value> scanned(const std::vector<Value> &values) const;
 
  private:

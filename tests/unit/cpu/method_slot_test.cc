@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares reduce, accumulate and reduceat with a simple reference. The bits must be equal for
-// every operand layout and number of threads.
+// every layout of the operands and every number of threads.
 #include <algorithm>
 #include <cstring>
 
@@ -69,7 +69,7 @@ TEST_F(Method, ReducesSizesAroundBoundaries) {
   }
 }
 
-// Rows and columns, wide and narrow, of sizes that are split between threads.
+// Reduces along rows and along columns. The sizes are large enough to be split between threads.
 TEST_F(Method, ReducesEitherAxis) {
   for (const bool columns : {false, true}) {
     for (const auto &[kept, fold] : {std::pair{300, 300}, {3, 20000}, {70, 1300}, {9000, 5}}) {
@@ -86,7 +86,7 @@ TEST_F(Method, ReducesEitherAxis) {
   }
 }
 
-// Several dimensions, each reduced as its own tree, in either memory order.
+// Reduces several dimensions in either memory order. Each dimension is reduced as its own tree.
 TEST_F(Method, ReducesSeveralDimensions) {
   for (const bool reversed : {false, true}) {
     for (const auto &sizes : std::vector<std::vector<int64_t>>{
@@ -108,7 +108,7 @@ TEST_F(Method, ReducesSeveralDimensions) {
   }
 }
 
-// A single row and several adjacent rows, in place and cast.
+// Reduces one row, or several adjacent rows, with and without a cast.
 TEST_F(Method, FoldsFromTheLeft) {
   for (const int64_t size : {1, 511, 512, 513, 1500, 40000}) {
     for (const int64_t kept : {1, 3, 200}) {
@@ -176,7 +176,8 @@ unsigned char reduced(const MethodLoop &loop, const std::vector<unsigned char> &
   return found;
 }
 
-// Early exit returns the same result as a full reduction: one different value at any position.
+// Only one element differs from the others, at several positions. A reduction that stops early must
+// return the same result as a full reduction.
 TEST_F(Method, ReducesTruthThatOneElementDecides) {
   for (const char *function : {"logical_or", "logical_and", "logical_xor", "maximum"}) {
     const MethodLoop loop = find_method_loop(function, GUF_BOOL);
@@ -197,7 +198,7 @@ TEST_F(Method, ReducesTruthThatOneElementDecides) {
   }
 }
 
-// Sanitizers make each case ten times slower; the release build runs all cases.
+// Each case is ten times slower with a sanitizer. Builds without sanitizers run all cases.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kRandomCases = 120;
 #else
@@ -217,7 +218,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, RandomMethod,
                          testing::Values(GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE,
                                          GUF_METHOD_REDUCEAT));
 
-// Queues the call after slow work, so that the block and the indices must be copied.
+// run_case overwrites the block and the indices after it has queued the call, so the backend must
+// copy both.
 TEST_F(Method, QueuesOnStreams) {
   void *stream = nullptr;
   guf_error error = fresh_error();
@@ -244,7 +246,7 @@ TEST_F(Method, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(cpu().method(cpu_device(), &method, &error), GUF_E_UNSUPPORTED) << error.message;
 }
 
-// A u8 loop that fails on a left operand of 200 or more, as loops with GUF_METHOD_STATUS can.
+// A uint8 loop that fails on an operand of 200 or more, as a loop with GUF_METHOD_STATUS may.
 guf_status fails_from_200(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const auto a = static_cast<unsigned char>(args[0][i * steps[0]]);
@@ -288,7 +290,7 @@ TEST_F(Method, ReportsALoopThatFails) {
     call.input[77777] = 250;
     EXPECT_EQ(call.run(flags, &error), GUF_E_VALUE);
     EXPECT_STREQ(error.message, "no value of 200 or more");
-    // The loop never receives masked elements.
+    // The loop never receives masked elements, so this call succeeds.
     call.mask[77777] = 0;
     EXPECT_EQ(call.run(flags | GUF_METHOD_MASKED | GUF_METHOD_INITIAL, &error), GUF_OK)
         << error.message;

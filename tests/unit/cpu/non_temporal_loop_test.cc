@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-temporal stores: which launches use them, and that every byte is written.
+// Tests which launches use non-temporal stores, and that every byte of the output is written.
 #include "backends/cpu/loops/non_temporal_loop.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ void add_one(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// `count` elements, `offset` bytes after the start of a cache line, with guard bytes on both sides.
+// Runs a loop over `count` elements whose output starts `offset` bytes after the start of a cache
+// line and has guard bytes on both sides.
 template <class T>
 void check_row(int64_t count, int64_t offset, int64_t stride) {
   SCOPED_TRACE(testing::Message() << count << " of " << sizeof(T) << " at " << offset);
@@ -72,7 +73,7 @@ TEST(NonTemporalLoop, WritesEveryElementAndNothingElse) {
   }
 }
 
-// The addresses are never dereferenced, because the test only inspects the launch.
+// Returns a launch block for inspection only. Its addresses are never dereferenced.
 guf_launch_block large_block() {
   void *const a = reinterpret_cast<void *>(uintptr_t{1} << 32);
   void *const b = reinterpret_cast<void *>(uintptr_t{2} << 32);
@@ -105,7 +106,7 @@ TEST(NonTemporalLoop, TakesLargeContiguousOutputsOnly) {
   }
   block = large_block();
   block.flags = 0;
-  EXPECT_FALSE(uses_non_temporal_stores(block)) << "a loop that wants one call";
+  EXPECT_FALSE(uses_non_temporal_stores(block)) << "a loop that requires a single call";
   block = large_block();
   block.nloop = 2;
   block.size[0] = 100;

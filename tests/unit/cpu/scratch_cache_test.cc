@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached scratch memory: it is reused by the next caller, used by one caller at a time, and freed.
+// Tests that cached scratch memory is reused by the next caller, used by one caller at a time, and
+// freed.
 #include "backends/cpu/base/scratch_cache.h"
 
 #include <cstring>
@@ -15,8 +16,8 @@ constexpr size_t kBytes = 1000;
 
 class Cache : public testing::Test {
  protected:
-  // Stops the backend first, so that no thread of a closed stream frees scratch memory while the
-  // test counts.
+  // Stops the backend, so that no thread of a closed stream frees scratch memory while the test
+  // counts.
   void SetUp() override {
     guf_error error = fresh_error();
     ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);
@@ -57,7 +58,7 @@ TEST_F(Cache, PiecesInUseDiffer) {
   for (int i = 0; i < 100; ++i) pieces.insert(cache.take());
   EXPECT_EQ(pieces.size(), 100u);
   for (void *const piece : pieces) cache.give(piece);
-  EXPECT_EQ(live(), 64u) << "those beyond its places are freed";
+  EXPECT_EQ(live(), 64u) << "the cache keeps 64 buffers";
   cache.clear();
   EXPECT_EQ(live(), 0u);
 }
@@ -69,7 +70,7 @@ TEST_F(Cache, HasNothingWithoutMemory) {
   test_host().alloc_fails = false;
 }
 
-// A buffer has one user at a time: no other thread overwrites its content.
+// A buffer has one user at a time, so no other thread overwrites its content.
 TEST_F(Cache, ServesManyThreads) {
   ScratchCache cache(kBytes);
   std::atomic<int> shared{0};

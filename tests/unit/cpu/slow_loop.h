@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose items wait for each other and record their threads, and a test fixture for these
-// loops.
+// Provides loops whose items wait for each other and record their threads, and a test fixture for
+// these loops.
 #ifndef GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
 #define GUFUNC_TESTS_UNIT_CPU_SLOW_LOOP_H
 
@@ -24,12 +24,12 @@ struct Slow {
   std::mutex lock;
   std::condition_variable changed;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // threads that wait for each other, except for the first item
+  size_t rendezvous = 1;  // number of threads that wait for each other
   bool first_is_alone = false;
-  bool open = true;  // while false, no item returns
+  bool open = true;  // no item returns while this is false
   uint64_t items = 0;
 
-  // A loop with one input and one output of four bytes.
+  // A loop with one input and one output of four bytes each.
   static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
     auto &self = *static_cast<Slow *>(user);
     for (int64_t i = 0; i < dims[0]; ++i) {
@@ -38,7 +38,7 @@ struct Slow {
     }
   }
 
-  // Float addition.
+  // A loop that adds floats.
   static void add(char **args, const int64_t *dims, const int64_t *steps, void *user) {
     auto &self = *static_cast<Slow *>(user);
     for (int64_t i = 0; i < dims[0]; ++i) {
@@ -62,7 +62,7 @@ struct Slow {
     threads.insert(std::this_thread::get_id());
     changed.notify_all();
     changed.wait_for(hold, std::chrono::seconds(20),
-                     [&] { return open && threads.size() >= meet; });
+                     [&] { return open && threads.size() >= rendezvous; });
   }
   void release() {
     const std::lock_guard hold(lock);
@@ -77,13 +77,13 @@ inline Slow &fresh_loop() {
   return all.emplace_back();
 }
 
-inline constexpr uint64_t kSlowNs = 1'500'000'000;  // per element
+inline constexpr uint64_t kSlowNs = 1'500'000'000;  // cost per element
 
 inline std::set<std::thread::id> only_this_thread() {
   return {std::this_thread::get_id()};
 }
 
-// Grants four threads to the backend.
+// Allows the backend to use four threads.
 class SlowWork : public testing::Test {
  protected:
   static void SetUpTestSuite() { grant("4"); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods and raw kernels with a few slow elements: which threads run them. loop_cost_test.cc tests
+// Tests which threads run methods and raw kernels with a few slow elements. loop_cost_test.cc tests
 // the same for launches.
 #include <gufunc/kernel/work_item.hpp>
 
@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// ---- Methods: rows of four floats, added along the rows; reduceat uses two segments.
+// ---- Methods: each row has four floats, which are added; reduceat has two segments per row.
 
 struct MethodRow {
   const char *name;
@@ -81,14 +81,14 @@ class FewSlowMethodElements : public SlowWork {
   std::array<float, kMostRows * kColumns> in_, out_;
 };
 
-// 20 rows in vectors of 16 lanes would occupy only two threads.
+// Vectors of 16 lanes would divide 20 rows between only two threads.
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
   for (const int64_t rows : {int64_t{5}, kMostRows}) {
     rows_ = static_cast<size_t>(rows);
     for (const MethodRow &row : kShared) {
       SCOPED_TRACE(testing::Message() << row.name << ", " << rows << " rows");
       Slow &slow = fresh_loop();
-      slow.meet = 4;
+      slow.rendezvous = 4;
       cost_of(&slow).record(1, kSlowNs);
       ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
       EXPECT_EQ(slow.threads.size(), 4U);
@@ -101,10 +101,10 @@ TEST_F(FewSlowMethodElements, AreMeasuredByTheFirstCall) {
   for (const MethodRow &row : kShared) {
     SCOPED_TRACE(row.name);
     Slow &slow = fresh_loop();
-    slow.first_is_alone = true;  // the first item lasts 2 ms
+    slow.first_is_alone = true;  // the first item takes 2 ms
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     slow.threads.clear();
-    slow.meet = 4;
+    slow.rendezvous = 4;
     ASSERT_EQ(run(row, &slow, 0), GUF_OK) << error_.message;
     EXPECT_EQ(slow.threads.size(), 4U);
   }
@@ -115,10 +115,10 @@ TEST_F(FewSlowMethodElements, HaveTheThreadsThatTheCallNames) {
     for (const uint32_t threads : {1U, 2U, 3U, 4U}) {
       SCOPED_TRACE(row.name);
       Slow &slow = fresh_loop();
-      // With several requested threads the recorded cost is low, with one thread it is high: the
-      // requested number takes precedence over the cost.
+      // If several threads are requested, the recorded cost is low; if one thread is requested, the
+      // cost is high. The requested number takes precedence over the cost.
       cost_of(&slow).record(threads == 1 ? 1 : 1'000'000, threads == 1 ? kSlowNs : 1);
-      slow.meet = threads;
+      slow.rendezvous = threads;
       ASSERT_EQ(run(row, &slow, threads), GUF_OK) << error_.message;
       EXPECT_EQ(slow.threads.size(), threads);
       if (threads == 1) {
@@ -138,7 +138,7 @@ TEST_F(FewSlowMethodElements, OnAStreamAreQueued) {
         Slow &slow = fresh_loop();
         slow.open = false;
         if (is_known) cost_of(&slow).record(1, kSlowNs);
-        ASSERT_EQ(run(row, &slow, threads, stream), GUF_OK);  // returns before any item is released
+        ASSERT_EQ(run(row, &slow, threads, stream), GUF_OK);  // no item has returned yet
         slow.release();
         synchronize(stream);
         EXPECT_FALSE(slow.threads.empty());
@@ -163,7 +163,7 @@ TEST_F(FewSlowMethodElements, ThatAreQuickRunOnTheCallerOfAnIdleStream) {
   cpu().stream_close(stream);
 }
 
-// ---- Raw kernels: blocks of one thread.
+// ---- Raw kernels: each block has one thread.
 
 struct KernelArguments {
   guf_kernel_head head;
@@ -201,7 +201,7 @@ class FewSlowBlocks : public SlowWork {
 TEST_F(FewSlowBlocks, AreSharedOnceTheFirstTookLong) {
   Slow &slow = fresh_loop();
   slow.first_is_alone = true;
-  slow.meet = 4;
+  slow.rendezvous = 4;
   ASSERT_EQ(launch(visit<0>, &slow, 5), GUF_OK) << error_.message;
   EXPECT_EQ(slow.items, 5U);
   EXPECT_EQ(slow.threads.size(), 4U);
@@ -209,7 +209,7 @@ TEST_F(FewSlowBlocks, AreSharedOnceTheFirstTookLong) {
 
 TEST_F(FewSlowBlocks, AreSharedAtOnceWhenTheKernelIsKnown) {
   Slow &slow = fresh_loop();
-  slow.meet = 4;
+  slow.rendezvous = 4;
   cost_of(visit<1>).record(1, kSlowNs);
   ASSERT_EQ(launch(visit<1>, &slow, 4), GUF_OK) << error_.message;
   EXPECT_EQ(slow.items, 4U);
@@ -240,7 +240,7 @@ TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
       Slow &slow = fresh_loop();
       slow.open = false;
       if (is_known) cost_of(kernel).record(1, kSlowNs);
-      // The call returns before any item is released.
+      // The call returns before any block returns.
       ASSERT_EQ(launch(kernel, &slow, blocks, stream), GUF_OK);
       slow.release();
       synchronize(stream);

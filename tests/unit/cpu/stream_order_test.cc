@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: order, failures that are kept and reported once, timeouts, close, fork.
+// Tests streams and events: order of work, failures that are kept and reported once, timeouts,
+// close and fork.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// A stream and an event with RAII.
+// RAII wrappers for a stream and an event.
 struct StreamHandle {
   StreamHandle() {
     guf_error error = fresh_error();
@@ -31,7 +32,7 @@ struct EventHandle {
   void *event = nullptr;
 };
 
-// A loop that blocks until it is released, and a loop that appends its number.
+// A loop that blocks until the gate opens, and a loop that appends its number to a trace.
 struct Gate {
   std::atomic<bool> open{false}, entered{false};
   static void loop(char **, const int64_t *, const int64_t *, void *user) {
@@ -41,7 +42,7 @@ struct Gate {
   }
 };
 struct Trace {
-  std::vector<int> seen;  // written by the stream only
+  std::vector<int> seen;  // accessed by the thread of the stream only
   int number = 0;
   std::thread::id thread;
 };
@@ -60,7 +61,8 @@ guf_status failing_loop(char **, const int64_t *, const int64_t *, void *) {
 
 constexpr uint64_t kForever = UINT64_MAX;
 
-// One item, no operands. `large` work runs on the stream's thread.
+// Makes a block with one item and no operands. If `large` is true, the block runs on the stream's
+// thread.
 guf_launch_block bare_block(bool large, uint32_t flags = GUF_LAUNCH_ANY_THREAD) {
   guf_launch_block block = {};
   block.items = 1;
@@ -69,7 +71,7 @@ guf_launch_block bare_block(bool large, uint32_t flags = GUF_LAUNCH_ANY_THREAD) 
   if (large) {
     block.flags |= GUF_LAUNCH_GENERALIZED;
     block.ncore = 1;
-    block.size[1] = int64_t{1} << 30;  // estimated work; the loops here ignore it
+    block.size[1] = int64_t{1} << 30;  // estimated work, which the test loops ignore
   }
   return block;
 }
@@ -106,7 +108,7 @@ TEST(Stream, SmallWorkOnAnIdleStreamRunsOnTheCaller) {
   Trace trace;
   Step step{&trace, 1};
   guf_error error = fresh_error();
-  // The stream queues the loop until its measured cost is low.
+  // The stream queues the loop until the measured cost of the loop is low.
   for (int round = 0; round < 100 && trace.thread != std::this_thread::get_id(); ++round) {
     ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, false), GUF_OK);
     ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
@@ -144,7 +146,7 @@ TEST_P(StreamFailure, IsReportedOnceAndLaterWorkRuns) {
   guf_error error = fresh_error();
   ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
   ASSERT_EQ(cpu().event_record(before.event, s.stream, &error), GUF_OK);
-  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);  // the stream fails, the call succeeds
+  ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);  // the call succeeds, and the work fails later
   ASSERT_EQ(fail_on(s.stream, GetParam()), GUF_OK);
   ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, GetParam()), GUF_OK);
   ASSERT_EQ(cpu().event_record(after.event, s.stream, &error), GUF_OK);
@@ -231,7 +233,7 @@ TEST(Stream, ManyThreadsMayUseOne) {
   StreamHandle s;
   std::atomic<int> wrong{0};
   struct Counter {
-    int64_t value = 0;  // accessed by the stream only
+    int64_t value = 0;  // accessed by the thread of the stream only
     static void loop(char **, const int64_t *, const int64_t *, void *user) {
       ++static_cast<Counter *>(user)->value;
     }
@@ -253,8 +255,8 @@ TEST(Stream, ManyThreadsMayUseOne) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// Every waiting thread must be woken each time, even when another caller was first. Otherwise it
-// waits forever once the other threads have finished.
+// Every waiting thread must be woken each time, even if another thread was served first. A thread
+// that is not woken waits forever after the other threads have finished.
 TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
   StreamHandle s;
   struct Counter {
@@ -347,7 +349,7 @@ TEST(Fork, StreamsOfTheParentAreRefusedInTheChild) {
     gate.open = true;
     wrong += put(fresh, as_entry(Gate::loop), &gate) != GUF_OK;
     wrong += cpu().stream_synchronize(fresh, kForever, &error) != GUF_OK;
-    // The parent's thread, which is still inside its loop, does not exist in this process.
+    // The parent's stream thread, which is still inside its loop, does not exist in this process.
     wrong += cpu().shutdown(uint64_t{20} * 1000 * 1000 * 1000, &error) != GUF_OK;
     _exit(wrong);
   }

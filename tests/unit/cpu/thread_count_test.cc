@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of threads granted to a process, read from files that the test writes.
+// Tests the number of threads that a process may use, read from files that the test writes.
 #include "backends/cpu/base/thread_count.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace {
 
 struct Row {
   const char *name;
-  std::vector<std::pair<const char *, const char *>> files;  // relative to the root
+  std::vector<std::pair<const char *, const char *>> files;  // paths below the root, and contents
   const char *membership;
   uint32_t threads;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares tiled launches with the same function run item by item: every element size, mixed sizes,
-// two outputs, numbers of threads, floating-point flags, masks, and an exhausted heap.
+// Compares tiled launches with a loop that runs item by item: every element size, mixed sizes, two
+// outputs, numbers of threads, floating-point flags, masks, and an exhausted heap.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kThreads[] = {1, 2, 3, 7};
 
 // A loop with any number of inputs and outputs of any size. Byte k of an output combines one byte
-// of each input. Counts its calls, and the calls whose transposed operands are contiguous.
+// of each input. Counts its calls, and the calls in which the transposed operands are contiguous.
 struct Mix {
   int nin = 0;
   uint32_t widest = 0;
@@ -74,15 +74,15 @@ guf_dtype dtype_of(uint32_t size) {
 
 struct Operand {
   uint32_t size;
-  bool across;    // the columns of the loop are contiguous
-  int same = -1;  // the operand that shares this one's memory
+  bool across;    // each column, not each row, is contiguous
+  int same = -1;  // index of the operand that has the same memory
 };
 
 struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // the operands across the columns are transposed, as they are few
+  bool by_columns = false;  // most operands have contiguous columns, so the others are transposed
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -111,10 +111,10 @@ const Row kRows[] = {
     {"InPlaceMixed", 2, {{4, true}, {1, false}, {4, true, 0}}},
 };
 
-// Allocates a row's operands with guard bytes around each, and builds the launch.
-class Ground {
+// Allocates the operands of a row with guard bytes around each operand, and builds the launch.
+class Operands {
  public:
-  Ground(const Row &row, int64_t width, int64_t height)
+  Operands(const Row &row, int64_t width, int64_t height)
       : row_(row), width_(width), height_(height), memory_(row.operands.size()) {
     for (size_t i = 0; i < memory_.size(); ++i) {
       const Operand &op = row.operands[i];
@@ -165,7 +165,7 @@ class Ground {
     }
   }
 
-  bool operator==(const Ground &other) const { return memory_ == other.memory_; }
+  bool operator==(const Operands &other) const { return memory_ == other.memory_; }
 
  private:
   static constexpr size_t kGuard = 64;
@@ -191,19 +191,19 @@ class Tiles : public testing::TestWithParam<Row> {
 
 void expect_tiles(const Row &row, int64_t width, int64_t height) {
   SCOPED_TRACE(testing::Message() << width << " x " << height);
-  Ground expected(row, width, height);
+  Operands expected(row, width, height);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference);
   for (const uint32_t threads : kThreads) {
-    Ground ground(row, width, height);
+    Operands operands(row, width, height);
     Mix mix;
-    ground.prepare(&mix);
+    operands.prepare(&mix);
     guf_error error = fresh_error();
-    ASSERT_EQ(launch_block(ground.block(), as_entry(Mix::loop), &error, nullptr, &mix, threads),
+    ASSERT_EQ(launch_block(operands.block(), as_entry(Mix::loop), &error, nullptr, &mix, threads),
               GUF_OK)
         << error.message;
-    EXPECT_TRUE(ground == expected) << threads << " threads";
+    EXPECT_TRUE(operands == expected) << threads << " threads";
     EXPECT_GT(mix.calls, 0);
     EXPECT_EQ(mix.tiled, mix.calls) << threads << " threads";
   }
@@ -211,11 +211,11 @@ void expect_tiles(const Row &row, int64_t width, int64_t height) {
 
 TEST_P(Tiles, WriteWhatItemByItemWrites) {
   expect_tiles(GetParam(), 70, 131);
-  expect_tiles(GetParam(), 661, 200);   // several threads, long rows of scratch
-  expect_tiles(GetParam(), 1030, 130);  // longer rows than before
+  expect_tiles(GetParam(), 661, 200);   // several threads, and long rows in scratch memory
+  expect_tiles(GetParam(), 1030, 130);  // longer rows than the previous launch
 }
 
-// The heap is exhausted, so only stack memory is available.
+// Host memory is exhausted, so only stack memory is available.
 TEST_P(Tiles, NeedNoHeap) {
   guf_error error = fresh_error();
   ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // also frees cached memory
@@ -224,7 +224,7 @@ TEST_P(Tiles, NeedNoHeap) {
   test_host().alloc_fails = false;
 }
 
-// The first launches allocate what the threads need; later launches allocate nothing.
+// The first launches allocate memory for their threads. Later launches allocate nothing.
 TEST_F(Tiles, AllocateNothingWhenHot) {
   const Row row = {"TwoOutputs", 1, {{4, false}, {4, true}, {4, true}}};
   guf_error error = fresh_error();
@@ -234,10 +234,11 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   const uint64_t warm = test_host().allocations;
   EXPECT_GT(warm, cold);
   for (int i = 0; i < 3; ++i) {
-    Ground ground(row, 661, 200);
+    Operands operands(row, 661, 200);
     Mix mix;
-    ground.prepare(&mix);
-    ASSERT_EQ(launch_block(ground.block(), as_entry(Mix::loop), &error, nullptr, &mix, 1), GUF_OK);
+    operands.prepare(&mix);
+    ASSERT_EQ(launch_block(operands.block(), as_entry(Mix::loop), &error, nullptr, &mix, 1),
+              GUF_OK);
   }
   EXPECT_EQ(test_host().allocations, warm);
   const uint64_t live = test_host().live;
@@ -245,34 +246,34 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   EXPECT_EQ(test_host().live, live - (warm - cold)) << "shutdown frees it";
 }
 
-// Masked launches run row by row, even with transposed operands.
-TEST_P(Tiles, MasksLeaveOutWhatTheyLeaveOut) {
+// Masked launches run row by row, even if operands are transposed.
+TEST_P(Tiles, MaskedItemsAreUnchanged) {
   constexpr int64_t kWidth = 661, kHeight = 200;
   std::vector<char> mask(kWidth * kHeight);
   for (size_t i = 0; i < mask.size(); ++i) mask[i] = i * 2654435761u >> 13 & 3 ? 1 : 0;
-  Ground expected(GetParam(), kWidth, kHeight);
+  Operands expected(GetParam(), kWidth, kHeight);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference, mask.data());
   for (const uint32_t threads : kThreads) {
-    Ground ground(GetParam(), kWidth, kHeight);
+    Operands operands(GetParam(), kWidth, kHeight);
     Mix mix;
-    ground.prepare(&mix);
-    guf_launch_block block = ground.block();
+    operands.prepare(&mix);
+    guf_launch_block block = operands.block();
     block.flags |= GUF_LAUNCH_MASKED;
     block.mask = reinterpret_cast<uint64_t>(mask.data());
     block.mask_step[0] = 1;
     block.mask_step[1] = kWidth;
     guf_error error = fresh_error();
     ASSERT_EQ(launch_block(block, as_entry(Mix::loop), &error, nullptr, &mix, threads), GUF_OK);
-    EXPECT_TRUE(ground == expected) << threads << " threads";
+    EXPECT_TRUE(operands == expected) << threads << " threads";
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Tiles, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// Divides. Counts the calls whose output is transposed.
+// Divides. Counts the calls in which the output is transposed.
 void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   if (steps[2] == 4) static_cast<std::atomic<int> *>(user)->fetch_add(1);
   for (int64_t i = 0; i < dims[0]; ++i) {
@@ -282,7 +283,7 @@ void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *us
   }
 }
 
-// x / y of 661 columns and 200 rows; y and the result are transposed relative to x.
+// Computes x / y of 661 columns and 200 rows. y and the result are transposed relative to x.
 class WatchedTiles : public Tiles {
  protected:
   static constexpr int64_t kWidth = 661, kHeight = 200;
@@ -324,7 +325,8 @@ class WatchedTiles : public Tiles {
   std::vector<float> out_ = std::vector<float>(kWidth * kHeight, std::nanf(""));
 };
 
-// Flags are raised in the first tile, at the last item (in a tile of few rows), and in between.
+// Elements that raise flags are in the first tile, at the last item of a tile with few rows, and
+// between them.
 TEST_F(WatchedTiles, ReportFpFlagsOfAllElements) {
   const float most = std::numeric_limits<float>::max(), infinity = HUGE_VALF;
   for (const uint32_t threads : kThreads) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes blocks of every element size: whole squares and the remaining edges.
+// Transposes blocks of every element size, which consist of whole squares and remaining edges.
 #include "backends/cpu/loops/transpose.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structured dtypes: what can be registered, and that a registered name keeps its meaning.
+// Tests which structured dtypes can be registered, and that a registered name keeps its meaning.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares datetime64 and timedelta64 with NumPy's results (tests/data/make_datetimes.py):
-// spellings, casts, common units, and conversions between units.
+// Compares spellings, casts, common units and unit conversions of datetime64 and timedelta64 with
+// NumPy's results (tests/data/make_datetimes.py).
 #include "core/dtype/time_dtype.h"
 
 #include <gtest/gtest.h>
@@ -108,8 +108,8 @@ TEST(TimeDtype, FindsNumPysCommonUnit) {
   }
 }
 
-// The common unit of two compatible types is finer than both; its multiple divides the multiple of
-// the finer type.
+// The common unit of two compatible types is at least as fine as the finer type, and its multiple
+// divides the multiple of the finer type.
 TEST(TimeDtype, CommonMultiplesFit) {
   guf_dtype found = GUF_DTYPE_UNSPECIFIED;
   ASSERT_EQ(common_type(read("M8[60000m]"), read("M8[60000s]"), &found, nullptr), GUF_OK);
@@ -160,15 +160,15 @@ TEST(TimeDtype, EveryUnitAndMultipleIsAType) {
   }
 }
 
-// A name is found by its index and not by a search. Formatting all names of one unit therefore
-// takes time proportional to their text.
+// A name is found by its index, without a search. Formatting all names of one unit therefore takes
+// time proportional to the length of the names.
 TEST(TimeDtype, NamesEveryMultiple) {
   for (uint32_t unit = GUF_UNIT_YEAR; unit <= GUF_UNIT_ATTOSECOND; ++unit) {
     for (uint32_t count = 1; count <= GUF_MAX_UNIT_MULTIPLE; ++count) {
       const guf_dtype time = make_time(GUF_TIMEDELTA64, unit, count);
       const std::string_view name = time_name(time);
       ASSERT_TRUE(name.starts_with("timedelta64["));
-      ASSERT_EQ(name.data(), time_name(time));  // the text never moves
+      ASSERT_EQ(name.data(), time_name(time));  // the address of a name is constant
       if (count % 4001 != 0) continue;
       guf_dtype found = GUF_DTYPE_UNSPECIFIED;
       ASSERT_EQ(parse(name.data(), &found, nullptr), GUF_OK) << name;

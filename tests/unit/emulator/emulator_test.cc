@@ -66,7 +66,8 @@ void shuffle_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = number_of(item);
   u64 value = i;
-  // Butterfly exchanges: the second exchange must not read values of the third.
+  // The items exchange values in a butterfly pattern. The second exchange must not read values of
+  // the third.
   for (u32 step = 1; step < 32; step *= 2) value += item->exchange(item, value, (i % 32) ^ step);
   out[i] = value;
 }
@@ -86,7 +87,8 @@ TEST(Emulator, SubGroupsExchange) {
   }
 }
 
-// Sub-groups perform different numbers of exchanges; only block barriers synchronize them.
+// Sub-groups perform different numbers of exchanges. Only barriers of the whole block synchronize
+// them.
 void uneven_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = item->thread[0];
@@ -117,7 +119,7 @@ void mixed_wait_entry(work_item *item, const void *) {
     item->sync(item);
   }
 }
-// Nested work: half of the block waits at the inner barrier, half waits at none.
+// Half of the items wait at a second barrier, which the other half never reaches.
 void nested_entry(work_item *item, const void *) {
   item->sync(item);
   for (u32 k = 0; k < item->thread[0] % 2 + 1; ++k) {
@@ -144,7 +146,7 @@ TEST(Emulator, MissedBarriersAreReported) {
   EXPECT_EQ(std::string(text),
             "in block (0, 0, 0) 0 items have returned while 31 wait for the whole block and 1 for "
             "their sub-group");
-  // Work after a failure runs normally.
+  // A launch after a failed launch runs normally.
   std::vector<float> in(256, 1.0f), out(1);
   const Sums sums = {in.data(), out.data()};
   EXPECT_EQ(run(launch_of(tree_entry, &sums, 1, 256, 1024, true)).outcome, Outcome::kDone);
@@ -228,8 +230,8 @@ void ten_barriers_entry(work_item *item, const void *) {
   for (int k = 0; k < 10; ++k) item->sync(item);
 }
 
-// 0.15 ms is the limit on an idle machine with optimization; builds with sanitizers or swapcontext
-// have no limit.
+// The limit of 0.15 ms holds for an optimized build on an idle machine. Builds with sanitizers or
+// swapcontext have no limit.
 TEST(Emulator, TenBarriersOf256Items) {
   double best = 1e9;
   for (int round = 0; round < 20; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch visits exactly the items that broadcasting defines, in any order.
+// Tests that a launch visits exactly the items that broadcasting defines, in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace gufunc {
 namespace {
 
-using Item = std::vector<uint64_t>;  // one address per operand, then the mask's address
+using Item = std::vector<uint64_t>;  // one address per operand, then the address of the mask
 
-// A planned call. The loop's dtypes are those of the operands.
+// A planned call. The dtypes of its loop are the dtypes of the operands.
 struct Planned {
   explicit Planned(sample::Call *call) {
     op::Loop &loop = *loop_;
@@ -34,7 +34,7 @@ struct Planned {
   std::unique_ptr<geometry::Launch> launch = std::make_unique<geometry::Launch>();
 };
 
-// One dimension of the launch: its extent, and each operand's stride.
+// One dimension of a launch: its extent, and the stride of each operand.
 struct Dimension {
   int64_t extent;
   std::vector<int64_t> step;
@@ -79,8 +79,8 @@ std::vector<Item> items_of(const geometry::Launch &launch) {
   return items;
 }
 
-// Computes the items by NumPy's definition: pads shapes with ones, broadcasts them, and visits all
-// indices.
+// Computes the items by NumPy's definition: pads shapes with ones, broadcasts the shapes, and
+// visits all indices.
 std::vector<Item> items_by_definition(const op::CallView &call, const broadcast::LoopShape &loop) {
   std::vector<const array::Layout *> layouts;
   Item first;
@@ -109,7 +109,7 @@ class Random {
   explicit Random(uint32_t seed) : engine_(seed) {}
   int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(engine_); }
 
-  // Makes an operand with axes in random memory order, some reversed, some with gaps.
+  // Makes an operand with axes in random memory order. Some axes are reversed or have gaps.
   sample::Operand operand(const std::vector<int64_t> &shape, guf_dtype dtype, bool may_stretch) {
     sample::Operand made;
     made.dtype = dtype;
@@ -216,7 +216,7 @@ TEST(LoopAxes, FlagsUnalignedOperands) {
 }
 
 TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
-  // matmul: 6 matrices of 2x3 with one matrix of 3x4.
+  // The call is a matmul of 6 matrices of shape (2, 3) with one matrix of shape (3, 4).
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{6, 2, 3}, {}}, {{3, 4}, {}}, {{6, 2, 4}, {}}});
   const Planned planned(&call);
@@ -242,7 +242,7 @@ TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
             (std::vector<int64_t>{0, 8, 32, 8, 0, 8}));
 }
 
-// Operands without elements may be at address 0, where loops must not advance the address.
+// Operands without elements may be at address 0, so loops must not advance their address.
 TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   std::vector<sample::Operand> operands = {
       {{11, 1, 3, 2, 0}, {}, GUF_F64, false, 0},
@@ -262,7 +262,7 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   EXPECT_EQ(std::vector<int64_t>(block.step + 7, block.step + 9), (std::vector<int64_t>{32, 8}));
 }
 
-// The C API rejects the requests of the remaining tests, so they use internal functions.
+// The remaining tests call internal functions, because the C API rejects such calls.
 
 guf_status plan_again(sample::Call &call, const Planned &planned) {
   return geometry::make_launch({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
@@ -287,7 +287,7 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
   op::Signature &signature = call.ufunc().signature;
   signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
   signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
-  planned.shape->missing = 1;  // the operand then lacks these core dimensions
+  planned.shape->missing = 1;  // operand 0 then lacks these core dimensions
   EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
   signature.core_ndim[0] = 1;
   signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;

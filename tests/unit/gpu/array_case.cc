@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the random cases: memory layout, random content, and conversion of elements.
+// Makes the arrays of random cases: their memory layout, random content, and conversion of
+// elements.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,7 +13,7 @@
 namespace gufunc::gpu::test {
 
 Memory::Memory(size_t bytes, size_t offset) : bytes_(bytes), offset_(offset) {
-  // malloc aligns its blocks to 16 bytes.
+  // malloc aligns memory to 16 bytes.
   data_.reset(static_cast<char *>(std::malloc(bytes + offset == 0 ? 1 : bytes + offset)));
 }
 
@@ -22,9 +23,9 @@ Memory Memory::copy() const {
   return result;
 }
 
-Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
-                   Order order, bool unaligned, Random &random) {
-  Laid laid;
+ArrayLayout lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
+                          Order order, bool unaligned, Random &random) {
+  ArrayLayout laid;
   laid.step.assign(extents.size(), 0);
   laid.unaligned = unaligned;
   std::vector<size_t> from_inside(extents.size());
@@ -69,8 +70,8 @@ void swap_element(guf_dtype dtype, char *element) {
 
 namespace {
 
-// Returns a random number. kAny includes values that saturate in casts or raise floating-point
-// flags; kPlain keeps sums finite.
+// Returns a random number. With kAny, it may saturate in casts or raise floating-point flags. With
+// kPlain, sums remain finite.
 double random_number(Values values, Random &random) {
   const double special[] = {0.0,
                             -0.0,
@@ -96,7 +97,7 @@ double random_number(Values values, Random &random) {
     return special[below(random, std::size(special))];
   }
   const double whole = static_cast<double>(below(random, 4001)) - 2000.0;
-  // Thirds make sums round, so that the order of additions shows.
+  // Multiples of 1/3 make sums inexact, so that the order of additions affects the result.
   return values == Values::kPlain ? whole / 3.0 : whole / (chance(random, 50) ? 1.0 : 16.0);
 }
 
@@ -127,7 +128,7 @@ void random_element(guf_dtype dtype, Values values, Random &random, char *to) {
 }
 
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
-                Laid &laid, Random &random) {
+                ArrayLayout &laid, Random &random) {
   for (size_t i = 0; i < laid.memory.bytes(); ++i) {
     laid.memory.data()[i] = static_cast<char>(random());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's copy and cast kernels, compiled for the host.
+// Compiles the copy and cast kernels of the backend for the host.
 #include "kernels/standard/copy_cast.guf.cpp"
 #include "tests/unit/gpu/host_entry.h"
 #include "tests/unit/gpu/host_sink.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostSinks that count commands per entry and can simulate a lack of scratch memory.
+// Provides a HostSink that counts commands per entry and can simulate a lack of scratch memory.
 #ifndef GUFUNC_TESTS_UNIT_GPU_COUNTING_SINK_H
 #define GUFUNC_TESTS_UNIT_GPU_COUNTING_SINK_H
 
@@ -13,7 +13,7 @@
 
 namespace gufunc::gpu::test {
 
-// Indexed by Entry.
+// Number of commands per entry, indexed by Entry.
 using EntryCounts = std::array<uint64_t, static_cast<size_t>(Entry::kEntries)>;
 
 class CountingSink final : public CommandSink {
@@ -49,11 +49,11 @@ class CountingSink final : public CommandSink {
   uint32_t status() const { return host_.status(); }
 
   uint64_t count = 0;
-  uint64_t vectors = 0;  // commands for `row` that use vectors
+  uint64_t vectors = 0;  // number of commands for Entry::kRow that use vectors
   EntryCounts used = {};
   bool no_scratch = false;
-  Entry missing = Entry::kEntries;   // an entry that the kernel lacks
-  Entry spilling = Entry::kEntries;  // an entry that uses much local memory
+  Entry missing = Entry::kEntries;   // entry that the kernel lacks, if any
+  Entry spilling = Entry::kEntries;  // entry that uses much local memory, if any
 
  private:
   HostSink host_;

@@ -8,10 +8,10 @@
 namespace gufunc::gpu::test {
 namespace {
 
-// Strides and core dimensions of one operand's items.
+// The current item of an operand, and the core dimensions of its items.
 struct Walk {
-  int64_t item = 0;                // byte offset from the operand's address
-  std::vector<int64_t> core_size;  // outermost first
+  int64_t item = 0;                // byte offset of the item from the address of the operand
+  std::vector<int64_t> core_size;  // outermost dimension first
   std::vector<int64_t> core_step;
 };
 
@@ -65,9 +65,9 @@ class Evaluation {
     return memory_[at].data() + launch_.operand[at].first;
   }
 
-  // Calls visit(address, number) for every element of the item.
-  template <class ScopedContext>
-  void each_element(int i, ScopedContext visit) {
+  // Calls visit(address, number) for every element of the current item.
+  template <class Visitor>
+  void each_element(int i, Visitor visit) {
     const Walk &walk = walk_[static_cast<size_t>(i)];
     int64_t count = 1;
     for (const int64_t size : walk.core_size) count *= size;
@@ -87,7 +87,7 @@ class Evaluation {
       char element[16];
       std::memcpy(element, address, bytes_of(from));
       if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0) swap_element(from, element);
-      // Two doubles hold any element with its alignment.
+      // Two doubles per element are large and aligned enough for every dtype.
       if (packed->size() < 2 * (n + 1)) packed->resize(2 * (n + 1));
       cast_plainly(from, element, own,
                    reinterpret_cast<char *>(packed->data()) + n * bytes_of(own));
@@ -170,7 +170,7 @@ class Evaluation {
 }  // namespace
 
 uint32_t evaluate_case(const LaunchCase &launch, std::vector<Memory> *out) {
-  for (const Laid &laid : launch.operand) out->push_back(laid.memory.copy());
+  for (const ArrayLayout &laid : launch.operand) out->push_back(laid.memory.copy());
   Evaluation evaluation(launch, out);
   evaluation.run_all();
   return evaluation.status;

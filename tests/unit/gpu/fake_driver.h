@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver without a device. The test completes the work of streams by hand, and memory is only
-// counted.
+// Provides a driver without a device. The test decides when work of a stream is complete, and
+// memory is counted but not allocated.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 #define GUFUNC_TESTS_UNIT_GPU_FAKE_DRIVER_H
 
@@ -15,7 +15,7 @@
 namespace gufunc::gpu {
 
 struct FakeStream {
-  uint64_t queued = 0, done = 0;  // numbers of work items
+  uint64_t queued = 0, done = 0;  // numbers of work items that were queued and completed
   bool capturing = false;
 };
 struct FakeEvent {
@@ -26,12 +26,12 @@ struct FakeEvent {
 class FakeDriver final : public Driver {
  public:
   bool with_pools = true;
-  uint64_t capacity = UINT64_MAX;  // bytes that can be allocated
-  std::set<uint64_t> live;         // addresses of live allocations
+  uint64_t capacity = UINT64_MAX;  // limit of allocated bytes
+  std::set<uint64_t> live;         // addresses of allocations that are not released
   std::map<uint64_t, uint64_t> sizes;
   uint64_t used = 0, requested = 0, syncs = 0;
-  uint64_t kept = 0;                    // bytes that the last trim left in the pool
-  Code fail_next = 0;                   // result code of the next allocation
+  uint64_t kept = 0;                    // limit of the last pool_trim
+  Code fail_next = 0;                   // result code of the next allocation, unless it is 0
   std::function<void()> while_waiting;  // called during a wait for a busy stream
 
   const ErrorInfo &error_info(Code code) const override;

@@ -29,8 +29,8 @@ struct AddTimes {
     return guf::timedelta{no_time ? guf::nat : guf::time::plus(a.value, b.value)};
   }
 };
-// A sum that fails if an operand is 200 or more.
-struct SmallSum {
+// Returns the larger operand. Fails if an operand is 200 or more.
+struct SmallMaximum {
   static guf::u8 call(guf::u8 a, guf::u8 b, bool &failed) {
     failed = a >= 200 || b >= 200;
     return a > b ? a : b;
@@ -42,7 +42,7 @@ struct SmallNegative {
     return standard::negative(a);
   }
 };
-// A loop of type X, Y -> X.
+// A loop with the dtypes X, Y -> X.
 struct Scale {
   static guf::f32 call(guf::f32 a, guf::i32 b) { return a * 0.5f + (guf::f32)b; }
 };
@@ -65,7 +65,7 @@ void add_others(LoopTable *table) {
   add_unary<Negative, guf::i16>(table, "negative", GUF_I16);
   add_unary<Negative, guf::f64>(table, "negative", GUF_F64);
   add_unary<SmallNegative, guf::i16, true>(table, "small_negative", GUF_I16);
-  add_fold<SmallSum, guf::u8, true>(table, "small_sum", GUF_U8);
+  add_fold<SmallMaximum, guf::u8, true>(table, "small_maximum", GUF_U8);
   entry_of(&(*table)[{"scale", GUF_F32}], Entry::kFold) =
       plain_entry<dev::chain_block, dev::mixed_fold<Scale, guf::f32, guf::i32, false>::from_left>(
           dev::kFoldThreads);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs random copies, conversions and fills on the host and compares every byte of the destination.
+// Runs random copies, conversions and fills on the host, and compares every byte of the
+// destination.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ uint32_t size_of(guf_dtype dtype) {
 struct CopyCase {
   guf_launch_block block = {};
   std::vector<Extent> extents;
-  Laid side[2];
+  ArrayLayout side[2];
   std::string text;
 };
 
@@ -205,7 +206,7 @@ TEST(GpuCopies, Refusals) {
   refused(record_of(12), record_of(16), 0);
   refused(record_of(12), GUF_F32, 0);
   refused(record_of(12), record_of(12), GUF_LAUNCH_OPERAND_SWAPPED);
-  refused(0x81 | 7 << 8 | 1 << 16, 0x81 | 1 << 16, 0);  // seconds to the generic unit
+  refused(0x81 | 7 << 8 | 1 << 16, 0x81 | 1 << 16, 0);  // a cast from seconds to the generic unit
   refused(0x7F, 0x7F, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the commands of random launches on the host and compares every byte of every operand's
-// memory, and the status word, with a naive evaluation.
+// Runs the commands of random launches on the host. Compares every byte of the operands' memory,
+// and the status word, with a simple evaluation.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ uint64_t number_of(const char *variable, uint64_t usual) {
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
-// Returns the first byte at which two buffers differ, or SIZE_MAX if they are equal.
+// Returns the index of the first byte at which two buffers differ, or SIZE_MAX if they are equal.
 size_t difference(const Memory &a, const Memory &b) {
   for (size_t i = 0; i < a.bytes(); ++i) {
     if (a.data()[i] != b.data()[i]) return i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries as functions of a work-item. Include it only in translation units that are
+// Provides device entries as functions of a work-item. Include this header only in files that are
 // compiled with GUF_EMULATE.
 #ifndef GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
 #define GUFUNC_TESTS_UNIT_GPU_HOST_ENTRY_H
@@ -19,7 +19,7 @@ HostEntry plain_entry(uint32_t max_threads) {
   return {run, sizeof(Block), max_threads, false};
 }
 
-// An entry that uses shared memory and barriers.
+// Makes an entry that uses shared memory and barriers.
 template <class Block, void (*kMethod)(const Block &, char *)>
 HostEntry shared_entry(uint32_t max_threads) {
   const auto run = [](guf::device::work_item *item, const void *block) {

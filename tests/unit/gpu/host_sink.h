@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CommandSink that runs each command immediately on the host, one call per work-item. Geometry
-// queues the same commands as for a device, and sanitizers check each memory access.
+// Provides a CommandSink that runs each command immediately on the host, one call per work-item. It
+// receives the same commands as a device, and sanitizers check each memory access.
 #ifndef GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 #define GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 
@@ -14,19 +14,20 @@
 
 namespace gufunc::gpu {
 
-// An entry and its declared properties.
+// A device entry that was compiled for the host, and its declared properties.
 struct HostEntry {
   guf::device::item_entry run = nullptr;
   uint32_t block_bytes = 0, max_threads = 0;
   bool synchronises = false;
 };
 
-// Indexed by Entry; the entries of loops are empty (copy_entries.cc).
+// Returns the entries of the copy and cast kernels, indexed by Entry. Entries that belong to loops
+// are empty.
 const std::vector<HostEntry> &copy_entries();
 
 class HostSink final : public CommandSink {
  public:
-  // `entries`: the entries of the loop, indexed by Entry; borrowed.
+  // `entries` are the entries of the loop, indexed by Entry. The sink borrows them.
   explicit HostSink(const std::vector<HostEntry> &entries);
 
   const DeviceTraits &traits() const override { return traits_; }

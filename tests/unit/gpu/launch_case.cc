@@ -15,7 +15,7 @@ guf_dtype time_of(int code, int unit, uint32_t multiple) {
   return static_cast<guf_dtype>(code) | static_cast<guf_dtype>(unit) << 8 | multiple << 16;
 }
 
-// Returns sizes near the block sizes of kernels, with a product of at most `most`.
+// Returns sizes near the block sizes of the kernels. Their product is at most `most`.
 std::vector<int64_t> random_sizes(int count, int64_t most, Random &random) {
   const int64_t sizes[] = {1,  2,  3,  4,  5,   7,   8,   16,  17,   31,
                            32, 33, 40, 64, 100, 255, 256, 257, 1023, 1025};
@@ -51,8 +51,8 @@ Geometry random_geometry(const SampleLoop &loop, Random &random) {
                             random);
   if (generalized) {
     shape.core = random_sizes(loop.ncore, big_items ? 5000 : 40, random);
-    // Long items: their sum trees have several base blocks, and a work-item handles several
-    // elements.
+    // An item with a long dimension has a sum tree of several base blocks, and a work-item handles
+    // several of its elements.
     const int64_t long_sizes[] = {600, 900, 1600, 2049, 4097, 5000};
     if (big_items && chance(random, 50)) {
       shape.core.assign(shape.core.size(), 1);
@@ -62,8 +62,8 @@ Geometry random_geometry(const SampleLoop &loop, Random &random) {
   return shape;
 }
 
-// Dimensions of one operand, innermost first: core dimensions in reverse order, then loop
-// dimensions.
+// Returns the dimensions of one operand, innermost first: core dimensions in reverse order, then
+// loop dimensions.
 std::vector<Extent> extents_of(const LaunchCase &launch, int operand, const Geometry &shape,
                                bool may_stretch, Random &random) {
   std::vector<Extent> extents;
@@ -105,7 +105,7 @@ void set_steps(guf_launch_block *block, int operand, const SampleLoop &loop, con
   }
 }
 
-// `odd` is the probability of an unusual layout in percent.
+// `odd` scales the probability of unusual layouts, in percent.
 void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, int odd,
                   Values values, Random &random) {
   const SampleLoop &loop = *launch->loop;
@@ -123,8 +123,8 @@ void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order,
   if (immediate) {
     for (Extent &extent : extents) extent.stretched = true;
   }
-  Laid laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]), order,
-                            unaligned && !immediate, random);
+  ArrayLayout laid = lay_out_array(extents, bytes_of(block.dtype[i]), unit_of(block.dtype[i]),
+                                   order, unaligned && !immediate, random);
   fill_array(block.dtype[i], swapped, values, extents, laid, random);
   set_steps(&block, i, loop, shape, laid.step);
   block.address[i] = laid.address();
@@ -139,14 +139,14 @@ void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order,
   launch->operand.push_back(std::move(laid));
 }
 
-// Makes the first output the same view as an input of its dtype.
+// Makes the first output the same view as an input with the same dtype.
 void share_memory(LaunchCase *launch, const Geometry &shape) {
   guf_launch_block &block = launch->block;
   const int out = launch->loop->nin;
   for (int i = 0; i < launch->loop->nin; ++i) {
     const uint32_t odd = GUF_LAUNCH_OPERAND_IMMEDIATE;
     if (block.dtype[i] != block.dtype[out] || (block.operand_flags[i] & odd) != 0) continue;
-    const Laid &laid = launch->operand[static_cast<size_t>(i)];
+    const ArrayLayout &laid = launch->operand[static_cast<size_t>(i)];
     bool stretched = false;
     for (size_t d = 0; d < shape.loop.size(); ++d) stretched = stretched || laid.step[d] == 0;
     if (stretched) continue;

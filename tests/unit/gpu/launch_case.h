@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random launches over every kind of memory layout, and their naive evaluation.
+// Provides random launches over every kind of memory layout, and a simple evaluation of them.
 #ifndef GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 #define GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 
@@ -22,7 +22,7 @@ inline bool chance(Random &random, int percent) {
   return static_cast<int>(below(random, 100)) < percent;
 }
 
-// A buffer that ends with its allocation, so that sanitizers detect accesses beyond it.
+// A buffer at the end of its allocation, so that sanitizers detect accesses beyond the buffer.
 class Memory {
  public:
   Memory() = default;
@@ -36,35 +36,37 @@ class Memory {
   size_t bytes_ = 0, offset_ = 0;
 };
 
-// One dimension of an array. `stretched` means stride 0.
+// One dimension of an array. A stretched dimension has stride 0.
 struct Extent {
   int64_t size;
   bool stretched;
 };
 
-// Layout of an array: strides of all its dimensions, its memory, and the position of element 0.
-struct Laid {
+// An array: the strides of all its dimensions, its memory, and the position of its first element.
+struct ArrayLayout {
   std::vector<int64_t> step;
   Memory memory;
-  int64_t first;  // byte offset in `memory`
+  int64_t first;  // byte offset of the first element in `memory`
   bool unaligned;
   uint64_t address() const { return reinterpret_cast<uint64_t>(memory.data() + first); }
 };
 enum class Order { kDense, kAny };
-Laid lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
-                   Order order, bool unaligned, Random &random);
+ArrayLayout lay_out_array(const std::vector<Extent> &extents, uint32_t bytes, uint32_t alignment,
+                          Order order, bool unaligned, Random &random);
 
-// kPlain: finite values of moderate size, so that the result depends on the order of additions.
+// Values::kPlain are finite values of moderate size, whose sum depends on the order of additions.
 enum class Values { kPlain, kAny };
-// Writes a random element of any of the fifteen dtypes or a datetime type, in native byte order.
+// Writes a random element of one of the fifteen number dtypes or of a datetime type, in native byte
+// order.
 void random_element(guf_dtype dtype, Values values, Random &random, char *to);
 uint32_t bytes_of(guf_dtype dtype);
-uint32_t unit_of(guf_dtype dtype);  // size of the unit that is byte-swapped
+uint32_t unit_of(guf_dtype dtype);  // number of bytes that are swapped as one unit
 void swap_element(guf_dtype dtype, char *element);
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
-                Laid &laid, Random &random);
+                ArrayLayout &laid, Random &random);
 
-// Converts an element as documented: guf::cast, units of datetime types, numbers to datetime types.
+// Converts an element as documented: between numbers like guf::cast, between units of datetime
+// types, and from numbers to datetime types.
 void cast_plainly(guf_dtype from_dtype, const char *from, guf_dtype to_dtype, char *to);
 
 struct LaunchCase {
@@ -72,17 +74,17 @@ struct LaunchCase {
   guf_launch_block block;
   guf_fp_status fp_status;
   bool has_fp_status;
-  std::vector<Laid> operand;
-  int shares = -1;  // the input that shares memory with the first output
-  Laid mask;
-  std::string text;  // description for messages
+  std::vector<ArrayLayout> operand;
+  int shares = -1;  // index of the input that shares memory with the first output, or -1
+  ArrayLayout mask;
+  std::string text;  // description for failure messages
 };
 LaunchCase make_case(const SampleLoop &loop, Random &random);
 
 // Runs the case on copies of the operands' memory. Returns the expected status word.
 uint32_t evaluate_case(const LaunchCase &launch, std::vector<Memory> *out);
 
-// Classes of an element as in docs/fp-flags.md: bit 1 NaN, bit 2 infinite, bit 4 zero, bit 8 tiny.
+// Returns the class of an element as in docs/fp-flags.md. Bits: 1 NaN, 2 infinite, 4 zero, 8 tiny.
 uint32_t class_of(guf_dtype dtype, const char *element);
 
 }  // namespace gufunc::gpu::test

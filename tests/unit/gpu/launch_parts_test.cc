@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the geometry: parts of large launches, transposed inputs, refused launches, error
-// messages.
+// Tests limits of the geometry: parts of large launches, transposed inputs, rejected launches, and
+// error messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const SampleLoop &loop_named(const std::string &name) {
   return sample_loops()[0];
 }
 
-// Builds a launch of plus_f32 over contiguous operands.
+// Builds a launch over n contiguous elements.
 guf_launch_block flat_launch(const SampleLoop &loop, int64_t n) {
   guf_launch_block block = {};
   block.noperands = loop.nin + loop.nout;
@@ -102,7 +102,8 @@ TEST(LaunchParts, DivisorsAreExact) {
   check(1, 0x7FFFFFFF);
 }
 
-// b is transposed. It is copied by tiles first or, without scratch memory, read with its strides.
+// b is transposed. The launch copies b tile by tile, or reads it with its strides if there is no
+// scratch memory.
 TEST(LaunchParts, TransposedInput) {
   const SampleLoop &loop = loop_named("plus_f32");
   constexpr int64_t kRows = 300, kColumns = 260;
@@ -171,7 +172,7 @@ TEST(LaunchParts, Refusals) {
   EXPECT_EQ(commands.count, 0U);
 }
 
-// Without scratch memory a launch with an operand that requires staging fails.
+// If there is no scratch memory, a launch fails if an operand requires staging.
 TEST(LaunchParts, NeededScratch) {
   const SampleLoop &loop = loop_named("later");
   CountingSink commands(loop.entry);
@@ -189,7 +190,8 @@ TEST(LaunchParts, NeededScratch) {
   EXPECT_EQ(commands.count, 0U);
 }
 
-// Blocks that use much local memory are launched in parts. This sink has 4 MiB per multiprocessor.
+// A launch whose blocks use much local memory is split. This sink has 4 MiB of local memory per
+// multiprocessor.
 TEST(LaunchParts, LocalMemory) {
   const SampleLoop &loop = loop_named("demean_f32");
   constexpr int64_t kItems = 1000, kCore = 3;
@@ -201,7 +203,7 @@ TEST(LaunchParts, LocalMemory) {
   block.size[1] = kCore;
   for (int i = 0; i < 2; ++i) {
     block.core_ndim[i] = 1;
-    block.step[2 + i] = kItems * 4;  // neighbours belong to different items: one thread each
+    block.step[2 + i] = kItems * 4;  // each thread computes one item
   }
   block.address[0] = reinterpret_cast<uint64_t>(x.data());
   block.address[1] = reinterpret_cast<uint64_t>(y.data());
@@ -211,7 +213,7 @@ TEST(LaunchParts, LocalMemory) {
     if (spills) commands.spilling = Entry::kThread;
     guf_error error;
     ASSERT_EQ(queue_block(block, commands, &error), GUF_OK) << error.message;
-    // One multiprocessor, two blocks of 128 work-items of 16 KiB each.
+    // 128 work-items of 16 KiB fit twice into 4 MiB, so each launch has 2 of the 8 blocks.
     EXPECT_EQ(commands.used[static_cast<size_t>(Entry::kThread)], spills ? 4U : 1U);
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t row = i / kItems;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory pool over a driver whose work the test completes by hand. No allocation receives
+// Tests the memory pool with a driver whose work the test completes. No allocation may return
 // memory that another stream still uses.
 #include "backends/gpu/runtime/memory_pool.h"
 
@@ -33,7 +33,7 @@ const guf_host_api *malloc_host() {
 
 const Vendor kNoVendor = {"fake", "0", nullptr, nullptr, nullptr, nullptr};
 
-// A device over the fake driver, with any number of streams.
+// A fixture with a device of the fake driver and any number of streams.
 class Pool : public testing::TestWithParam<bool> {
  protected:
   void open() {
@@ -92,7 +92,7 @@ TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
   Block *block = nullptr;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
-  fake(a).queued = 1;  // stream a uses the block
+  fake(a).queued = 1;  // stream `a` uses the block
   pool().give(block, a);
   ASSERT_EQ(pool().take(1000, b, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
@@ -153,7 +153,7 @@ TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
     EXPECT_EQ(driver.sizes[address], bytes);
     pool().give(block, a);
     ASSERT_EQ(pool().take(bytes, b, &again, nullptr), GUF_OK);
-    EXPECT_FALSE(driver.live.contains(address)) << "given back";
+    EXPECT_FALSE(driver.live.contains(address)) << "returned to the driver";
     pool().give(again, b);
   }
   uint64_t address = 0;
@@ -182,7 +182,7 @@ TEST_P(Pool, WhatIsFreedByAddressWasAllocated) {
   EXPECT_EQ(pool().statistics().live_bytes, 0u);
 }
 
-// Bytes that may be pending behind fences before an allocation without a stream waits.
+// If this many released bytes are pending behind fences, an allocation without a stream waits.
 constexpr uint64_t kTooMany = uint64_t{60} << 20;
 
 TEST_P(Pool, OthersGoOnWhileOneWaits) {
@@ -195,7 +195,8 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
   for (const uint64_t address : {first, second}) {
     ASSERT_EQ(pool().release(address, kTooMany, nullptr, nullptr), GUF_OK);
   }
-  // An allocation on a stream waits for no other stream, even with many bytes behind fences.
+  // An allocation on a stream does not wait for other streams, even if many bytes are pending
+  // behind fences.
   Block *block = nullptr;
   ASSERT_EQ(pool().take(kTooMany, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.syncs, 0u);
@@ -231,8 +232,8 @@ TEST_P(Pool, ATrimKeepsSoMuchInAll) {
   }
 }
 
-// Random programs: an address has one owner at a time. It passes to another stream only after the
-// work that was queued before its release is complete.
+// Runs random operations. An address has one owner at a time, and passes to another stream only
+// after the work that was queued before its release is complete.
 TEST_P(Pool, NoStreamGetsMemoryInUse) {
   open();
   driver.capacity = uint64_t{64} << 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares `at` on device entries with element-by-element updates. Duplicate indices count, and
-// their order matters.
+// Compares `at` on device entries with element-by-element updates. Duplicate indices are applied
+// repeatedly, in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct AtRow {
   guf_dtype dtype, array, operand;
   int64_t places, nindices;
   bool swapped = false, odd = false, unary = false;
-  std::vector<int64_t> kept = {};  // extents after the indexed axis
+  std::vector<int64_t> kept = {};  // extents of the dimensions after the indexed axis
 };
 void PrintTo(const AtRow &row, std::ostream *out) {
   *out << row.name;
@@ -50,7 +50,7 @@ const AtRow kRows[] = {
     {"NoIndices", "add", GUF_F64, GUF_F64, GUF_F64, 9, 0},
 };
 
-// Small integers, which every dtype can represent.
+// Elements with small integers as values, which every dtype can represent.
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const AtRow &row, std::mt19937 &random)
@@ -91,7 +91,7 @@ class Elements {
   size_t first_ = 0;
 };
 
-// array[index] = array[index] op operand, element by element.
+// Computes array[index] = array[index] op operand, element by element.
 void fold_one_by_one(const AtRow &row, const std::vector<int64_t> &indices, const Elements &operand,
                      int64_t items, Elements *right) {
   const cpu::MethodLoop loop = cpu::find_method_loop(row.function, row.dtype, row.unary);
@@ -161,7 +161,8 @@ TEST_P(DeviceAt, IsOneAfterTheOther) {
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array == right, true);
 }
-// 0.75 becomes 0 in an integer array, however often it is added.
+// The sum is converted to the dtype of the array at every step. Adding 0.75 to an integer array
+// therefore never changes the array.
 TEST(DeviceAtOfOneElement, GoesThroughTheArraysDtypeAtEveryStep) {
   int32_t array = 2;
   const std::vector<float> data(5, 0.75f);

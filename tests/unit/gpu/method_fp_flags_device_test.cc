@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of methods: device entries report the same flags as the cpu, with the same
-// result bits as an unchecked method. Failures of loops use the same status word.
+// Tests the floating-point flags of methods: device entries report the same flags as the cpu, and
+// the result has the same bits as without flags. Failures of loops use the same status word.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct FpStatusCase {
   std::vector<int64_t> indices;
 };
 
-// Rows of a contiguous array; `size` operations of `at`.
+// A method call over the rows of a contiguous array. For `at`, `size` is the number of operations.
 struct CallWithFpStatus {
   CallWithFpStatus(const FpStatusCase &row, std::mt19937 &random);
   cpu::Value value(std::mt19937 &random) const;
@@ -43,7 +43,7 @@ struct CallWithFpStatus {
   guf_backend_method method = {};
 };
 
-// Returns ordinary numbers with occasional values that raise a flag.
+// Returns a value for a test: usually an ordinary number, sometimes a value that raises a flag.
 cpu::Value CallWithFpStatus::value(std::mt19937 &random) const {
   const double odd[] = {1e300, -1e300, 1e-300, 3e38, 6e4, 1e-5,     2e-38,
                         0.0,   -0.0,   1e-45,  5e-8, NAN, INFINITY, -INFINITY};
@@ -139,12 +139,12 @@ FpStatusCase random_watched(std::mt19937 &random) {
   return row;
 }
 
-class DeviceEvents : public testing::Test {
+class DeviceFpFlags : public testing::Test {
  protected:
   static void SetUpTestSuite() { cpu::cpu(); }
 };
 
-TEST_F(DeviceEvents, AreThoseOfTheCpu) {
+TEST_F(DeviceFpFlags, AreThoseOfTheCpu) {
   std::mt19937 random(11);
   uint32_t seen = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -177,9 +177,9 @@ TEST_F(DeviceEvents, AreThoseOfTheCpu) {
   EXPECT_EQ(seen, kAllFpFlags);
 }
 
-// No tile follows the last one. Combining its total with another total would be an extra operation
-// that could raise a flag.
-TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
+// The total of the last tile is not needed. Adding it to the total of the other tiles would be an
+// extra operation, which could raise a flag.
+TEST_F(DeviceFpFlags, OfAccumulateLeaveOutTheLastTotal) {
   constexpr size_t kTiles = 258, kTile = 256;
   std::vector<double> data(kTiles * kTile), results(data.size());
   data[0] = -1.7e308;
@@ -206,8 +206,8 @@ TEST_F(DeviceEvents, OfAccumulateLeaveOutTheLastTotal) {
   EXPECT_EQ(results.back(), 1.7e308);
 }
 
-// Overflow is not reported because the caller does not request it.
-TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
+// The sum overflows, but the caller requests only GUF_FP_INVALID.
+TEST_F(DeviceFpFlags, OnlyRequested) {
   std::vector<double> data = {1e308, 1e308, -INFINITY};
   double sum = 0;
   guf_method_block block = {};
@@ -233,7 +233,7 @@ TEST_F(DeviceEvents, AreOnlyThoseThatSomebodyAsksFor) {
 }
 
 // The loop fails on values of 200 or more. It never receives masked elements.
-TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
+TEST_F(DeviceFpFlags, FailuresOfLoopsAreReported) {
   for (const int32_t kind : {GUF_METHOD_REDUCE, GUF_METHOD_ACCUMULATE, GUF_METHOD_REDUCEAT}) {
     for (const uint32_t flags : {0U, uint32_t{GUF_METHOD_TREE}}) {
       std::vector<unsigned char> data(5000, 7), mask(5000, 1), results(5000);
@@ -255,7 +255,7 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
       method.block = &block;
       const auto status_of = [&] {
         guf_error error = cpu::fresh_error();
-        HostSink commands(fold_loop("small_sum", GUF_U8));
+        HostSink commands(fold_loop("small_maximum", GUF_U8));
         EXPECT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
         return commands.status();
       };
@@ -271,7 +271,7 @@ TEST_F(DeviceEvents, FailuresOfLoopsAreReported) {
   }
 }
 
-TEST_F(DeviceEvents, FailuresOfUnaryAtAreReported) {
+TEST_F(DeviceFpFlags, FailuresOfUnaryAtAreReported) {
   std::vector<int16_t> data = {1, 2, 77};
   const int64_t places[] = {0, 2, 0};
   guf_method_block block = {};

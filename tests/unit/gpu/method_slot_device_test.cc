@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares reduce, accumulate and reduceat on device entries with the reference of the cpu tests,
-// which implements docs/reductions.md. The bits must be equal for every operand layout.
+// which implements docs/reductions.md. The bits must be equal for every layout of the operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,8 +59,8 @@ TEST_F(DeviceMethod, ReducesEverySizeOfEveryDtype) {
 }
 
 TEST_F(DeviceMethod, ReducesSizesAroundBoundaries) {
-  // Sizes around the boundaries of base blocks, groups of base blocks, and one launch of tree
-  // nodes.
+  // The sizes are near the boundaries of base blocks, of groups of base blocks, and of one launch
+  // of tree nodes.
   for (const int64_t boundary : {1000, 4096, 5000, 8192, 32768, 65536}) {
     for (int64_t size = boundary - 1; size <= boundary + 1; ++size) {
       for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64, GUF_C128}) {
@@ -74,7 +74,7 @@ TEST_F(DeviceMethod, ReducesSizesAroundBoundaries) {
   }
 }
 
-// Rows and columns, wide and narrow.
+// Reduces along rows and along columns, many or few of them.
 TEST_F(DeviceMethod, ReducesEitherAxis) {
   for (const bool columns : {false, true}) {
     for (const auto &[kept, fold] :
@@ -92,7 +92,7 @@ TEST_F(DeviceMethod, ReducesEitherAxis) {
   }
 }
 
-// Several dimensions, each reduced as its own tree, in either memory order.
+// Reduces several dimensions in either memory order. Each dimension is reduced as its own tree.
 TEST_F(DeviceMethod, ReducesSeveralDimensions) {
   for (const bool reversed : {false, true}) {
     for (const auto &sizes : std::vector<std::vector<int64_t>>{
@@ -166,8 +166,8 @@ TEST_F(DeviceMethod, AccumulatesEitherAxis) {
   }
 }
 
-// Segments of every size class together: tiny, one base block, one piece, several pieces, many
-// pieces.
+// One call has segments of every size class: a few elements, one base block, one piece, several
+// pieces and many pieces.
 TEST_F(DeviceMethod, ReducesStretches) {
   for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64}) {
     for (const int64_t kept : {1, 3, 40}) {
@@ -199,7 +199,7 @@ TEST_P(RandomDeviceMethod, GivesTheReferencesBits) {
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 100);
   for (int i = 0; i < kRandomCases; ++i) {
     MethodCase row = cpu::random_case(random, GetParam());
-    row.use_fold = true;  // device entries always use the tree's accumulators
+    row.use_fold = true;  // device entries always use the accumulators of the tree
     expect_right(row);
     if (HasFatalFailure()) return;
   }

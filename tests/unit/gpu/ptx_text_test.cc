@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Excerpts of PTX: the text of an entry contains the definitions that it references, directly or
-// indirectly, and nothing else.
+// Tests excerpts of PTX: the excerpt of an entry contains the definitions that the entry
+// references, directly or indirectly, and no other definitions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Result = PtxText::Result;
 
-int64_t allocations_left = -1;  // allocations before failure; -1: unlimited
+int64_t allocations_left = -1;  // number of allocations that succeed, or -1 for all
 
 constexpr guf_host_api kHost = {sizeof(guf_host_api),
                                 GUF_BACKEND_ABI_MINOR,
@@ -115,12 +115,13 @@ TEST_F(PtxExcerpt, AProbeIsTheHeadAndOneEntry) {
             std::string(kHead) + ".visible .entry guf_probe()\n{\n\tret;\n}\n");
 }
 
-// Two kernels of a module that write one variable must share its memory.
+// If two kernels of a module write one variable, they must share its memory, so they need the whole
+// module.
 TEST_F(PtxExcerpt, WhatWritesAVariableNeedsTheWholeModule) {
   const char *const variables[] = {
       ".global .u32 counter;", ".global .u32 counter = 1;", ".visible .global .u32 counter = 1;",
       ".extern .global .align 4 .u32 counter;", ".global .align 8 .u64 counter[] = {other, lone};",
-      // The name of a known table does not make a variable constant.
+      // The name of a table that is known to be constant does not make this variable constant.
       ".global .u32 __cudart_state;\n.global .u64 counter = __cudart_state;",
       ".visible .global .u32 __const_$_state = 1;\n.global .u64 counter = __const_$_state;"};
   for (const char *const variable : variables) {
@@ -153,8 +154,8 @@ TEST_F(PtxExcerpt, WhatIsNotUnderstoodIsLoadedWhole) {
       ".version 6.3",
       "\x7f"
       "ELF",
-      kHead,                                    // empty module
-      ".target sm_75\n.version 6.3\n" + entry,  // unexpected order of directives
+      kHead,                                    // module without definitions
+      ".target sm_75\n.version 6.3\n" + entry,  // directives in the wrong order
       kHead + entry + ".file 1 \"f.cu\"\n",     // debugging information
       kHead + entry + ".section .debug_info\n{\n.b8 1\n}\n",
       kHead + entry + ".alias f, g;\n",
@@ -163,12 +164,12 @@ TEST_F(PtxExcerpt, WhatIsNotUnderstoodIsLoadedWhole) {
       kHead + std::string(".global .attribute(.managed) .u32 a;\n") + entry,
       kHead + std::string(".global .u32;\n") + entry,
       kHead + std::string(".entry 1f()\n{\n}\n"),
-      kHead + std::string(".entry f()\n{\n"),  // missing end
+      kHead + std::string(".entry f()\n{\n"),  // no closing brace
       kHead + std::string(".entry f(\n"),
       kHead + std::string(".entry f()\n}\n"),
       kHead + std::string(".entry f()\n{\n/* }\n"),
       kHead + std::string(".entry f()\n{\n\"}\n"),
-      kHead + std::string(".entry f()\n{\n\"\\\"\"}\n"),  // an escape sequence
+      kHead + std::string(".entry f()\n{\n\"\\\"\"}\n"),  // string with an escape sequence
       kHead + std::string(".entry"),
       kHead + std::string(".func ("),
       kHead + std::string(".visible"),
@@ -189,14 +190,14 @@ TEST_F(PtxExcerpt, DeepNestingIsRead) {
   EXPECT_GT(excerpt_of(module, {"deep"}).size(), 400000u);
 }
 
-// The buffers have exactly the size of the text, so AddressSanitizer detects a read beyond it. For
-// any corrupted text, an excerpt is no longer than the text and its line ends.
+// The buffers are exactly as long as the text, so AddressSanitizer detects a read beyond the text.
+// For any corrupted text, the length of an excerpt is limited.
 TEST_F(PtxExcerpt, EveryPrefixAndEveryDamagedTextIsReadWithinItsBounds) {
   for (size_t size = 0; size <= kModule.size(); ++size) {
     for (const char damage : {'\0', '{', '}', '"', '/', '.', ';', '(', '\n', '*'}) {
       const auto block = std::make_unique<char[]>(size + 1);
       std::memcpy(block.get(), kModule.data(), size);
-      // '\0' truncates the text there; other bytes replace the last character.
+      // '\0' leaves a truncated text; other bytes replace its last character.
       if (size != 0 && damage != '\0') block[size - 1] = damage;
       const auto exact = std::make_unique<char[]>(size == 0 ? 1 : size);
       std::memcpy(exact.get(), block.get(), size);

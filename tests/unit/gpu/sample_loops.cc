@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries as gufcc instantiates them.
+// Instantiates the entries of sample loops as gufcc does.
 #include "tests/unit/gpu/sample_loops.h"
 
 #include "tests/unit/gpu/host_entry.h"
@@ -14,7 +14,8 @@ using gufunc::gpu::test::SampleLoop;
 
 // ---- functions
 
-// The compiler's order of operands decides which NaN a sum of several NaNs returns.
+// Replaces every NaN with the same NaN. The compiler orders operands, so it is unspecified which
+// NaN a sum of several NaNs returns.
 template <class T>
 T settled(T x) {
   if constexpr (is_complex<T>::value) {
@@ -50,7 +51,7 @@ struct Discriminant {
     return settled(b * b - T(4) * a * c);
   }
 };
-// Mixed widths, and a division that can raise flags.
+// Has operands of different widths, and a division that can raise flags.
 struct Ratio {
   static f64 call(i64 a, i16 b, bool &failed) {
     failed = b == 0;
@@ -83,7 +84,7 @@ struct Demean {
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - sum / scale);
   }
 };
-// The first thread reads a value and shares it with all others in two ways.
+// The first thread reads a value and sends it to the other threads with broadcast and shuffle.
 struct LessFirst {
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
@@ -94,7 +95,7 @@ struct LessFirst {
     for (i64 i = g.rank(); i < n; i += g.size()) y[i] = settled(x[i] - first);
   }
 };
-// Requests shared memory: reverses the values and adds the largest.
+// Requests shared memory. Reverses the values and adds the largest value.
 struct ReversePlusMax {
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
@@ -117,7 +118,7 @@ struct MatVec {
     }
   }
 };
-// (),(n) with an inout second operand. Fails if the factor is negative.
+// Has the signature (),(n) with an inout second operand. Fails if the factor is negative.
 struct ScaleInPlace {
   template <class Y>
   static void call(f32 factor, Y y, bool &failed) {
@@ -222,7 +223,7 @@ SampleLoop elementwise(const char *name, types<A...>, types<R...>) {
   return loop;
 }
 
-// Packed operands of one item, with strides computed from their sizes.
+// Evaluates one item with packed operands, whose strides are computed from their sizes.
 template <class Op, bool Cooperative, bool MayFail, class... Operand, int... K>
 bool evaluate_packed(char *const *p, const i64 *sizes, indices<K...>) {
   i64 strides[sizeof...(Operand)][4] = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special methods on device entries: loops X, Y -> X, datetime types, launches that exceed the
-// limit of one launch, requests that devices refuse, and their error messages.
+// Tests special cases of methods on device entries: loops with the dtypes X, Y -> X, datetime
+// types, calls that need several launches, and calls that devices reject, with their error
+// messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ struct MixedShape {
   int64_t kept, inner, outer;
 };
 
-// a / 2 + b, over an array [kept][outer][inner] of i16: from the left, inner dimension first.
+// Computes a / 2 + b over an int16 array of shape [kept][outer][inner], as a left fold with the
+// inner dimension first.
 struct MixedCall {
   MixedCall(const MixedShape &shape, guf_dtype output_dtype, bool masked, bool initial);
   std::vector<float> right() const;
@@ -37,7 +39,7 @@ struct MixedCall {
   bool masked, initial;
   std::vector<int16_t> data;
   std::vector<unsigned char> mask;
-  std::vector<double> results;  // large enough for either dtype
+  std::vector<double> results;  // large enough for either output dtype
   guf_method_block block = {};
 };
 
@@ -115,7 +117,7 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
   }
 }
 
-// Datetime values of another unit are converted before and after the method.
+// Datetime values with another unit are converted before and after the method.
 TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   std::vector<int64_t> data(1000), sums(3), running(3000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);
@@ -155,8 +157,8 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
   }
 }
 
-// Each operation passes through the array's unit: 700 ms plus 900 ms adds no second, because each
-// rounds to 0 s.
+// Each operation converts its result to the unit of the array. Adding 900 ms twice to a number of
+// seconds therefore changes nothing, because each sum is truncated.
 TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
   std::vector<int64_t> array = {5, 7};
   const std::vector<int64_t> data = {900, 1700, -100, INT64_MIN, 2500};
@@ -176,11 +178,11 @@ TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
   guf_error error = cpu::fresh_error();
   HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
-  // 5.9 truncates to 5, 4.9 to 4, 6.5 to 6; not-a-time is kept.
+  // 5.9 is truncated to 5, 4.9 to 4, and 6.5 to 6. A not-a-time value remains.
   EXPECT_EQ(array, (std::vector<int64_t>{6, INT64_MIN}));
 }
 
-// A CommandSink that records the sizes of commands and runs nothing.
+// A CommandSink that records the sizes of commands and does not run them.
 class CountingSink final : public CommandSink {
  public:
   const DeviceTraits &traits() const override { return traits_; }
@@ -217,7 +219,7 @@ struct HugeRow {
   bool tree;
   int64_t kept[2], fold;
   Entry entry;
-  uint64_t items;  // minimum number of threads of the entry
+  uint64_t items;  // smallest number of threads that the entry needs
 };
 
 TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
@@ -243,7 +245,7 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
     for (int d = 0; d < 2; ++d) {
       block.kept_size[d] = row.kept[d];
       block.kept_input_step[d] = block.kept_output_step[d] = distance;
-      distance *= row.kept[d] * 3;  // not contiguous, so not coalesced
+      distance *= row.kept[d] * 3;  // the dimensions are not contiguous, so they are not coalesced
     }
     block.nfold = 1;
     block.fold_size[0] = row.fold;
@@ -262,7 +264,7 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
   }
 }
 
-// Ranges of lanes are contiguous, and each begins at the address of its first lane.
+// Each range of lanes begins after the previous range, at the address of its first lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
   LaneList lanes;
   lanes.add({5, 8, 1, 16, -1});
@@ -319,7 +321,7 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   guf_backend_method method = {};
   method.block = &block;
   guf_error error = cpu::fresh_error();
-  HostSink commands(fold_loop("scale", GUF_F32));  // a loop with no entry except `fold`
+  HostSink commands(fold_loop("scale", GUF_F32));  // this loop has no entry except `fold`
   EXPECT_EQ(queue_method(method, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::strstr(error.message, "_leaves"), nullptr) << error.message;
   HostSink whole(fold_loop("add", GUF_F32));

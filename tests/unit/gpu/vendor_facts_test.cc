@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions of the vendor-specific code that need no driver: error codes and targets.
+// Tests vendor-specific code that needs no driver: error codes and targets.
 #include <gtest/gtest.h>
 #include <gufunc/module_table.h>
 
@@ -21,7 +21,7 @@ namespace {
 using gpu::ErrorInfo;
 using gpu::ErrorKind;
 
-// Maps names to values for all enumerators of the header that match the pattern.
+// Returns the names and values of all enumerators in a header whose names match the pattern.
 std::map<std::string, int> enumerators(const std::string &path, const std::string &pattern) {
   std::ifstream file(path);
   std::stringstream text;
@@ -71,7 +71,7 @@ TEST(CudaCodes, EveryCodeHasAnErrorInfo) {
   EXPECT_EQ(cuda::error_info(34).kind, ErrorKind::kStub);
   EXPECT_EQ(cuda::error_info(700).kind, ErrorKind::kLost);
   EXPECT_EQ(cuda::error_info(901).status, GUF_E_CAPTURE);
-  // Results of CUDA 12 drivers for images that were built with CUDA 13.
+  // CUDA 12 drivers return these codes for images that were built with CUDA 13.
   for (const int code : {200, 218, 222, 300}) {
     EXPECT_EQ(cuda::error_info(code).kind, ErrorKind::kNoImage) << code;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fails each allocation of the loader once while it opens a vendor's library. The result must be
-// GUF_E_NO_MEMORY and never a missing driver. Each case runs in its own process, since the library
+// Makes each allocation of the loader fail while it opens a vendor's library. The error must be
+// GUF_E_NO_MEMORY, and never a missing driver. Each case runs in its own process, because a library
 // is never closed.
 #include "backends/gpu/runtime/vendor_library.h"
 

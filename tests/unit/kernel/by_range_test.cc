@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast path of a function returns the same bits as the general path on its whole range. A host
-// loop computes the same bits for an element regardless of its neighbours.
+// Tests that the fast path of a function returns the same bits as the general path over its whole
+// range, and that a host loop computes the same bits for an element regardless of its neighbours.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>
 #include <gufunc/kernel/math_ranges.hpp>

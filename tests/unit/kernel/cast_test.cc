@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf::cast between all element types: saturation, NaN, conversion to bool, wrapping.
+// Tests guf::cast between all element types: saturation, NaN, conversion to bool, and wrapping.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -20,8 +20,8 @@ template <class To, class From>
 void check_saturation() {
   using Limits = std::numeric_limits<To>;
   const From inf = std::numeric_limits<From>::infinity();
-  const From past = std::ldexp(From(1), Limits::digits);  // max + 1, exact
-  const From low = std::ldexp(From(-1), Limits::digits);  // min of a signed type, exact
+  const From past = std::ldexp(From(1), Limits::digits);  // exactly max + 1
+  const From low = std::ldexp(From(-1), Limits::digits);  // exactly the min of a signed type
   EXPECT_EQ((cast<To>(inf)), Limits::max());
   EXPECT_EQ((cast<To>(-inf)), Limits::lowest());
   EXPECT_EQ((cast<To>(std::numeric_limits<From>::quiet_NaN())), To(0));
@@ -92,7 +92,8 @@ TEST(Cast, ComplexDropsAndGainsTheImaginaryPart) {
 }
 
 TEST(Cast, F16FromF64RoundsOnce) {
-  // 1 + 2^-11 + 2^-40: through f32 it becomes the tie 1 + 2^-11, which rounds down to even.
+  // 1 + 2^-11 + 2^-40 is above a midpoint of float16. A conversion through f32 would lose the 2^-40
+  // and round the midpoint down to even.
   EXPECT_EQ(cast<guf::f16>(1.0 + 0x1p-11 + 0x1p-40).bits, 0x3c01);
   EXPECT_EQ(guf::to_f16(static_cast<float>(1.0 + 0x1p-11 + 0x1p-40)).bits, 0x3c00);
 }

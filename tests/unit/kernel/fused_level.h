@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Support for tests that are built twice: for plain x86-64 and for an ISA level with fused
-// multiply-add, which the processor may lack.
+// Supports tests that are built twice: for plain x86-64, and for an ISA level with fused
+// multiply-add. Skips the second build on a processor without this instruction.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_FUSED_LEVEL_H
 #define GUFUNC_TESTS_UNIT_KERNEL_FUSED_LEVEL_H
 

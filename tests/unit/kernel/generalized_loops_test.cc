@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized loops: order of dimensions and strides, views of any stride, roles, storage types,
-// groups.
+// Tests generalized loops: the order of dimensions and strides, views of any stride, roles, storage
+// types and groups.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>
 
@@ -14,7 +14,7 @@ using guf::role;
 using guf::host::generalized;
 using guf::host::operand;
 
-struct Product {  // (m,n),(n,p)->(m,p)
+struct Product {  // signature (m,n),(n,p)->(m,p)
   template <class A, class B, class C>
   static void call(A a, B b, C c) {
     for (i64 i = 0; i < c.extent(0); ++i)
@@ -41,12 +41,12 @@ TEST(GeneralizedLoops, MatrixProductForAnyStrides) {
   const i64 dims[] = {2, 2, 3, 4};
   const i64 packed[] = {48, 96, 64, 24, 8, 32, 8, 32, 8};
   Loop::run(args, dims, packed);
-  EXPECT_EQ(c[0], 5);  // arange(6) x arange(12) - 5, as in NumPy
+  EXPECT_EQ(c[0], 5);  // NumPy's result of arange(6) times arange(12) - 5
   EXPECT_EQ((std::vector<double>(c.begin(), c.begin() + 8)),
             (std::vector<double>{5, 8, 11, 14, -4, 8, 20, 32}));
   const std::vector<double> expected = c;
 
-  // The same numbers with b read through a transposed copy and c written in reverse.
+  // Computes the same product with b read through a transposed copy and c written in reverse.
   std::vector<double> bt(2 * 12), reversed(2 * 8);
   for (size_t item = 0; item < 2; ++item)
     for (size_t k = 0; k < 3; ++k)
@@ -68,7 +68,7 @@ TEST(GeneralizedLoops, EmptyCoreDimensions) {
   EXPECT_EQ(c, std::vector<float>(6, 0.0f));
 }
 
-struct Ramp {  // (),()->(n), scalars by value
+struct Ramp {  // signature (),()->(n); scalars are passed by value
   template <class X, class S, class Y>
   static void call(X x, S step, Y y) {
     static_assert(guf::is_same<X, float>::value && guf::is_same<S, i64>::value, "values");
@@ -86,11 +86,11 @@ TEST(GeneralizedLoops, ScalarInputsAndBfloatOutput) {
   const i64 dims[] = {2, 3};
   const i64 steps[] = {2, 0, 6, 2};
   Loop::run(args, dims, steps);
-  const float expected[] = {0.5f, 1.5f, 2.5f, 256, 256, 258};  // bf16 cannot represent 257
+  const float expected[] = {0.5f, 1.5f, 2.5f, 256, 256, 258};  // bfloat16 cannot represent 257
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(guf::to_f32(y[i]), expected[i]) << i;
 }
 
-struct Accumulate {  // (n), inout
+struct Accumulate {  // signature (n), with an inout operand
   template <class Row>
   static void call(Row row) {
     for (i64 i = 1; i < row.size(); ++i) row[i] += guf::load(row[i - 1]);
@@ -120,7 +120,7 @@ TYPED_TEST(InOut, ReadsWhatItWrote) {
   }
 }
 
-struct Sum {  // (n)->(), cooperative
+struct Sum {  // signature (n)->(), as a group of threads
   template <class G, class X, class Y>
   static void call(G g, X x, Y y) {
     double *half = g.template shared<double>(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares host loops with a plain loop over addresses: every combination of contiguous, scalar,
-// strided and reversed operands, in place, several outputs, and loops that can fail.
+// Compares host loops with a simple loop over addresses: every combination of contiguous, scalar,
+// strided and reversed operands, operands in place, several outputs, and loops that can fail.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>
 
@@ -44,7 +44,7 @@ struct Halve {
   }
 };
 
-// An operand of n elements in the middle of its own buffer; the stride counts elements.
+// An operand of n elements in the middle of its own buffer. Its stride is in elements.
 template <class T>
 struct Operand {
   std::vector<T> buffer;
@@ -116,7 +116,8 @@ TEST(HostLoops, ComparisonsWriteOneByte) {
 }
 
 TEST(HostLoops, StorageTypesAreRoundedOnce) {
-  // a * 3 + b * b - c in f16 steps would round three times: f16 cannot represent 2049.
+  // Computing a * 3 + b * b - c in float16 would round three times, because float16 cannot
+  // represent 2049.
   std::vector<guf::f16> a = {guf::to_f16(683)}, b = {guf::to_f16(1)}, c = {guf::to_f16(1)}, out(1);
   char *args[] = {reinterpret_cast<char *>(a.data()), reinterpret_cast<char *>(b.data()),
                   reinterpret_cast<char *>(c.data()), reinterpret_cast<char *>(out.data())};

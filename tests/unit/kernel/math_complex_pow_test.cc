@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the complex power with MPFR, in units of the last place of |z^w|. Built twice: for plain
-// x86-64 and for an ISA level with fused multiply-add.
+// Compares the complex power with MPFR, in units of the last place of |z^w|. The test is built
+// twice: for plain x86-64, and for an ISA level with fused multiply-add.
 #include <gufunc/kernel/math.hpp>
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace gufunc::test {
 namespace {
 
-// A number with enough precision for exponents in the thousands.
+// An MPFR number that is precise enough for exponents in the thousands.
 class Long {
  public:
   explicit Long(double x = 0) {
@@ -29,13 +29,13 @@ class Long {
   mpfr_t value_;
 };
 
-// re = a c - b d, im = a d + b c
+// Computes re = a c - b d and im = a d + b c.
 void multiply(mpfr_ptr re, mpfr_ptr im, mpfr_ptr a, mpfr_ptr b, mpfr_ptr c, mpfr_ptr d) {
   mpfr_fmms(re, a, c, b, d, MPFR_RNDN);
   mpfr_fmma(im, a, d, b, c, MPFR_RNDN);
 }
 
-// |found - z^w| in units of the last place of |z^w|.
+// Returns |found - z^w| in units of the last place of |z^w|.
 template <class T>
 double error_of(guf::complex<T> z, guf::complex<T> w) {
   Long zr(z.re), zi(z.im), wr(w.re), wi(w.im), size, angle, re, im, sine, cosine, truth_re,
@@ -59,7 +59,7 @@ double error_of(guf::complex<T> z, guf::complex<T> w) {
 
 struct Row {
   const char *name;
-  double z, w;    // bounds on the absolute values of the parts
+  double z, w;    // bounds of the absolute values of the parts
   bool whole;     // w is an integer
   double growth;  // bound of |Re(w log z)|
   double bar32, bar64;

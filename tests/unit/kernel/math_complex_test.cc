@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions: special values as in the C library (Annex G), and errors relative to the
-// same functions of long double, in units of the last place of |f(z)|.
+// Tests the complex functions: special values as in the C library (Annex G), and errors in units of
+// the last place of |f(z)|. The reference is the same function for long double.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -67,8 +67,8 @@ struct Row {
   guf::c64 (*narrow)(guf::c64);
   guf::c128 (*wide)(guf::c128);
   Wide (*oracle)(const Wide &);
-  double low, high;  // bounds of both parts
-  double bar;        // units in the last place of |f(z)|
+  double low, high;  // bounds of both parts; points are near the unit circle if they are equal
+  double bar;        // error bound in units of the last place of |f(z)|
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
@@ -92,7 +92,7 @@ double worst_of(const Row &row, F function) {
   double worst = 0;
   for (int i = 0; i < 40000; ++i) {
     T re = static_cast<T>(part(random)), im = static_cast<T>(part(random));
-    if (row.low == row.high) {  // near the unit circle
+    if (row.low == row.high) {  // the points are near the unit circle
       const double a = angle(random), size = 1 + near(random);
       re = static_cast<T>(size * std::cos(a));
       im = static_cast<T>(size * std::sin(a));

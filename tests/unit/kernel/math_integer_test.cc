@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer division: all pairs of 8-bit values, and the pairs for which the machine instruction
-// traps.
+// Tests integer division with all pairs of 8-bit values, and with the pairs for which the machine
+// instruction traps.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Computes the quotient in a wider type and converts it to T.
+// Compares all division functions with quotients and remainders that are computed in a wider type.
 template <class T>
 void check(T x, T y) {
   __extension__ typedef __int128 wide;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares gcd, lcm, isqrt, factorial, perm, comb and ulp with the standard library and at their
-// limits. Also checks the constants.
+// Compares gcd, lcm, isqrt, factorial, perm, comb and ulp with the standard library, and tests them
+// at the limits of their types. Also tests the constants.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -23,7 +23,7 @@ TEST(NumberTheory, DivisorsAndMultiples) {
       EXPECT_EQ(guf::lcm(x, y), std::lcm(x, y)) << x << " " << y;
     }
   }
-  EXPECT_EQ(guf::gcd(kLeast, kLeast), kMost);  // 2^63 does not fit
+  EXPECT_EQ(guf::gcd(kLeast, kLeast), kMost);  // the exact result, 2^63, does not fit
   EXPECT_EQ(guf::lcm(kMost, kMost - 1), kMost);
   EXPECT_EQ(guf::lcm<std::int8_t>(100, 99), 127);
 }
@@ -48,7 +48,7 @@ TEST(NumberTheory, FactorialsAndChoices) {
   EXPECT_EQ(guf::perm(10, 3), 720);
   EXPECT_EQ(guf::perm(3, 4), 0);
   EXPECT_EQ(guf::perm(kMost, std::int64_t{1}), kMost);
-  std::uint64_t row[63] = {1};  // Pascal's triangle; comb(62, 31) fits 64 bits
+  std::uint64_t row[63] = {1};  // a row of Pascal's triangle; comb(62, 31) fits into 64 bits
   for (std::uint64_t n = 0; n <= 62; ++n) {
     for (std::uint64_t k = n; n > 0 && k > 0; --k) row[k] += row[k - 1];
     for (std::uint64_t k = 0; k <= n; ++k) EXPECT_EQ(guf::comb(n, k), row[k]) << n << " " << k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points at which accuracy is measured: random bits, ranges, and neighbours of every critical
-// value. Also finds the largest error of a row over these points.
+// Generates the points at which accuracy is measured: random bits, random numbers in ranges, and
+// neighbours of every critical value. Also finds the largest error of a function over these points.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_MATH_POINTS_H
 #define GUFUNC_TESTS_UNIT_KERNEL_MATH_POINTS_H
 
@@ -30,7 +30,8 @@ T within(std::mt19937_64 &random, Range range) {
   return static_cast<T>(range.low + (range.high - range.low) * part);
 }
 
-// Powers of two, multiples of pi/4 and ln2/2, and limits, each with two neighbours and both signs.
+// Returns powers of two, multiples of pi/4, ln2/2 and 1/4, and limits, each with its neighbours and
+// with both signs.
 template <class T>
 std::vector<T> edges() {
   typedef std::numeric_limits<T> Limits;
@@ -53,7 +54,8 @@ std::vector<T> edges() {
     centres.push_back(static_cast<T>(n * 0.346573590279972654709L));
     centres.push_back(static_cast<T>(n * 0.25L));
   }
-  // The binary64 number nearest to a multiple of pi/2, and its binary32 counterpart.
+  // Of all binary64 numbers, this one is nearest to a multiple of pi/2. The other constant is its
+  // counterpart for binary32.
   centres.push_back(static_cast<T>(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp+849 : 0x1.f9cbe2p+7));
   std::vector<T> all;
   for (const T centre : centres) {
@@ -88,7 +90,8 @@ void measure_at(const MathRow &row, T x, T y, Worst *worst) {
   if (error > worst->error) *worst = {error, static_cast<double>(x), static_cast<double>(y)};
 }
 
-// Generates `count` points of random bits and `count` points in each range.
+// Measures the error at the critical values, at `count` points of random bits, and at `count`
+// points in each range.
 template <class T>
 Worst measure(const MathRow &row, int count) {
   std::mt19937_64 random(20240901);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table behind math_ulp_test and docs/accuracy.md: each function of the dialect, its MPFR
-// counterpart, the ranges with the densest points, and the largest allowed error.
+// Contains the table for math_ulp_test and docs/accuracy.md: each function of the dialect, its MPFR
+// counterpart, the ranges with the most points, and the largest allowed error.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_MATH_ROWS_H
 #define GUFUNC_TESTS_UNIT_KERNEL_MATH_ROWS_H
 
@@ -16,17 +16,17 @@ struct Range {
   double low, high;
 };
 
-// A function of one or two arguments. It has one argument if `second` is empty.
+// A function of one or two arguments. If `second` is empty, it has one argument.
 struct MathRow {
   const char *name;
   float (*f32)(float, float);
   double (*f64)(double, double);
   int (*oracle)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
   double bar32, bar64;
-  std::vector<Range> first;         // in addition to random bits over the whole range
-  std::vector<Range> second;        // one for each range of the first argument
-  int divisor = 1;                  // for a slow oracle: divides the number of points
-  double least = -__builtin_inf();  // smaller points are skipped
+  std::vector<Range> first;         // ranges of the first argument; random bits are tested, too
+  std::vector<Range> second;        // range of the second argument for each range of the first
+  int divisor = 1;                  // divides the number of points if the oracle is slow
+  double least = -__builtin_inf();  // points below this number are skipped
 };
 
 inline void PrintTo(const MathRow &row, std::ostream *out) {

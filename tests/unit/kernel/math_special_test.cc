@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special values: zeros, infinities, NaN, signs and exact results equal those of the C library,
-// which Annexes F and G define.
+// Tests that special values, namely zeros, infinities, NaN, signs and exact results, equal the
+// results of the C library. Annexes F and G of the C standard define them.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 
@@ -37,8 +37,8 @@ std::vector<T> special_values() {
   return values;
 }
 
-// Expects equal bits for zeros and infinities and treats all NaNs as equal. Other values need only
-// be near, because math_ulp_test measures their error.
+// Compares zeros and infinities exactly, and treats all NaNs as equal. Other values need only be
+// near each other, because math_ulp_test measures their error.
 template <class T>
 bool alike(T found, T expected) {
   if (std::isnan(expected) || std::isnan(found)) return std::isnan(expected) && std::isnan(found);
@@ -70,7 +70,7 @@ void one_argument() {
     EXPECT_EQ(guf::signbit(x), std::signbit(x));
     int exponent = 0;
     const T fraction = std::frexp(x, &exponent);
-    if (!std::isfinite(x)) exponent = 0;  // unspecified in C
+    if (!std::isfinite(x)) exponent = 0;  // C does not specify this exponent
     EXPECT_TRUE(alike<T>(guf::frexp(x).fraction, fraction)) << x;
     EXPECT_EQ(guf::frexp(x).exponent, exponent) << x;
     T whole = 0;
@@ -101,7 +101,7 @@ void two_arguments() {
       CHECK_TWO(copysign) CHECK_TWO(nextafter)
       // clang-format on
 #undef CHECK_TWO
-          // C does not specify which of two zeros the function returns.
+          // C does not specify which of two zeros fmin and fmax return.
           if (x != T(0) || y != T(0)) {
         EXPECT_TRUE(alike<T>(guf::fmin(x, y), std::fmin(x, y))) << x << ", " << y;
         EXPECT_TRUE(alike<T>(guf::fmax(x, y), std::fmax(x, y))) << x << ", " << y;

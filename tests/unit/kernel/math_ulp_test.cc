@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every mathematical function of the dialect stays within its error bound relative to MPFR. Built
-// twice: for plain x86-64 and for an ISA level with fused multiply-add, which uses different code.
+// Tests that every mathematical function of the dialect stays within its error bound relative to
+// MPFR. The test is built twice: for plain x86-64, and for an ISA level with fused multiply-add,
+// which uses different code.
 #include "fused_level.h"
 #include "math_points.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the reduction tree with a recursive implementation of its definition and with a loop on
+// Compares the reduction tree with a recursive implementation of its definition, and with a loop on
 // many threads.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/group.hpp>
@@ -28,7 +28,7 @@ float leaf(const std::vector<float> &x, size_t first, size_t count) {
   return all;
 }
 
-// Combines values pairwise and aligned, level by level.
+// Combines aligned pairs of values, level by level.
 float join(std::vector<float> level) {
   while (level.size() > 1) {
     std::vector<float> next;
@@ -67,7 +67,7 @@ TEST(ReduceTree, SumHasTheBitsOfItsDefinition) {
   EXPECT_GT(differs_from_a_left_fold, 500);
 }
 
-// A non-commutative operation: the tree keeps the order of operands.
+// The operations are not commutative, so they detect a change in the order of operands.
 TEST(ReduceTree, OperandsKeepTheirOrder) {
   struct First {
     int operator()(int a, int) const { return a; }
@@ -79,8 +79,8 @@ TEST(ReduceTree, OperandsKeepTheirOrder) {
   for (const i64 n : {1, 2, 7, 8, 9, 128, 129, 300, 384, 1000, 5000}) {
     const auto at = [](i64 i) { return static_cast<int>(i); };
     EXPECT_EQ(g.reduce<int>(n, at, First(), -1), 0) << n;
-    // In a base block of 8 or more elements the accumulators interleave. The last element of the
-    // last base block is combined last.
+    // A base block of 8 or more elements has several accumulators with interleaved elements. The
+    // last element of the last base block is still the last operand.
     EXPECT_EQ(g.reduce<int>(n, at, Last(), -1), n - 1) << n;
   }
 }

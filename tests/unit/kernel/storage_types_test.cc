@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares f16 and bf16 with a reference that rounds exactly: every value, every midpoint between
-// two neighbours, and the numbers next to each midpoint.
+// Compares float16 and bfloat16 with a reference that rounds exactly: every value, every midpoint
+// between two neighbours, and the numbers next to each midpoint.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/types.hpp>
 
@@ -19,7 +19,7 @@ To bits_of(From from) {
   return to;
 }
 
-// The parameters of a binary format. Computes the value of a pattern with ldexp.
+// The parameters of a binary format. value() computes the number of a bit pattern with ldexp.
 struct Format {
   int exponent_bits, mantissa_bits;
 
@@ -42,8 +42,9 @@ struct Format {
 constexpr Format kHalf{5, 10};
 constexpr Format kBrain{8, 7};
 
-// Calls check(x, pattern that x rounds to) for the midpoint above every finite pattern and for its
-// neighbours. The step above the largest finite number counts as a step to infinity.
+// Calls check(x, bit pattern that x rounds to) for every finite number, for the midpoint above it,
+// and for the neighbours of this midpoint. The midpoint above the largest number is as far away as
+// the midpoint below it.
 template <class Check>
 void for_midpoints(const Format &format, Check check) {
   for (uint32_t low = 0; low < format.infinity(); ++low) {
@@ -136,7 +137,7 @@ TEST(BF16, EveryMidpointRoundsToEven) {
   });
 }
 
-// Rounding through f32 first (double rounding) would return the neighbouring pattern for these
+// A conversion through f32 rounds twice, and would return the neighbouring bit pattern for these
 // integers.
 TEST(BF16, IntegersRoundOnce) {
   EXPECT_EQ(guf::cast<guf::bf16>(int64_t{0x1010000000000001}).bits, 0x5d81);

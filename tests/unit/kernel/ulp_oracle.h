@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the distance of a number from the exact value of a function in units of the last place,
-// with MPFR.
+// Measures the distance of a number from the exact value of a function with MPFR, in units of the
+// last place.
 #ifndef GUFUNC_TESTS_UNIT_KERNEL_ULP_ORACLE_H
 #define GUFUNC_TESTS_UNIT_KERNEL_ULP_ORACLE_H
 
@@ -24,16 +24,17 @@ class Exact {
   mpfr_t value_;
 };
 
-// Returns the value rounded to T. It is infinite only if the exact value rounds to infinity.
+// Returns the value rounded to T. The result is infinite only if the exact value rounds to
+// infinity.
 template <class T>
 double rounded(Exact &value) {
   return sizeof(T) == 8 ? mpfr_get_d(value.get(), MPFR_RNDN)
                         : static_cast<double>(mpfr_get_flt(value.get(), MPFR_RNDN));
 }
 
-constexpr double kWrong = 1e9;  // error of a result of the wrong kind, such as NaN
+constexpr double kWrong = 1e9;  // error of a result that is NaN or infinite by mistake
 
-// found - truth| in units of the last place of the exact value, including subnormals.
+// Returns |found - truth| in units of the last place of the exact value, which may be subnormal.
 template <class T>
 double ulp_error(T found, Exact &truth) {
   constexpr int digits = std::numeric_limits<T>::digits;

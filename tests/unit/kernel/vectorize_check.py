@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a loop over each mathematical function of the dialect vectorizes at every ISA level
-and that no loop calls the C library: vectorize_check.py CLANG INCLUDE_FOLDER."""
+"""Checks that a loop over each mathematical function of the dialect vectorizes at every ISA level,
+and that no loop calls the C library. Usage: vectorize_check.py CLANG INCLUDE_FOLDER."""
 
 import re
 import subprocess
@@ -12,12 +12,12 @@ ONE = """exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cos
 atanh sqrt cbrt erf erfc tgamma lgamma floor ceil trunc rint fabs degrees radians""".split()
 TWO = "pow atan2 hypot copysign nextafter fmin fmax".split()
 LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
-# Without fused multiply-add these bodies exceed the size limit of the vectorizer.
+# Without fused multiply-add, these functions exceed the size limit of the vectorizer.
 SCALAR = {("x86-64-v2", "tgamma"), ("x86-64-v2", "lgamma")}
 
 
 def source():
-    """Returns source text with one function per line, and the function names by line number."""
+    """Returns source text with one function per line, and a dict from line to function name."""
     lines, names = ["#include <gufunc/kernel/math.hpp>"], {}
     for kind in ("f32", "f64"):
         for name in ONE + TWO:

@@ -4,42 +4,29 @@
 
 usage: compare_with_numpy.py libgufunc_backend_cpu.so [function...]
 
-Integers, bools, comparisons, and + - * / sqrt of reals must have the same bits (all NaNs are
-equal). Other functions must be within their error bound of NumPy's result in the next wider type.
+Integers, bools, comparisons, and + - * / sqrt of real numbers must have the same bits, except that
+all NaNs are equal. Other functions must be within their error bound of NumPy's result in the next
+wider type.
 Exits with 1 if a result differs.
 """
 
+import pathlib
 import sys
 import warnings
 
 import numpy as np
 
-from plugin_tables import GUF_OK, Plugin, storage
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
+
+from cases import ROUNDED  # noqa: E402
+from plugin_tables import GUF_OK, Plugin, storage  # noqa: E402
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 
-EXACT_FLOAT = {
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "floor_divide",
-    "remainder",
-    "negative",
-    "square",
-    "sqrt",
-    "reciprocal",
-    "sign",
-    "absolute",
-    "maximum",
-    "minimum",
-    "fmax",
-    "fmin",
-}
-TRANSCENDENTAL = {"exp", "log", "sin", "cos", "power"}
 WIDER = {"f": "d", "d": "g", "F": "D", "D": "G", "e": "f", "E": "f"}
-# Largest error in units in the last place of the type, for real and complex types (of |z|).
+# Largest error of real and of complex results, in units of the last place of the type. For complex
+# results, the unit is that of |z|.
 REAL_ULP = 2.0
 COMPLEX_ULP = 4.0
 
@@ -55,11 +42,11 @@ def f32_to_bf16(x):
 
 
 def real_values(letter, rng, n):
-    """Returns special values and random values of every magnitude."""
+    """Returns special values, and random values of every magnitude."""
     if letter == "?":
         return rng.integers(0, 2, n).astype("?")
     if letter in "Mm":
-        steps = real_values("q", rng, n)  # the smallest is not-a-time
+        steps = real_values("q", rng, n)  # the smallest integer is not-a-time
         return np.where(rng.random(n) < 0.05, np.iinfo("q").min, steps).view(letter + "8[s]")
     kind = np.dtype("e" if letter == "e" else "f" if letter == "E" else letter)
     if kind.kind in "iu":
@@ -129,20 +116,19 @@ def for_numpy(letter, array):
 
 
 def expected(name, letters, inputs):
-    """Returns NumPy's result in the output's type. Transcendental functions use the next wider
-    type."""
+    """Returns NumPy's result in the output's type. Functions that round use the next wider type."""
     nin = letters.index("-")
     output = letters[-1]
     given = [for_numpy(letter, array) for letter, array in zip(letters[:nin], inputs)]
-    if name in TRANSCENDENTAL and output in WIDER:
+    if name in ROUNDED and output in WIDER:
         given = [array.astype(WIDER[output]) for array in given]
     result = getattr(np, name)(*given)
     return f32_to_bf16(result) if output == "E" else result.astype(storage(output))
 
 
 def unspecified(name, letters, inputs):
-    """Returns where NumPy's result is not a valid reference: overflow inside a complex product or
-    power."""
+    """Returns where NumPy's result is not a valid reference, because a complex product or power
+    overflows internally."""
     if letters[-1] not in "FD" or name not in {"multiply", "square", "power"}:
         return np.zeros(len(inputs[0]), bool)
     big = np.sqrt(np.finfo(letters[-1]).max) / 2
@@ -172,7 +158,8 @@ def same_bits(letter, got, want):
 
 
 def within(letter, got, want, ulps):
-    """Compares in units of the last place of the output type. Infinities and NaN must agree."""
+    """Returns where two results differ by at most `ulps` units in the last place of their type.
+    Infinities and NaN must be the same."""
     if letter == "E":
         got, want, eps, tiny = bf16_to_f32(got), bf16_to_f32(want), 2.0**-7, 2.0**-133
     else:
@@ -192,7 +179,7 @@ def within(letter, got, want, ulps):
 
 
 def same_value_complex(got, want):
-    """Compares non-finite parts: a part that is infinite or NaN in NumPy must be the same here."""
+    """Returns where two results agree in the parts that are infinite or NaN in either result."""
 
     def alike(g, w):
         return (np.isnan(g) & np.isnan(w)) | (g == w) | (np.isfinite(g) & np.isfinite(w))
@@ -203,12 +190,12 @@ def same_value_complex(got, want):
 def check_elementwise(plugin, target, function, letters, loop, rng, n):
     name, nin, output = function.name.decode(), function.nin, letters[-1]
     inputs = [values_of(letter, rng, n) for letter in letters[:nin]]
-    if loop.kind == 2:  # integer powers: only exponents that do not fail
+    if loop.kind == 2:  # loops that may fail are integer powers; use exponents that do not fail
         inputs[1] = np.abs(inputs[1] % 16).astype(inputs[1].dtype)
     want = expected(name, letters, inputs)
     free = unspecified(name, letters, inputs)
     ulps = COMPLEX_ULP if output in "FD" else REAL_ULP
-    if name == "power" and output == "D":  # the error of w log z is not attenuated
+    if name == "power" and output == "D":  # this function does not reduce the error of w log z
         ulps += np.abs(inputs[1].astype("G") * np.log(inputs[0].astype("G")))
         ulps = np.where(np.isfinite(ulps), ulps, 0)
     for step in (1, 2, -1):
@@ -217,12 +204,12 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
         status = plugin.elementwise(target, loop, strided + [out])
         if status != GUF_OK:
             return f"status {status}"
-        inexact = name not in EXACT_FLOAT or any(letter in "FD" for letter in letters)
+        inexact = name in ROUNDED or any(letter in "FD" for letter in letters)
         if output in "eEfdFD" and inexact:
             good = within(output, out, want, ulps)
         elif output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
             got, numpy = for_numpy(output, out), for_numpy(output, want)
-            # a zero of either sign is valid
+            # either sign of a zero is valid
             good = (got == numpy) | (np.isnan(got) & np.isnan(numpy))
         else:
             good = same_bits(output, out, want)
@@ -250,7 +237,7 @@ def spread(array, step):
 
 
 def check_product(plugin, target, function, letters, loop, rng):
-    """Compares matmul and vecdot on small integers, which are exact in every type."""
+    """Compares matmul and vecdot on small integers, whose results are exact in every type."""
     name, output = function.name.decode(), letters[-1]
 
     def array(letter, shape):

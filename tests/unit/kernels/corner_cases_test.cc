@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Special cases of NumPy's arithmetic, at every ISA level that this machine supports.
+// Tests special cases of NumPy's arithmetic at every ISA level that this machine supports.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,7 +17,7 @@ struct Row {
   const char *name;
   const char *function;
   const char *types;
-  std::vector<double> inputs;  // one per input; real parts for complex types
+  std::vector<double> inputs;  // one number per input: the real part for complex types
   double output;
 };
 void PrintTo(const Row &row, std::ostream *out) {
@@ -25,7 +25,7 @@ void PrintTo(const Row &row, std::ostream *out) {
 }
 
 const Row kRows[] = {
-    // integers
+    // Integers.
     {"AddWraps", "add", "bb->b", {127, 1}, -128},
     {"AddOfBoolIsOr", "add", "?\?->?", {1, 1}, 1},
     {"MultiplyU16Wraps", "multiply", "HH->H", {65535, 65535}, 1},
@@ -64,7 +64,7 @@ const Row kRows[] = {
     {"RightShiftOfWidth", "right_shift", "ii->i", {-4, 32}, -1},
     {"RightShiftOfNegative64", "right_shift", "qq->q", {kMin64, -1}, -1},
     {"RightShiftOfWidthUnsigned", "right_shift", "II->I", {4294967295.0, 32}, 0},
-    // floating point
+    // Floating-point numbers.
     {"FloorDivideByFloatZero", "floor_divide", "dd->d", {1, 0}, kInf},
     {"FloorDivideOfInf", "floor_divide", "dd->d", {kInf, 1}, kNan},
     {"FloorDivideKeepsMinusZero", "floor_divide", "dd->d", {-0.0, 1}, -0.0},
@@ -87,14 +87,14 @@ const Row kRows[] = {
     {"SqrtOfMinusZero", "sqrt", "d->d", {-0.0}, -0.0},
     {"PowerOneOfNan", "power", "dd->d", {1, kNan}, 1},
     {"PowerZeroOfNegative", "power", "dd->d", {-0.0, -3}, -kInf},
-    // half precision: computed in f32, rounded once
+    // Half precision, which is computed in f32 and rounded once.
     {"HalfOverflows", "add", "ee->e", {65504, 16}, kInf},
     {"HalfStaysFinite", "add", "ee->e", {65504, 8}, 65504},
     {"HalfTiesToEven", "add", "ee->e", {2048, 1}, 2048},
     {"HalfKeepsSubnormals", "multiply", "ee->e", {0x1p-14, 0x1p-10}, 0x1p-24},
     {"BfloatTiesToEven", "add", "EE->E", {256, 1}, 256},
     {"BfloatRoundsUp", "add", "EE->E", {256, 3}, 260},
-    // complex: real-valued inputs only
+    // Complex numbers whose imaginary part is 0.
     {"ComplexMaximumOrdersByReal", "maximum", "DD->D", {2, 1}, 2},
     {"ComplexSignIsUnit", "sign", "D->D", {-3}, -1},
     {"ComplexSqrtOfNegative", "sqrt", "F->F", {-1}, 0},
@@ -107,13 +107,13 @@ TEST_P(CornerCase, IsNumPys) {
   const Row &row = GetParam();
   for (const KernelImage &image : runnable_images()) {
     const Kernel kernel = find_kernel(image, row.function, row.types);
-    // One item, and enough items for the vector loop and its remainder.
+    // Tests one item, and enough items for the vector loop and its remainder.
     for (const int64_t count : {1, 37}) {
       std::vector<double> out;
       ASSERT_EQ(call_kernel(kernel, row.inputs, count, &out), GUF_OK);
       for (const double value : out) {
         if (std::isnan(row.output)) {
-          EXPECT_TRUE(std::isnan(value)) << image.target << " gives " << value;
+          EXPECT_TRUE(std::isnan(value)) << image.target << " returns " << value;
         } else {
           EXPECT_EQ(value, row.output) << image.target;
           EXPECT_EQ(std::signbit(value), std::signbit(row.output)) << image.target;

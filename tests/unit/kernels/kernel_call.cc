@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up loops and calls them.
+// Finds loops of the standard library and calls them.
 #include "tests/unit/kernels/kernel_call.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr size_t kCapacity = 16;  // bytes per element, enough for every dtype
+constexpr size_t kCapacity = 16;  // number of bytes per element, enough for every dtype
 
 template <class T>
 Element store(T value) {
@@ -24,7 +24,8 @@ T load(const Element &element) {
   return value;
 }
 
-// For exactly representable values. _Float16 would require a compiler option.
+// Returns the bits of a float16. The value must be exactly representable. _Float16 would require a
+// compiler option.
 uint16_t half_bits(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const double size = std::fabs(value);
@@ -32,7 +33,7 @@ uint16_t half_bits(double value) {
   if (std::isinf(value)) return static_cast<uint16_t>(sign | 0x7c00);
   if (size < 0x1p-14) return static_cast<uint16_t>(sign | static_cast<int>(size * 0x1p24));
   int exponent;
-  const double fraction = std::frexp(size, &exponent);  // [1/2, 1)
+  const double fraction = std::frexp(size, &exponent);  // in the range [1/2, 1)
   const int mantissa = static_cast<int>(fraction * 2048) - 1024;
   return static_cast<uint16_t>(sign | (exponent + 14) << 10 | mantissa);
 }
@@ -115,7 +116,7 @@ Element encode(guf_dtype dtype, double value) {
       return store(bfloat_bits(value));
     case GUF_F32:
     case GUF_C64:
-      return store(static_cast<float>(value));  // the imaginary part remains 0
+      return store(static_cast<float>(value));  // the imaginary part is 0
     default:
       return store(value);
   }

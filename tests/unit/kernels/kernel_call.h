@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds loops of the standard library and calls them on numbers that are given as double.
+// Finds loops of the standard library, and calls them with inputs and outputs of type double.
 #ifndef GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
 #define GUFUNC_TESTS_UNIT_KERNELS_KERNEL_CALL_H
 
@@ -14,8 +14,8 @@ struct KernelImage {
   std::string target;
   const guf_module_image *image;
 };
-// Returns the images of every ISA level that this machine supports. Prints the other levels to
-// stdout once.
+// Returns the images of every ISA level that this machine supports. Prints the unsupported levels
+// to stdout once.
 const std::vector<KernelImage> &runnable_images();
 
 struct Kernel {
@@ -25,15 +25,16 @@ struct Kernel {
   std::vector<guf_dtype> dtypes;
   int nin = 0;
 };
-// `types` as in "dd->d". Reports a test failure if no such kernel exists.
+// Finds a kernel by function and dtypes, such as "dd->d". Reports a test failure if there is no
+// such kernel.
 Kernel find_kernel(const KernelImage &image, const char *function, const char *types);
 
-// Calls the kernel with the same inputs for every item. `out` receives one number per item: the
-// real part for complex results.
+// Calls the kernel with the same inputs for every item. `out` receives one number per item, which
+// is the real part of a complex result.
 guf_status call_kernel(const Kernel &kernel, const std::vector<double> &inputs, int64_t count,
                        std::vector<double> *out);
 
-// One element in memory.
+// The bytes of one element.
 struct Element {
   alignas(16) char bytes[16];
 };

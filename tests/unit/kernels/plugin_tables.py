@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the tables of the cpu plugin through ctypes: lists its loops and calls a loop on NumPy
+"""Reads the tables of the cpu plugin through ctypes: lists its loops, and calls a loop on NumPy
 arrays."""
 
 import ctypes
@@ -22,7 +22,7 @@ GUF_OK = 0
 GUF_LOOP_STATUS = 2
 GUF_IMAGE_HOST = 1
 
-# guf_dtype_code values; bfloat16 is stored in uint16 arrays.
+# Letters of guf_dtype_code values. bfloat16 is stored in uint16 arrays.
 LETTERS = {
     0x00010806: "?",
     0x00010800: "b",
@@ -45,7 +45,7 @@ LETTERS = {
 
 
 def storage(letter):
-    """Returns the NumPy dtype of an array with elements of this letter."""
+    """Returns the NumPy dtype of an array whose elements have the dtype of this letter."""
     return np.dtype({"E": "H", "M": "M8[s]", "m": "m8[s]"}.get(letter, letter))
 
 
@@ -121,7 +121,8 @@ class Host(Structure):
     ]
 
 
-# Slots of guf_backend_api after struct_size, abi_minor, name, version, features.
+# Names of the slots of guf_backend_api that follow struct_size, abi_minor, name, version and
+# features.
 SLOTS = (
     """probe device_open device_close memory_alloc memory_free copy fill stream_open stream_close
 stream_query stream_synchronize stream_wait_event event_open event_close event_record event_query
@@ -172,8 +173,8 @@ _HOST = Host(
 
 
 class Plugin:
-    """An opened plugin: the `targets` that this machine supports, and the `loops()` of its standard
-    library."""
+    """An opened plugin. Has the `targets` that this machine supports, and the `loops()` of its
+    standard library."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
@@ -214,7 +215,7 @@ class Plugin:
         return call(pointers, sizes, strides, None) or GUF_OK
 
     def elementwise(self, target, loop, arrays):
-        """Runs a loop over 1-d arrays of equal length, including outputs."""
+        """Runs a loop over 1-d arrays of equal length. The last arrays are the outputs."""
         return self.call(
             target,
             loop,

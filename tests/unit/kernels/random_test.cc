@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares guf::random with the known answers that Random123 publishes for Philox4x32-10, and with
-// the formulas in its header.
+// the formulas in the header of guf::random.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/random.hpp>
 
@@ -14,7 +14,7 @@ struct Known {
   guf::u32 counter[4], key[2], words[4];
 };
 
-// From kat_vectors of Random123: philox4x32 10
+// Known answers of Random123, from the lines "philox4x32 10" of its file kat_vectors.
 const Known kKnown[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
@@ -86,8 +86,8 @@ struct Normals {
 
   void see(guf::normal_pair<T> pair, T u, T v) {
     const long double radius = std::sqrt(-2 * std::log1p(-static_cast<long double>(u)));
-    // Reduces the argument before multiplying, so that the reference follows the formula without
-    // the rounding of 2 pi v.
+    // Reduces the argument before the multiplication, so that the reference follows the formula
+    // without the rounding error of 2 pi v.
     const long double quarter = std::floor(4 * static_cast<long double>(v) + 0.5L);
     const long double angle =
         (static_cast<long double>(v) - quarter / 4) * 6.28318530717958647692528676655900577L;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launch blocks for a convert slot: few dimensions, smallest stride first, correct flags.
+// Tests the launch blocks for the convert slot: few dimensions, the smallest stride first, correct
+// flags.
 #include <gmock/gmock.h>
 
 #include <numeric>
@@ -28,7 +29,7 @@ const Row kRows[] = {
     {"OnesVanish", {1, 5, 1}, {999, 4, 7}, {3, 4, 5}, 1, 1},
     {"BroadcastRow", {3, 4}, {16, 4}, {0, 4}, 2, 1},
     {"EmptyIsNothing", {3, 0}, {4, 4}, {4, 4}, 0, 0},
-    // Ten axes that cannot be coalesced: two of them are iterated outside the block.
+    // The ten axes cannot be coalesced, and two of them are iterated outside the block.
     {"TenAxes",
      {2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
      {2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4},
@@ -57,7 +58,7 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
     ASSERT_EQ(convert(fake.device, nullptr, target, source, nullptr), GUF_OK) << row.name;
     ASSERT_EQ(fake.blocks_seen.size(), row.blocks) << row.name;
     for (const guf_launch_block &block : fake.blocks_seen) EXPECT_EQ(block.nloop, row.loops);
-    // Visits element by element, in C order.
+    // All elements are compared, in C order.
     std::vector<int64_t> index(row.shape.size());
     uint64_t size = 1;
     for (const int64_t extent : row.shape) size *= static_cast<uint64_t>(extent);
@@ -78,7 +79,7 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
   }
 }
 
-// Addresses can be 2^62 bytes apart; two such steps overflow int64.
+// A stride can be 2^62 bytes, and twice this stride overflows int64.
 TEST(ConvertBlocks, StepsWhoseProductOverflowsDoNotMerge) {
   static guf_launch_block seen;
   FakeDevice fake(true, "fake");

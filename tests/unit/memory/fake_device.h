@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that runs plain loops, with memory that the host can or cannot access. Counts its calls.
+// Provides a device that runs plain loops, whose memory the host can or cannot access. It counts
+// its calls.
 #ifndef GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 #define GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 
@@ -11,7 +12,8 @@
 
 namespace gufunc::memory {
 
-// Addresses of inaccessible device memory are shifted, so that a host access crashes.
+// Addresses of device memory that the host cannot access are shifted, so that a host access
+// crashes.
 inline constexpr uint64_t kShift = uint64_t{1} << 62;
 
 struct FakeDevice {
@@ -51,7 +53,7 @@ struct FakeDevice {
     return GUF_OK;
   }
 
-  // Converts between elements of equal size only. Swaps bytes if the byte orders differ.
+  // Converts between dtypes of equal size only. Swaps bytes if the byte orders differ.
   static guf_status convert(void *device, void *, const guf_launch_block *block, guf_error *) {
     auto *const self = static_cast<FakeDevice *>(device);
     self->blocks_seen.push_back(*block);

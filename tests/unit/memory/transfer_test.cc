@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from and to a device whose memory the host cannot access: only contiguous bytes are
-// transferred, and each side handles its own strides.
+// Tests copies from and to a device whose memory the host cannot access: only contiguous bytes are
+// transferred, and each side converts its own strides.
 #include "core/memory/transfer.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ class Transfer : public testing::Test {
  protected:
   ~Transfer() override { base::collect(); }
 
-  // Makes a 2 x 3 array on the device with these strides.
+  // Makes a 2 x 3 array with the given strides on the device `far_`.
   base::Ref<array::Array> far_array(const int64_t *strides) {
     base::Ref<array::Array> made;
     const int64_t shape[] = {2, 3};

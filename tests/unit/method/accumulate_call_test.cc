@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate and reduceat.
+// Tests accumulate and reduceat.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -92,9 +92,9 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   EXPECT_THAT(indices, ElementsAre(11, 7));
 }
 
-// There are more results than one block holds, and the first results overwrite the last indices.
-// The results are valid indices, so that a late read gives wrong results and not an out-of-bounds
-// access.
+// The call has more results than one block, and its first results overwrite the last indices. The
+// results are valid indices, so an index that is read too late causes wrong results instead of an
+// out-of-bounds access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), expected(kCount);
@@ -115,7 +115,7 @@ TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   EXPECT_EQ(indices, expected);
 }
 
-// Each result reduces the elements before it, which earlier results overwrite.
+// Each result reduces elements at smaller positions, which earlier results have overwritten.
 TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), expected(kCount, 0);
@@ -140,7 +140,7 @@ TEST(ReduceatCall, NoIndicesGiveNoResults) {
   EXPECT_EQ(info_of(reduceat.output).shape[0], 0);
 }
 
-// As in NumPy, the reduced axis is the outermost axis of an allocated output.
+// As in NumPy, the axis of reduceat is the outermost axis of an allocated output.
 TEST(ReduceatCall, FreshOutputsPutTheAxisOutermost) {
   const std::vector<double> data(24, 1.0);
   Accumulate reduceat("add", {GUF_F64, data.data(), {2, 3, 4}, {8, 16, 48}, 0});

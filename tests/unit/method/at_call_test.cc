@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: unbuffered updates, arbitrary indices, overlapping operands, loops of mixed dtypes.
+// Tests `at`: unbuffered updates, arbitrary indices, overlapping operands, and loops of mixed
+// dtypes.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -70,7 +71,7 @@ TEST(AtCall, IndicesBroadcastAndRowsFollow) {
   EXPECT_THAT(grid, ElementsAre(1, 0, 2, 0, 0, 0));
 }
 
-// 2^62 index offsets, each with one row of the index array: too large for memory, and no product
+// The index array selects 2^62 elements, too many for their offsets to fit into memory. No product
 // may overflow.
 TEST(AtCall, IndicesThatBroadcastBeyondMemoryAreRefused) {
   std::vector<double> data(4, 1.0);
@@ -115,7 +116,7 @@ TEST(AtCall, CastsInAndOutUnsafely) {
   const std::vector<int64_t> index = {0, 1, 1};
   At at("add", view(GUF_U8, data));
   at.index(view(GUF_I64, index));
-  at.args.operand = at.weak_int(300);  // an int64, because `at` has no weak scalars
+  at.args.operand = at.weak_int(300);  // converted to int64, because `at` has no weak scalars
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   EXPECT_THAT(data, ElementsAre(44, 88));
 }
@@ -128,7 +129,7 @@ TEST(AtCall, MixedLoopsRunPlaceByPlace) {
   less.index(view(GUF_I64, index));
   less.with(view(GUF_F64, operand));
   ASSERT_EQ(less.run(), GUF_OK) << less.error.message;
-  EXPECT_THAT(data, ElementsAre(0, 0, 1));  // 1 < 2, 5 < 2, then 1 < 0.5
+  EXPECT_THAT(data, ElementsAre(0, 0, 1));  // computes 1 < 2, 5 < 2, and then 1 < 0.5
   std::vector<double> rows = {1, 2, 3, 4};
   const std::vector<int64_t> last = {1};
   const double three = 3;

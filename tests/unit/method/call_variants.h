@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that run one call directly, as a plan or in chunks, and that check what guf_resolve and
-// guf_explain report for it.
+// Provides functions that run one call directly, as a plan or in chunks, and functions that check
+// the reports of guf_resolve and guf_explain for the call.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_CALL_VARIANTS_H
 #define GUFUNC_TESTS_UNIT_METHOD_CALL_VARIANTS_H
 
@@ -16,7 +16,7 @@ inline guf_error fresh_error() {
 
 using CallFunction = guf_status (*)(guf_ufunc, guf_call_args *, guf_error *);
 
-// Makes the call as a plan whose workspace ends at an inaccessible page.
+// Runs the call as a plan whose workspace ends at an inaccessible page.
 inline guf_status run_plan(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   guf_plan plan = nullptr;
   uint64_t nbytes = 0, alignment = 0;
@@ -39,8 +39,8 @@ inline guf_status run_plan(guf_ufunc ufunc, guf_call_args *args, guf_error *erro
   return status;
 }
 
-// Makes the call in chunks of two float64 elements. It is cancelled after the first chunk and then
-// resumed.
+// Runs the call in chunks of two float64 elements. Cancels the call after the first chunk and then
+// resumes it.
 inline guf_status run_in_chunks(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   bool stop = true;
   guf_chunk_options options = {};
@@ -88,8 +88,8 @@ inline guf_call_args make_args(std::vector<guf_operand> *inputs, std::vector<guf
   return args;
 }
 
-// Makes the call after a check of guf_resolve and guf_explain (for guf_outer, of guf_resolve_outer
-// and guf_explain_outer). `shape` is the expected shape of the first output.
+// Checks guf_resolve and guf_explain (for guf_outer, guf_resolve_outer and guf_explain_outer), and
+// then makes the call. `shape` is the expected shape of the first output.
 inline guf_status run(CallFunction function, guf_ufunc ufunc, std::vector<guf_operand> inputs,
                       std::vector<guf_operand> outputs, const guf_operand *where,
                       const Shape &shape, guf_error *error) {

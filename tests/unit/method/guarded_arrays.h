@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of any shape between inaccessible pages, with their values.
+// Provides arrays of any shape between inaccessible pages, and access to their elements.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
 #define GUFUNC_TESTS_UNIT_METHOD_GUARDED_ARRAYS_H
 
@@ -24,8 +24,8 @@ inline bool is_empty(const Shape &shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-// Limits the number of elements: excess axes of extent 2 become 1. A shape with an extent of 0 may
-// keep many axes, as long as broadcasting does not replace that extent.
+// Limits the number of elements to 64: further axes of extent 2 get extent 1. A shape with an
+// extent of 0 is unchanged, so broadcasting must not replace this extent.
 inline Shape bounded(Shape shape) {
   if (is_empty(shape)) return shape;
   int64_t count = 1;
@@ -52,7 +52,8 @@ inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32
     shapes.emplace_back(ndim, 0);
     shapes.emplace_back(ndim, 1);
     for (int k = 0; k < random; ++k) {
-      // As many axes of extent 2 as an array can have: an extent of 0 does not hide an overflow.
+      // An empty shape has at most 58 axes of extent 2, because the sizes of arrays may not
+      // overflow, even if an extent is 0.
       const bool empty = k % 4 != 3;
       Shape shape(ndim);
       const auto share = static_cast<uint32_t>(1 + k % 3);
@@ -68,7 +69,7 @@ inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32
   return shapes;
 }
 
-// One page between two inaccessible pages.
+// One accessible page between two inaccessible pages.
 class GuardedPage {
  public:
   GuardedPage() : page_(take()) {}
@@ -76,12 +77,13 @@ class GuardedPage {
   GuardedPage &operator=(const GuardedPage &) = delete;
   ~GuardedPage() { unused().push_back(page_); }
 
-  // Returns `nbytes` of memory at the start or at the end of the page.
+  // Returns `nbytes` of memory at the start or at the end of the page. Fills the page with a fixed
+  // byte.
   char *place(size_t nbytes, bool at_end) {
     std::memset(page_, kFiller, kSize);
     return at_end ? page_ + kSize - nbytes : page_;
   }
-  // Returns whether only the `nbytes` at `place` were written.
+  // Returns whether the page is unchanged except for the `nbytes` at `place`.
   bool untouched_outside(const char *place, size_t nbytes) const {
     for (const char *at = page_; at != page_ + kSize; ++at) {
       if (*at != kFiller && (at < place || at >= place + nbytes)) return false;
@@ -113,17 +115,17 @@ class GuardedPage {
   char *page_;
 };
 
-// An operand on its own guarded page.
+// An operand in its own guarded page.
 template <class T>
 class GuardedArray {
  public:
-  // Chooses axes in random order and direction. A stride that is irrelevant gets an arbitrary
-  // value.
+  // Lays out the axes in random order, some of them reversed. A stride that has no effect may have
+  // any value.
   GuardedArray(guf_dtype dtype, Shape shape, std::mt19937 &bits)
       : shape_(std::move(shape)), strides_(shape_.size()) {
     constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
     constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
-    // Longer axes must stay inside the address space.
+    // The last two strides are too large for an axis with an extent above 1.
     constexpr size_t kBounded = std::size(kWild) - 2;
     const bool empty = is_empty(shape_);
     std::vector<size_t> order(shape_.size());
@@ -166,7 +168,7 @@ class GuardedArray {
     return page_.untouched_outside(begin_, static_cast<size_t>(count_) * sizeof(T));
   }
 
-  // Returns the element with this number in C order.
+  // Returns element `number` in C order.
   T at(int64_t number) const {
     T value;
     std::memcpy(&value, element(number), sizeof value);
@@ -197,7 +199,8 @@ class GuardedArray {
   guf_operand operand_ = {};
 };
 
-// Returns the C-order number, in an array of shape `own` broadcast to `shape`, of element `number`.
+// Returns the element of an array of shape `own` that is broadcast to element `number` of `shape`.
+// Both elements are numbered in C order.
 inline int64_t stretched(int64_t number, const Shape &shape, const Shape &own) {
   int64_t place = 0, step = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve_reduce, guf_explain_reduce and the functions for the other methods: their results
-// match what the method does, and they read no element.
+// Tests that guf_resolve_reduce, guf_explain_reduce and the functions for the other methods report
+// what the method does, and that they read no element.
 #include <string>
 
 #include "tests/unit/method/method_ground.h"
@@ -29,7 +29,7 @@ std::string text_of(guf_ufunc ufunc, const Args &args, Explain explain) {
   return text;
 }
 
-// Returns inaccessible memory, because only the shapes may be used.
+// Returns an address of inaccessible memory, so that a read of an element is detected.
 const void *unreadable() {
   return reinterpret_cast<const void *>(uint64_t{4096});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every error of accumulate, reduceat and at: status, NumPy's message, unchanged outputs.
+// Tests every error of accumulate, reduceat and at: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
@@ -39,8 +39,8 @@ TEST(MethodErrors, OfAccumulate) {
       fewer.run(), fewer.error, GUF_E_SHAPE,
       "Iterator input op_axes[0][0] (==2) is not a valid axis of op[0], which has 2 dimensions ");
   Accumulate reserved("add", ground.input({3}));
-  reserved.args.reserved = 1;
-  expect(reserved.run(), reserved.error, GUF_E_ARG, "args->reserved");
+  reserved.args.options.reserved = 1;
+  expect(reserved.run(), reserved.error, GUF_E_ARG, "args->options.reserved");
   Accumulate flags("add", ground.input({3}));
   flags.args.flags = GUF_CALL_KEEPDIMS;
   expect(flags.run(), flags.error, GUF_E_ARG, "args->flags");
@@ -74,7 +74,7 @@ TEST(MethodErrors, OfReduceat) {
          "args->indices is NULL");
 }
 
-// `at` on four numbers and one operand. A failing call leaves the numbers unchanged.
+// Calls `at` on four numbers with one operand. A failing call must leave the numbers unchanged.
 class AtErrors : public testing::Test {
  protected:
   using Change = std::function<void(At *)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods called through the C ABI on memory that the test owns.
+// Provides methods that are called through the C ABI on memory that the test owns.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc {
 
-// Makes operands from views and keeps the data structures that they reference.
+// Makes operands from views, and keeps the data structures to which the operands refer.
 class Operands {
  public:
   const guf_operand *tensor(const View &view) { return keep(tensors_.operand(view)); }
@@ -58,7 +58,7 @@ inline guf_array_info info_of(const guf_operand &output) {
   return info;
 }
 
-// A reduction method: its arguments, operands and output.
+// A call of a reduction method: its arguments, operands and output.
 template <class Args>
 struct Fold : Operands {
   explicit Fold(const char *ufunc, const View &input) : handle(find_ufunc(ufunc)) { start(input); }

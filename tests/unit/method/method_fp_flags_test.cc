@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of methods: every step of a reduction is checked, with the same result for
-// any number of threads.
+// Tests the floating-point flags of methods: every step of a reduction is checked, with the same
+// result for any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -18,8 +18,8 @@ constexpr uint32_t kAll =
 
 template <class Args>
 void report_flags(Args *args, uint32_t *fp_flags) {
-  args->fp_flags = fp_flags;
-  args->fp_report = kAll;
+  args->options.fp_flags = fp_flags;
+  args->options.fp_report = kAll;
 }
 
 template <class T>
@@ -38,7 +38,7 @@ uint32_t fp_flags_of_reduce(const char *ufunc, guf_dtype dtype, const std::vecto
 
 struct Row {
   const char *ufunc;
-  std::vector<double> last;  // last elements of a long reduction
+  std::vector<double> last;  // last elements of a long reduction; all others are equal
   double others;
   uint32_t fp_flags;
 };
@@ -63,7 +63,7 @@ TEST_P(MethodFpFlags, OfReduceWithAnyNumberOfThreads) {
     uint32_t fp_flags = 0;
     Reduce reduce(GetParam().ufunc, row(GUF_F64, data));
     report_flags(&reduce.args, &fp_flags);
-    reduce.args.threads = threads;
+    reduce.args.options.threads = threads;
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
     EXPECT_EQ(fp_flags, GetParam().fp_flags) << threads << " threads";
     const double expected = elements_of<double>(plain.output)[0];
@@ -87,8 +87,8 @@ TEST_P(MethodFpFlags, OfAccumulateAndReduceAt) {
   EXPECT_EQ(fp_flags, GetParam().fp_flags) << "reduceat";
 }
 
-// Rows of one tile, of several tiles that run in parallel unless flags are checked, and rows larger
-// than a cache.
+// The rows have one tile, several tiles that run in parallel unless flags are checked, or more
+// elements than fit into a cache.
 TEST(MethodFpFlagsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);
@@ -120,7 +120,8 @@ const Row kRows[] = {
 INSTANTIATE_TEST_SUITE_P(Rows, MethodFpFlags, testing::ValuesIn(kRows));
 
 TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
-  // Element i is added to accumulator i mod 8, so values cancel that would overflow in a left fold.
+  // Element i is added to accumulator i mod 8. In each accumulator, large values cancel, although a
+  // left fold would overflow.
   const std::vector<double> cancels = {kMax,  kMax,  0, 0, 0, 0, 0, 0,
                                        -kMax, -kMax, 0, 0, 0, 0, 0, 0};
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F64, cancels), 0U);
@@ -129,12 +130,12 @@ TEST(MethodFpFlagsOfSteps, AreTheTreesAndNotALeftFolds) {
 }
 
 TEST(MethodFpFlagsOfSteps, HalvesOverflowWhereTheyAreRounded) {
-  const uint16_t most = 0x7bff;  // 65504
+  const uint16_t most = 0x7bff;  // 65504, the largest finite float16
   const auto less = static_cast<uint16_t>(most | 0x8000);
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most}),
             uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(fp_flags_of_reduce("add", GUF_F16, std::vector<uint16_t>{most, most, less}), 0U)
-      << "kept in f32 meanwhile";
+      << "partial sums are float32";
 }
 
 TEST(MethodFpFlagsOfSteps, AMaskLeavesElementsOut) {
@@ -197,7 +198,8 @@ TEST(MethodFpFlagsOfAt, OfRowsAndOfUnaryFunctions) {
 }
 
 TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
-  // Ten kept axes that cannot be coalesced need several launches; the first one raises the flag.
+  // Ten kept axes that cannot be coalesced require several launches. The first launch raises the
+  // flag.
   constexpr int64_t kAxes = 10, kItems = 1 << kAxes, kSpan = 59049;
   std::vector<double> data(2 * kSpan, 1), result(kItems, -1);
   data[0] = data[kSpan] = kMax;
@@ -213,19 +215,19 @@ TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
   Reduce reduce("add", input);
   reduce.into(output);
   report_flags(&reduce.args, &fp_flags);
-  reduce.args.fp_fail = GUF_FP_OVERFLOW;
+  reduce.args.options.fp_fail = GUF_FP_OVERFLOW;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in add");
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
   EXPECT_EQ(std::count(result.begin(), result.end(), 2), kItems - 1) << "outputs are written";
-  reduce.args.fp_fail = GUF_FP_INVALID;
+  reduce.args.options.fp_fail = GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_OK) << "what is not requested does not fail";
 }
 
 TEST(MethodFpFlagsThatFail, GiveNoArray) {
   const std::vector<double> data = {1, 0};
   Reduce reduce("divide", row(GUF_F64, data));
-  reduce.args.fp_fail = GUF_FP_DIVIDE;
+  reduce.args.options.fp_fail = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_EQ(reduce.output.kind, GUF_OPERAND_NONE);
 }
@@ -242,8 +244,8 @@ TEST(MethodFpFlagsOnAStream, AreReportedWhenTheWorkIsDone) {
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
   reduce.into({GUF_F64, result.data(), {}, {}, 0});
   report_flags(&reduce.args, &fp_flags);
-  reduce.args.fp_fail = GUF_FP_OVERFLOW;
-  reduce.args.stream = stream;
+  reduce.args.options.fp_fail = GUF_FP_OVERFLOW;
+  reduce.args.options.stream = stream;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(guf_stream_synchronize(stream, UINT64_MAX, &reduce.error), GUF_E_FLOATING_POINT);
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});
@@ -254,15 +256,15 @@ TEST(MethodFpFlagsRefused, UnknownOnesAndNowhereToReport) {
   const std::vector<double> data = {1, 0};
   const std::vector<int64_t> indices = {0};
   Reduce reduce("add", row(GUF_F64, data));
-  reduce.args.fp_report = GUF_FP_DIVIDE;
+  reduce.args.options.fp_report = GUF_FP_DIVIDE;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
   EXPECT_STREQ(reduce.error.message, "args->fp_flags is NULL");
   Accumulate scan("add", row(GUF_F64, data));
-  scan.args.fp_fail = 1U << 20;
+  scan.args.options.fp_fail = 1U << 20;
   EXPECT_EQ(scan.run(), GUF_E_ARG);
   EXPECT_EQ(scan.run_at(row(GUF_I64, indices)), GUF_E_ARG);
   At at("add", row(GUF_F64, data));
-  at.args.fp_report = 1U << 20;
+  at.args.options.fp_report = 1U << 20;
   EXPECT_EQ(at.run(), GUF_E_ARG);
 }
 

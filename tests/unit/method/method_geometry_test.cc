@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launch blocks that a geometry becomes: dimensions are dropped, reversed, sorted, coalesced,
+// Tests the launch blocks of a geometry, whose dimensions are dropped, reversed, sorted, coalesced,
 // or iterated outside the block.
 #include "core/method/geometry.h"
 
@@ -22,7 +22,7 @@ guf_status record(void *, const guf_backend_method *method, guf_error *) {
   return GUF_OK;
 }
 
-// A geometry without memory: addresses are plain numbers.
+// A geometry without memory. Its addresses are only numbers.
 struct Sample {
   explicit Sample(guf_dtype dtype, uint32_t flags)
       : call("folded", "", "", 2, {operand(dtype), operand(dtype), operand(dtype)}) {
@@ -126,7 +126,8 @@ TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
   EXPECT_EQ(sample.geometry.block.output, output);
 }
 
-// Explanations also use this code for arrays without elements, whose strides are arbitrary.
+// Explanations use this code for arrays without elements, too, and the strides of such arrays are
+// arbitrary.
 TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
   Sample sample(GUF_F64, 0);
   sample.geometry.keep({2, int64_t{1} << 62, 0, 0});
@@ -141,7 +142,7 @@ TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
   EXPECT_EQ(seen[0].nfold, 2);
 }
 
-// Offsets of `at`: the last offset fits int64, but the product of stride and extent does not.
+// The last index offset fits into int64, but the product of stride and extent does not.
 TEST(IndexOffsets, AnOperandWhoseStrideTimesExtentOverflows) {
   constexpr int64_t kFar = int64_t{1} << 62;
   const int64_t shape[] = {2, 2}, strides[] = {kFar, 8};
@@ -163,7 +164,7 @@ TEST(MethodGeometry, RefusesMoreDimensionsThanAnArrayHas) {
       kept ? sample.geometry.keep(axis) : sample.geometry.add_fold(axis);
     }
     EXPECT_EQ(kept ? sample.geometry.nkept : sample.geometry.nfold, GUF_MAX_NDIM);
-    if (!kept) sample.geometry.nfold = 1;  // as if the dimensions were coalesced
+    if (!kept) sample.geometry.nfold = 1;  // simulates dimensions that were coalesced
     EXPECT_EQ(run(sample.call.view(), sample.loop, {}, &sample.geometry, nullptr), GUF_E_INTERNAL);
     EXPECT_TRUE(seen.empty());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands for calls that fail.
+// Provides operands for calls that fail.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_GROUND_H
 #define GUFUNC_TESTS_UNIT_METHOD_METHOD_GROUND_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc {
 
-// Data that calls share. A failing call must leave the results unchanged.
+// Operands of several calls. A failing call must leave the results unchanged.
 struct Ground {
   std::vector<double> data = std::vector<double>(24, 1.0);
   std::vector<double> result = std::vector<double>(24, 7.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate, reduceat, at, outer, calls, plans and chunked calls, and guf_resolve and guf_explain
-// for them. The shapes have up to 64 axes of extents 0, 1 and 2. The operands are between
-// inaccessible pages, and the results are compared with those of simple loops.
+// Tests accumulate, reduceat, at, outer, calls, plans and chunked calls, and guf_resolve and
+// guf_explain for all of them, on shapes of up to 64 axes with extents 0, 1 and 2. The operands are
+// between inaccessible pages, and the results are compared with simple loops.
 #include <complex>
 
 #include "tests/unit/method/call_variants.h"
@@ -10,7 +10,7 @@
 namespace gufunc {
 namespace {
 
-// Numbers of elements before, along and after an axis.
+// The numbers of elements before an axis, along the axis, and after it.
 struct Stretch {
   int64_t outer, length, inner;
 };
@@ -131,7 +131,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
   GuardedArray<int64_t> a(GUF_I64, first, bits), b(GUF_I64, second, bits);
   guf_error error = fresh_error();
   if (both.size() > GUF_MAX_NDIM || (!is_empty(both) && count_of(both) > 512)) return;
-  // An extent of 0 does not hide the overflow of a size.
+  // The size of the result may not overflow, even if an extent is 0.
   if (std::count(both.begin(), both.end(), 2) > 59) return;
   GuardedArray<int64_t> output(GUF_I64, both, bits);
   a.fill([](int64_t n) { return n; });
@@ -145,7 +145,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
     ASSERT_EQ(output.at(n), a.at(n / b.count()) + b.at(n % b.count())) << n;
 }
 
-// With a mask and a result of another dtype the call writes through a temporary buffer.
+// If the call has a mask and a result of another dtype, it writes through a temporary buffer.
 template <class Out>
 void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt19937 &bits) {
   GuardedArray<double> a(GUF_F64, smaller(shape, bits), bits),
@@ -172,7 +172,7 @@ void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt199
   }
 }
 
-// Loop dimensions come from `shape`; core dimensions have any of the three extents.
+// `shape` contains the loop dimensions. Each core dimension has extent 0, 1 or 2.
 void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   if (shape.size() + 2 > GUF_MAX_NDIM || std::count(shape.begin(), shape.end(), 2) > 55) return;
   const int64_t n = bits() % 3, k = bits() % 3, m = bits() % 3;
@@ -203,7 +203,7 @@ void check_matmul(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   }
 }
 
-// Computes x, y = y, x + z on each row; z has one element per row.
+// Computes x, y = y, x + z on each row. z has one element per row.
 void swap_and_add(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     const auto z = load_value<double>(args[2] + item * steps[2]);
@@ -326,8 +326,8 @@ TEST_F(MethodShapes, CallsWithSeparateOutputs) {
   guf_ufunc_release(swapping, nullptr);
 }
 
-// The message lists the kept dimensions of outputs with 10 core dimensions each: more extents than
-// an array can have.
+// With keepdims, 30 outputs have 31 kept dimensions each. The error message must have room for more
+// dimensions than one array can have.
 TEST_F(MethodShapes, ARefusalNamesAnyNumberOfKeptDimensions) {
   const guf_loop_numpy nothing = [](char **, const int64_t *, const int64_t *, void *) {};
   std::string side = "(";

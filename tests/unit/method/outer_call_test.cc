@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// outer: all pairs of elements, computed by an ordinary call.
+// Tests outer, which applies an ordinary call to all pairs of elements.
 #include <gmock/gmock.h>
 
 #include "tests/unit/method/method_fixture.h"
@@ -33,7 +33,8 @@ TEST(OuterCall, AllocatesWithTheAxesOfBoth) {
   EXPECT_EQ(guf_array_release(outer.outputs[0].array, nullptr), GUF_OK);
 }
 
-// NumPy converts scalars to arrays first: int8 with 2 gives int64.
+// As in NumPy, a Python int becomes an int64 array first, so the result of int8 with a Python int
+// is int64.
 TEST(OuterCall, ScalarsAreNotWeak) {
   const std::vector<int8_t> a = {1};
   Call outer("multiply");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: axes, initial values, masks, outputs, many dimensions.
+// Tests reduce: axes, initial values, masks, outputs, and many dimensions.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -161,7 +161,7 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
 }
 
-// There are more rows than one block reduces, and the first results overwrite the last rows.
+// The call has more rows than one block, and its first results overwrite the last rows.
 TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000;
   std::vector<double> data = counting(2 * kRows), expected = data;
@@ -195,7 +195,7 @@ TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
       mask = was;
       Reduce reduce("logical_and", matrix(GUF_BOOL, data, kRows, kColumns));
       reduce.axes({1});
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       reduce.args.where = reduce.tensor(matrix(GUF_BOOL, mask, kRows, kColumns));
       reduce.into({GUF_BOOL, mask.data() + first, {kRows}, {step}, 0});
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -213,7 +213,8 @@ TEST(ReduceCall, FreshOutputsLieAsInputs) {
   EXPECT_EQ(info.strides[1], 24);
 }
 
-// Takes every second element, so that neither the kept nor the reduced dimensions can be coalesced.
+// Makes a view with `ndim` dimensions of extent 2 and strides 8, 24, 72 and so on. Neither its kept
+// nor its reduced dimensions can be coalesced.
 View spread(const std::vector<int64_t> &data, int32_t ndim) {
   View made = {GUF_I64, data.data(), {}, {}, 0};
   int64_t stride = 8;
@@ -249,7 +250,8 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   std::iota(data.begin(), data.end(), 0);
   std::vector<double> doubles(data.begin(), data.end());
   View input = spread(data, kNdim);
-  // The last axis is kept. Element values are sums of powers of 3, so that the results are known.
+  // The last axis is kept. The elements are sums of powers of 3, so the sums can be computed
+  // independently.
   std::vector<int64_t> axes(kNdim - 1);
   std::iota(axes.begin(), axes.end(), 0);
   int64_t sum = 0;
@@ -275,13 +277,14 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   EXPECT_THAT(elements_of<double>(masked.output), ElementsAre(static_cast<double>(sum), 0));
 }
 
-// One element, broadcast. The first base blocks decide, so the call returns at once.
+// The array is one broadcast element. The call returns at once, because its first base blocks
+// determine the result.
 TEST(ReduceCall, AnyNumberOfElements) {
   const bool truth = true;
   for (const int64_t less : {0, 1, 3, 200}) {
     for (const uint32_t threads : {0U, 1U}) {
       Reduce reduce("logical_or", {GUF_BOOL, &truth, {INT64_MAX - less}, {0}, 0});
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
       EXPECT_THAT(elements_of<uint8_t>(reduce.output), ElementsAre(1));
     }
@@ -293,7 +296,7 @@ TEST(ReduceCall, AllocatesNothingIntoAGivenOutput) {
   double result = 0;
   Reduce reduce("add", view(GUF_F64, data));
   reduce.into({GUF_F64, &result, {}, {}, 0});
-  reduce.args.threads = 1;
+  reduce.args.options.threads = 1;
   // Looks up the kernel once, before the measured call.
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   const long before = allocations.load();
@@ -309,7 +312,7 @@ TEST(ReduceCall, WorksOnAStream) {
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
   const std::vector<double> data = counting(100);
   Reduce reduce("add", view(GUF_F64, data));
-  reduce.args.stream = stream;
+  reduce.args.options.stream = stream;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   ASSERT_EQ(guf_stream_synchronize(stream, UINT64_MAX, nullptr), GUF_OK);
   EXPECT_THAT(elements_of<double>(reduce.output), ElementsAre(4950));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every error of reduce: status, NumPy's message, unchanged outputs.
+// Tests every error of reduce: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
 #include "tests/unit/method/method_ground.h"
@@ -13,7 +13,7 @@ struct Row {
   std::vector<int64_t> shape;
   std::function<void(const Ground &, Reduce *)> change;
   guf_status status;
-  const char *text;  // start of the message
+  const char *text;  // start of the error message
 };
 
 const Row kReduceRows[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops X, Y -> X: reduce combines elements of Y into an X, as in NumPy's ldexp.reduce. accumulate
-// and reduceat reject these loops.
+// Tests loops with the dtypes X, Y -> X. Their reduce combines elements of Y into an X, as in
+// NumPy's ldexp.reduce. accumulate and reduceat reject these loops.
 #include <cmath>
 #include <random>
 
@@ -16,7 +16,7 @@ T load(const char *from) {
   return value;
 }
 
-// f * 2^i. Counts elements if `user` is not NULL.
+// Computes f * 2^i. Counts elements if `user` is not NULL.
 void scale(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   if (user != nullptr) *static_cast<int64_t *>(user) += dims[0];
   for (int64_t n = 0; n < dims[0]; ++n) {
@@ -34,7 +34,7 @@ guf_status refuse_seven(char **args, const int64_t *dims, const int64_t *steps, 
   return GUF_OK;
 }
 
-// 3 f + i: neither commutative nor associative.
+// Computes 3 f + i, which is neither commutative nor associative.
 void mix(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t n = 0; n < dims[0]; ++n) {
     const float value =
@@ -49,7 +49,7 @@ guf_ufunc make_ufunc(const char *name, int32_t identity, const guf_loop_desc &lo
   desc.nin = 2;
   desc.nout = 1;
   desc.identity = identity;
-  // These flags are wrong for every mixed loop.
+  // These flags are wrong for a mixed loop, and must have no effect.
   desc.flags = GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE;
   desc.name = name;
   guf_ufunc ufunc = nullptr;
@@ -108,7 +108,7 @@ TEST(ReduceMixed, InitialMaskAndKeepdims) {
   EXPECT_EQ(elements_of<double>(reduce.output), std::vector<double>({24, 1.5}));
 }
 
-// As in NumPy, the first element is cast to the output's dtype before the loop runs.
+// As in NumPy, the first element is cast to the dtype of the output before the loop runs.
 TEST(ReduceMixed, FirstElementGoesThroughTheOutputsType) {
   const std::vector<int32_t> data = {300, 1};
   int8_t out = 0;
@@ -167,7 +167,7 @@ TEST(ReduceMixed, AFailingLoopFailsTheCallAndSeesNoMaskedElement) {
   guf_ufunc_release(ufunc, nullptr);
 }
 
-// A case with random dtype, alignment and order of axes, and a plain implementation of its result.
+// A random number generator for cases with random dtype, alignment and order of axes.
 struct Random {
   std::mt19937 engine{20250607};
   int64_t below(int64_t n) { return static_cast<int64_t>(engine() % static_cast<uint64_t>(n)); }
@@ -176,7 +176,7 @@ struct Random {
 struct Sample {
   std::vector<int64_t> shape = {1, 1, 1}, strides = {0, 0, 0};
   std::vector<unsigned char> bytes;
-  bool small = false;  // int8 elements, which require a cast
+  bool small = false;  // the elements are int8 and require a cast
   std::vector<bool> folded = {false, false, false};
 
   int64_t at(int64_t i, int64_t j, int64_t k) const {
@@ -253,7 +253,7 @@ TEST(ReduceMixed, IsALeftFoldInCOrderWhateverTheLayoutAndThreads) {
         if (sample.folded[axis]) axes.push_back(static_cast<int64_t>(axis));
       }
       reduce.axes(axes);
-      reduce.args.threads = threads;
+      reduce.args.options.threads = threads;
       ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
       const std::vector<float> found = elements_of<float>(reduce.output);
       ASSERT_EQ(found.size(), right.size());

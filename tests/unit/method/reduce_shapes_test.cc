@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce on shapes of extents 0, 1 and 2 with up to 64 axes, compared with plain loops. The
-// operands are between guard pages; axes, masks, initial values and irrelevant strides vary.
+// Compares reduce with simple loops on shapes of up to 64 axes with extents 0, 1 and 2. The
+// operands are between inaccessible pages. Axes, masks, initial values and irrelevant strides vary.
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -14,11 +14,11 @@ namespace {
 // The operands, axes and options of one call.
 struct Plan {
   std::vector<int64_t> axes;
-  uint64_t folded = 0;  // the same axes as a bit mask
+  uint64_t folded = 0;  // the reduced axes as a bit mask
   bool all = false;
   bool keepdims = false;
   Shape result;
-  Shape kept;  // the input's shape with extent 1 for each reduced axis
+  Shape kept;  // shape of the input, with extent 1 for each reduced axis
 };
 
 Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
@@ -36,7 +36,8 @@ Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
       fold(axis);
   }
   if (which == 3 && !shape.empty()) fold(bits() % shape.size());
-  // Without the reduced extents of 0 the result can have too many elements.
+  // An extent of 0 may be among the reduced axes, so that the result would have too many elements.
+  // Further axes of extent 2 are then reduced.
   const auto is_folded = [&](size_t axis) { return (plan.folded >> axis & 1U) != 0; };
   int64_t count = 1;
   for (size_t axis = 0; which != 3 && axis < shape.size(); ++axis)
@@ -54,11 +55,11 @@ Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
 
 template <class In, class Out>
 struct Function {
-  const char *name;  // a library function, or test_scale
+  const char *name;  // name of a function of the library, or test_scale
   guf_dtype in, out;
   std::optional<Out> identity;
   std::function<Out(Out, In)> fold;
-  bool one_axis = false;  // rejects several axes, whose order would matter
+  bool one_axis = false;  // the function rejects several axes, because their order matters
 };
 
 const Function<double, double> kSum = {"add", GUF_F64, GUF_F64, 0.0, std::plus<>()};
@@ -69,7 +70,7 @@ const Function<int64_t, int64_t> kLargest = {
 const Function<int32_t, double> kScaled = {
     "test_scale", GUF_I32, GUF_F64, {}, [](double a, int32_t b) { return std::ldexp(a, b); }, true};
 
-// f * 2^i: a loop of mixed dtypes.
+// Computes f * 2^i, with a loop of mixed dtypes.
 guf_ufunc scale() {
   static const guf_ufunc made = make_ufunc(
       "test_scale", nullptr, 2, 1, {},
@@ -173,8 +174,8 @@ TEST(ReduceShapes, EveryShapeAndAxis) {
   EXPECT_GE(shapes.size(), 2300U);
 }
 
-// Compares each result with the accumulators of its elements, visited in C order. There are few
-// enough elements for one base block.
+// Compares each result with an accumulator that visits the elements in C order. All elements fit
+// into one base block.
 void check_states(const Shape &shape, int which, std::mt19937 &bits) {
   const Plan plan = plan_reduction(shape, which, bits);
   if (!is_empty(plan.result) && bounded(plan.result) != plan.result) return;
@@ -228,8 +229,8 @@ TEST(ReduceShapes, StatesOfEveryShape) {
   }
 }
 
-// Regression test: the strides of an empty array must not move the address of the result. 27 axes,
-// several of extent 0.
+// The strides of an empty array must not change the address of the result. The array has 27 axes,
+// half of them with extent 0.
 TEST(ReduceShapes, AnEmptyArrayWritesItsResultOnly) {
   double around[64];
   std::fill_n(around, std::size(around), 1.5);

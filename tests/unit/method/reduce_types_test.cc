@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dtype in which a reduction runs, compared with NumPy 2.4.6.
+// Compares the dtype in which a reduction runs with NumPy 2.4.6.
 #include <cmath>
 
 #include "tests/unit/method/method_fixture.h"
@@ -10,8 +10,8 @@ namespace {
 struct Row {
   const char *ufunc;
   guf_dtype input;
-  guf_dtype dtype;   // 0: no dtype= argument
-  guf_dtype result;  // 0: error
+  guf_dtype dtype;   // dtype= argument, or 0
+  guf_dtype result;  // 0 means that the call fails
   const char *text;  // error message
 };
 
@@ -80,7 +80,7 @@ TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
   EXPECT_EQ(real, 200.0F);
 }
 
-// NumPy uses the dtype of a bool output as the dtype of the first operand.
+// Like NumPy, reduce uses the dtype of a bool output as the dtype of the first operand.
 TEST(ReduceTypes, ComparisonsSayWhatABoolOutputMakesOfThem) {
   const std::vector<int16_t> data = {1, 2};
   bool truth = false;
@@ -141,11 +141,12 @@ guf_dtype dtype_of(const char *name) {
   return dtype;
 }
 
-// A scalar keeps its unit if a cast would lose information. A one-element array does not.
+// A scalar initial value keeps its unit if a cast would lose information. A one-element array does
+// not.
 TEST(ReduceTypes, InitialTimesLoseNothing) {
   struct Initial {
     const char *type, *scalar;
-    int64_t sum;  // -1: error
+    int64_t sum;  // -1 means that the call fails
     const char *text;
   };
   const std::vector<int64_t> data = {1, 2};
@@ -170,7 +171,7 @@ TEST(ReduceTypes, InitialTimesLoseNothing) {
   }
 }
 
-// The error for subtracting bools does not apply to datetime types, even with dtype=bool.
+// The error for a subtraction of bools does not apply to datetime types, even with dtype=bool.
 TEST(ReduceTypes, SubtractsTimesWhereBoolIsNamed) {
   const std::vector<int64_t> data = {1, 5, 15};
   Reduce reduce("subtract", view(dtype_of("m8[s]"), data));

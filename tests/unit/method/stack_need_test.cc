@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stack size that call.h states suffices for every method and call. Each case runs on a thread
-// with that stack size and a guard page. The first cases also open the backend.
+// Tests that every method and call runs within the stack size that call.h states. Each case runs on
+// a thread with a stack of this size and a guard page. The first cases also open the backend.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 namespace gufunc {
 namespace {
 
-constexpr size_t kStated = size_t{256} << 10;  // the size that call.h states
+constexpr size_t kStated = size_t{256} << 10;  // stack size that call.h states
 
 // Stack frames are several times larger with sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -34,7 +34,8 @@ class SmallStack {
   SmallStack &operator=(const SmallStack &) = delete;
   ~SmallStack() { munmap(stack_, kGuard + kStack); }
 
-  // Runs `body` and returns the number of written stack bytes, including the thread's own.
+  // Runs `body` on a small stack. Returns the number of stack bytes that were written, including
+  // the bytes that starting the thread needs.
   size_t run(const std::function<void()> &body) {
     std::memset(stack_ + kGuard, kPaint, kStack);
     pthread_attr_t attributes;
@@ -61,7 +62,7 @@ class SmallStack {
   char *stack_;
 };
 
-// The test's main thread allocates everything that a case needs before the small thread runs.
+// Before a case runs on the small stack, the main thread allocates everything that the case needs.
 class StackNeed : public testing::Test {
  protected:
   void expect_fits(const char *name, const std::function<guf_status()> &body) {
@@ -69,7 +70,8 @@ class StackNeed : public testing::Test {
     const size_t used = stack_.run([&] { status = body(); });
     EXPECT_EQ(status, GUF_OK) << name;
     RecordProperty(name, static_cast<int>(used));
-    // A quarter is reserved for the kernels of other processors and for other C libraries.
+    // A quarter of the stack is reserved for the kernels of other processors and for other C
+    // libraries.
     EXPECT_LE(used, kStack / 4 * 3) << name << " used " << used << " bytes of stack";
   }
 
@@ -81,7 +83,7 @@ class StackNeed : public testing::Test {
   SmallStack stack_;
 };
 
-// The longest list of dimensions, few of which are longer than 1.
+// Returns the longest list of dimensions, with few extents above 1.
 std::vector<int64_t> long_shape() {
   std::vector<int64_t> shape(GUF_MAX_NDIM, 1);
   for (size_t axis = 0; axis < shape.size(); axis += 6) shape[axis] = 2;
@@ -110,7 +112,7 @@ TEST_F(StackNeed, Calls) {
     expect_fits("call with casts and a mask", [&] { return call.run(); });
   }
   {
-    Call call("add");  // overlaps its input in reverse, so it is staged
+    Call call("add");  // the output overlaps the reversed input, so the input is staged
     call.in({GUF_F64, &data[kElements - 1], {kElements}, {-8}, 0}).in(view(GUF_F64, data));
     call.out(view(GUF_F64, data));
     expect_fits("call that overlaps", [&] { return call.run(); });
@@ -122,8 +124,8 @@ TEST_F(StackNeed, Calls) {
     call.out(matrix(GUF_F64, product, 32, 32));
     expect_fits("matmul", [&] { return call.run(); });
     uint32_t fp_flags = 0;
-    call.args.fp_flags = &fp_flags;
-    call.args.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
+    call.args.options.fp_flags = &fp_flags;
+    call.args.options.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
     expect_fits("matmul with floating-point flags", [&] { return call.run(); });
   }
   {

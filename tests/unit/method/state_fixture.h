@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction whose accumulator describes its own tree: a hash of the order in which elements were
-// visited and accumulators merged, and a count of elements.
+// Provides a reduction whose accumulator describes the reduction tree. The accumulator contains the
+// number of elements, and a hash of the order in which elements were visited and accumulators were
+// merged.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_STATE_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_STATE_FIXTURE_H
 
@@ -35,7 +36,7 @@ inline Trace joined(Trace a, Trace b) {
   return {mixed(a.hash * 3, b.hash), a.count + b.count};
 }
 
-// (n),(),(n)->(),()
+// Visits the elements of one base block. The signature is (n),(),(n)->(),().
 inline void trace_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     Trace state = {0, 0};

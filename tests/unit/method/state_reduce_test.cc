@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with user-defined accumulators: the tree of base blocks of 128 elements in C order for
-// every layout, mask and number of threads; their results and errors.
+// Tests reductions with user-defined accumulators. Every layout, mask and number of threads uses
+// the same tree of base blocks of 128 elements in C order. Also tests results and errors.
 #include <algorithm>
 #include <random>
 
@@ -64,8 +64,8 @@ Sample random_sample(std::mt19937 &random) {
   return sample;
 }
 
-// The tree over base blocks: the left part is the largest power of two that leaves a nonempty right
-// part.
+// Combines base blocks as a tree. The left part has the largest power of two of base blocks for
+// which the right part is not empty.
 Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
   if (end - first == 1) return leaves[first];
   size_t left = 1;
@@ -73,7 +73,8 @@ Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
   return joined(tree(leaves, first, first + left), tree(leaves, first + left, end));
 }
 
-// Fills the base blocks of every result in C order and returns the expected results.
+// Divides the elements of every result into base blocks in C order, and returns the expected
+// results.
 std::vector<Trace> right_answer(const Sample &sample) {
   size_t nresults = 1;
   for (size_t k = 0; k < sample.shape.size(); ++k) {
@@ -111,8 +112,8 @@ void compare(const Sample &sample, uint32_t threads, bool keepdims, guf_stream s
     if (sample.folded[k]) axes.push_back(static_cast<int64_t>(k));
   }
   reduce.axes(axes);
-  reduce.args.threads = threads;
-  reduce.args.stream = stream;
+  reduce.args.options.threads = threads;
+  reduce.args.options.stream = stream;
   if (keepdims) reduce.args.flags = GUF_CALL_KEEPDIMS;
   if (sample.masked)
     reduce.args.where = reduce.tensor({GUF_BOOL, sample.mask.data(), sample.mask_shape, {}, 0});
@@ -198,7 +199,7 @@ TEST(StateReduce, RefusalsLeaveResultsAlone) {
   reduce.args.initial = nullptr;
   reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {0}, 0});
   EXPECT_EQ(reduce.run(), GUF_E_OVERLAP);
-  EXPECT_EQ(reduce.error.argument, 5);  // the second result
+  EXPECT_EQ(reduce.error.argument, 5);  // the second result is argument 5
   reduce.results[1] = *reduce.tensor({GUF_F64, small, {4}, {}, GUF_TENSOR_READ_ONLY});
   EXPECT_EQ(reduce.run(), GUF_E_READ_ONLY);
   StateReduce wrong(trace(), {GUF_F64, real.data(), {4}, {}, 0}, 2);
@@ -213,7 +214,7 @@ TEST(StateReduce, MoreElementsThanCountAreRefused) {
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
-// ---- part functions that match, and part functions that do not
+// ---- functions for parts of a reduction that match each other, or do not
 
 void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i)
@@ -224,7 +225,7 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
-// The number of the base block and its elements are two axes after the kept axes.
+// Two axes follow the kept axes: the number of the base block, and the elements of the base block.
 TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
@@ -259,8 +260,8 @@ TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   guf_ufunc_release(merge, nullptr);
 }
 
-// The number of base blocks is rounded up without overflow. The accumulators then need more memory
-// than available.
+// The number of base blocks is rounded up without overflow. The accumulators then require more
+// memory than there is.
 TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
   const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
   const guf_ufunc merge =
@@ -277,19 +278,20 @@ TEST(StateReduce, PartsThatDoNotFitAreRefused) {
   const guf_ufunc add = find_ufunc("add");
   guf_error error = {};
   error.struct_size = sizeof error;
-  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no base function
+  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no base block function
   const guf_ufunc leaf = make_part("test_pair_leaf", "(n),()->(),()", 2, 2, 0,
                                    {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);
-  EXPECT_EQ(set_parts(leaf, add, nullptr, &error), GUF_E_SIGNATURE);  // merge
+  EXPECT_EQ(set_parts(leaf, add, nullptr, &error), GUF_E_SIGNATURE);  // no merge function
   EXPECT_EQ(set_parts(leaf, nullptr, nullptr, &error), GUF_E_ARG);
   const guf_ufunc merge =
       make_part("test_pair_merge", nullptr, 4, 2, 0,
                 {GUF_F32, GUF_I64, GUF_F32, GUF_I64, GUF_F32, GUF_I64}, take_left);
-  EXPECT_EQ(set_parts(leaf, merge, find_ufunc("negative"), &error), GUF_E_SIGNATURE);  // finish
+  // `negative` does not have the signature of a function that finishes an accumulator.
+  EXPECT_EQ(set_parts(leaf, merge, find_ufunc("negative"), &error), GUF_E_SIGNATURE);
   ASSERT_EQ(set_parts(leaf, merge, nullptr, &error), GUF_OK);
   const std::vector<double> data(4, 1);
   StateReduce reduce(leaf, {GUF_F64, data.data(), {4}, {}, 0}, 2);
-  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);  // merge has no loop for dqdq
+  EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);  // `merge` has no loop with the dtypes dqdq
   guf_ufunc_release(leaf, nullptr);
   guf_ufunc_release(merge, nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User-defined accumulators over datetime types, whose loops match any unit, and over structured
-// dtypes.
+// Tests user-defined accumulators over datetime types, whose loops match any unit, and over
+// structured dtypes.
 #include <cmath>
 
 #include "tests/unit/method/state_fixture.h"
@@ -8,7 +8,7 @@
 namespace gufunc {
 namespace {
 
-// (n),()->(),(): the latest element and its index.
+// Finds the latest element and its index. The signature is (n),()->(),().
 void latest_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     const char *const elements = args[0] + item * steps[0];
@@ -60,7 +60,7 @@ struct Point {
   int32_t weight;
 };
 
-// (n)->(): the sum of points, which is again a point.
+// Adds points, and returns the sum as a point. The signature is (n)->().
 void sum_points(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     Point sum = {0, 0, 0};
@@ -145,13 +145,13 @@ TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
       make_part("test_sum_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, sum_merge);
   ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
   std::vector<double> data(256, 0);
-  data[0] = data[128] = 1e308;  // in two base blocks
+  data[0] = data[128] = 1e308;  // elements of two base blocks
   double result = 0;
   uint32_t fp_flags = 0;
   StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);
   reduce.results[0] = *reduce.tensor({GUF_F64, &result, {}, {}, 0});
-  reduce.args.fp_flags = &fp_flags;
-  reduce.args.fp_report = reduce.args.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
+  reduce.args.options.fp_flags = &fp_flags;
+  reduce.args.options.fp_report = reduce.args.options.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
   EXPECT_EQ(reduce.run(), GUF_E_FLOATING_POINT);
   EXPECT_STREQ(reduce.error.message, "overflow encountered in test_sum_merge");
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_OVERFLOW});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queued work keeps its resources alive until it has run. The fixture blocks the stream and
-// releases every resource; wrapped memory reports its release.
+// Provides a fixture that blocks a stream, queues work, and releases every resource. Queued work
+// must keep its resources alive until it has run. Wrapped memory reports its release.
 #ifndef GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_STREAM_KEEP_FIXTURE_H
 
@@ -22,7 +22,8 @@ inline void wait_for_gate() {
 inline void wait_loop(char **, const int64_t *, const int64_t *, void *) {
   wait_for_gate();
 }
-// One poll frees what it can; the next polls run the callbacks that this queued.
+// Several polls are needed: the first poll frees objects and queues callbacks, and later polls run
+// the callbacks.
 inline void drain() {
   for (int i = 0; i < 3; ++i) guf_poll(0, nullptr, nullptr);
 }
@@ -38,8 +39,8 @@ inline void count_destroy(void *) {
   ++released;
 }
 
-// Computes a + b after the gate opens. For methods that read their indices immediately and
-// therefore wait for earlier queued work.
+// Computes a + b after the gate opens. It is for methods that read their indices at once and
+// therefore wait for work that was queued before.
 inline void add_behind_gate(char **args, const int64_t *dims, const int64_t *steps, void *) {
   wait_for_gate();
   for (int64_t i = 0; i < dims[0]; ++i) {
@@ -71,7 +72,7 @@ class StreamKeep : public testing::Test {
     EXPECT_EQ(guf_stream_release(stream_, nullptr), GUF_OK);
   }
 
-  // Blocks the stream: work that is queued later waits until the gate opens.
+  // Blocks the stream. Work that is queued later waits until the gate opens.
   void block() {
     static const guf_ufunc waiting =
         make_part("wait_for_gate", nullptr, 1, 1, 0, {GUF_BOOL, GUF_BOOL}, wait_loop);
@@ -79,7 +80,7 @@ class StreamKeep : public testing::Test {
     static std::vector<uint8_t> output(kMany);
     Call call(waiting);
     call.in({GUF_BOOL, &input, {kMany}, {0}, 0}).out(view(GUF_BOOL, output));
-    call.args.stream = stream_;
+    call.args.options.stream = stream_;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   }
 
@@ -97,7 +98,7 @@ class StreamKeep : public testing::Test {
     return made;
   }
 
-  // Wraps memory of the test in an array operand.
+  // Makes an array operand that wraps memory of the test.
   guf_operand *wrapped(const View &view) {
     guf_array array = nullptr;
     EXPECT_EQ(
@@ -109,12 +110,13 @@ class StreamKeep : public testing::Test {
     return &made;
   }
 
-  // Releases all wrapped arrays and checks that they live until the work is complete.
+  // Releases all wrapped arrays, and checks that they exist until the queued work is complete.
   void run_released() {
     for (const guf_operand &operand : operands_) guf_array_release(operand.array, nullptr);
     run_dropped(static_cast<int>(operands_.size()));
   }
-  // Checks the same for `count` objects that the caller has released.
+  // Checks that `count` objects, which the caller has released, exist until the queued work is
+  // complete.
   void run_dropped(int count) {
     drain();
     scribble();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that methods queue keeps its resources alive.
+// Tests that the queued work of methods keeps its resources alive.
 #include <algorithm>
 
 #include "tests/unit/method/stream_keep_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 class StreamKeepReduction : public StreamKeep, public testing::WithParamInterface<bool> {};
 
-// If the output overlaps the mask, the mask is copied first.
+// If the output overlaps the mask, the call copies the mask first.
 TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   block();
   std::vector<uint8_t> &x = bits(3000, 2), &mask = bits(3000, 7), &other = bits(1000, 5);
@@ -21,14 +21,14 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
   reduce.args.input = wrapped(matrix(GUF_BOOL, x, 1000, 3));
   reduce.args.output = wrapped({GUF_BOOL, to, {1000}, {}, 0});
   reduce.args.where = wrapped(matrix(GUF_BOOL, mask, 1000, 3));
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(std::vector<uint8_t>(to, to + 1000), expected);
 }
 INSTANTIATE_TEST_SUITE_P(Overlapping, StreamKeepReduction, testing::Bool());
 
-// A block cannot hold this many axes, so the input and the mask are copied.
+// A block has fewer axes than this call, so the input and the mask are copied.
 TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   block();
   constexpr int kNdim = 11;
@@ -45,7 +45,7 @@ TEST_F(StreamKeep, WhatAReductionGathersFirst) {
   for (int64_t &stride : strides) stride *= 8;
   reduce.args.input = wrapped({GUF_F64, x.data(), shape, strides, 0});
   reduce.args.output = wrapped({GUF_F64, result.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(result[0], expected);
@@ -65,7 +65,7 @@ TEST_F(StreamKeep, OperandsAndResultsOfAReductionWithAState) {
   reduce.args.output = nullptr;
   reduce.args.outputs = results;
   reduce.args.noutputs = 2;
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(counts[0], std::count(mask.begin(), mask.end(), 1));
@@ -77,32 +77,32 @@ TEST_F(StreamKeep, OperandsOfAccumulate) {
   Accumulate accumulate("add", {});
   accumulate.args.input = wrapped({GUF_F64, x.data(), {1000}, {}, 0});
   accumulate.args.output = wrapped({GUF_F64, x.data() + 1, {1000}, {}, 0});
-  accumulate.args.stream = stream_;
+  accumulate.args.options.stream = stream_;
   ASSERT_EQ(accumulate.run(), GUF_OK) << accumulate.error.message;
   run_released();
   EXPECT_EQ(x[1000], 499500);
 }
 
-// The call reads the indices before it returns, so the caller can reuse them.
+// The call reads the indices before it returns, so the caller may overwrite them.
 TEST_F(StreamKeep, OperandsOfReduceat) {
   std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany / 2),
                        &sums = integers(kMany / 2);
   std::vector<int64_t> expected;
   for (int64_t &index : indices) {
-    expected.push_back(4 * index + 1);  // a single element is copied without an addition
+    expected.push_back(4 * index + 1);  // two elements, as one needs no addition
     index *= 2;
   }
   Accumulate reduceat(gated_add(), {});
   reduceat.args.input = wrapped(view(GUF_I64, x));
   reduceat.args.output = wrapped(view(GUF_I64, sums));
-  reduceat.args.stream = stream_;
+  reduceat.args.options.stream = stream_;
   ASSERT_EQ(reduceat.run_at(view(GUF_I64, indices)), GUF_OK) << reduceat.error.message;
   indices.assign(indices.size(), 0);
   run_released();
   EXPECT_EQ(sums, expected);
 }
 
-// The operand is the reversed array, so it is copied first.
+// The operand is the array in reverse, so the call copies it first.
 TEST_F(StreamKeep, OperandsOfAt) {
   std::vector<int64_t> &x = integers(kMany), &indices = integers(kMany);
   At at("add", {});
@@ -110,7 +110,7 @@ TEST_F(StreamKeep, OperandsOfAt) {
   at.args.array = wrapped(view(GUF_I64, x));
   at.args.operand = wrapped({GUF_I64, &x[kMany - 1], {kMany}, {-8}, 0});
   at.index(view(GUF_I64, indices));
-  at.args.stream = stream_;
+  at.args.options.stream = stream_;
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   indices.assign(kMany, 0);
   run_released();
@@ -124,12 +124,12 @@ TEST_F(StreamKeep, ScalarOperandsOfMethods) {
   at.args.array = wrapped(view(GUF_I64, x));
   at.args.operand = at.weak_int(5);
   at.index(view(GUF_I64, indices));
-  at.args.stream = stream_;
+  at.args.options.stream = stream_;
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   Reduce reduce("add", {});
   reduce.args.input = reduce.weak_int(7);
   reduce.args.output = wrapped({GUF_I64, sum.data(), {}, {}, 0});
-  reduce.args.stream = stream_;
+  reduce.args.options.stream = stream_;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   run_released();
   EXPECT_EQ(x[0], 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods on structured dtypes: initial values, elements that a loop receives, streams, messages
-// and errors. tests/conformance/structured_methods.py tests orders and values.
+// Tests methods on structured dtypes: initial values, elements that a loop receives, streams,
+// messages and errors. tests/conformance/structured_methods.py tests orders and values.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -14,17 +14,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// 40 bytes: too large for the buffer of a numeric element.
+// An element of 40 bytes does not fit into the buffer of a numeric element.
 struct Sample {
-  uint64_t mark;  // the same in every valid element
+  uint64_t mark;  // equal in every valid element
   uint64_t count;
   double weight[3];
   bool operator==(const Sample &) const = default;
 };
 constexpr uint64_t kMark = 0x5A3C'9E01;
 
-std::atomic<int> strangers{0};        // invalid elements that a loop received
-std::atomic<bool> loops_wait{false};  // loops block while this is true
+std::atomic<int> strangers{0};        // number of invalid elements that a loop received
+std::atomic<bool> loops_wait{false};  // loops wait while this is true
 
 void add_samples(char **args, const int64_t *dims, const int64_t *steps, void *) {
   while (loops_wait) std::this_thread::yield();
@@ -45,7 +45,7 @@ void double_sample(char **args, const int64_t *dims, const int64_t *steps, void 
   }
 }
 
-// f64, sample -> f64
+// A loop with the dtypes f64, sample -> f64.
 void add_count(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const double total = *reinterpret_cast<const double *>(args[0] + i * steps[0]);
@@ -55,7 +55,7 @@ void add_count(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// sample, f64 -> sample
+// A loop with the dtypes sample, f64 -> sample.
 void add_weight(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     Sample sample = *reinterpret_cast<const Sample *>(args[0] + i * steps[0]);
@@ -107,7 +107,7 @@ TEST_F(StructuredMethods, BeginWithTheBytesThatAreGiven) {
   Reduce reduce(left_, view_of(data));
   reduce.into(one(result));
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  EXPECT_EQ(result, (Sample{kMark, 11, {3, 0, 0}}));  // (1, 2, 3): 2 (2 1 + 2) + 3
+  EXPECT_EQ(result, (Sample{kMark, 11, {3, 0, 0}}));  // elements 1, 2, 3: 2 * (2 * 1 + 2) + 3
   const Sample first = sample(10);
   reduce.args.initial = reduce.tensor(one(first));
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -116,7 +116,7 @@ TEST_F(StructuredMethods, BeginWithTheBytesThatAreGiven) {
   tree.into(one(result));
   tree.args.initial = tree.tensor(one(first));
   ASSERT_EQ(tree.run(), GUF_OK) << tree.error.message;
-  EXPECT_EQ(result, (Sample{kMark, 31, {4, 0, 0}}));  // at the root: 2 10 + 11
+  EXPECT_EQ(result, (Sample{kMark, 31, {4, 0, 0}}));  // at the root: 2 * 10 + 11
   const std::vector<Sample> none;
   Reduce empty(left_, view_of(none));
   empty.args.initial = empty.tensor(one(first));
@@ -130,7 +130,7 @@ TEST_F(StructuredMethods, LoopsSeeNoElementThatIsMaskedOff) {
   std::vector<uint8_t> mask(n);
   double expected = 1;
   for (size_t i = 0; i < mask.size(); ++i) {
-    mask[i] = i % 200 < 130 && i % 3 != 0;  // base blocks with no, some or all elements masked
+    mask[i] = i % 200 < 130 && i % 3 != 0;  // base blocks have no, some or all elements masked
     if (mask[i] == 0) std::memset(&data[i], 0x77, sizeof data[i]);
     expected += mask[i];
   }
@@ -149,7 +149,7 @@ TEST_F(StructuredMethods, ThreadsShareSubtrees) {
   const std::vector<Sample> data = samples(1 << 17);
   const auto count_of = [&](uint32_t threads) {
     Reduce reduce(tree_, view_of(data));
-    reduce.args.threads = threads;
+    reduce.args.options.threads = threads;
     EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
     return elements_of<Sample>(reduce.output)[0];
   };
@@ -172,11 +172,11 @@ TEST_F(StructuredMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
-  const std::vector<Sample> data = samples(1 << 17);  // too many to run on the caller's thread
+  const std::vector<Sample> data = samples(1 << 17);  // too many for the caller's thread
   Sample first = {kMark, 0, {1000, 0, 0}}, result = {};
   Reduce reduce(tree_, view_of(data));
   reduce.into(one(result));
-  reduce.args.stream = stream;
+  reduce.args.options.stream = stream;
   reduce.args.initial = reduce.tensor(one(first));
   loops_wait = true;
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
@@ -199,7 +199,7 @@ TEST_F(StructuredMethods, AtTakesBinaryAndUnaryLoops) {
   at.index(view(GUF_I64, places));
   at.with(one(ten));
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
-  EXPECT_EQ(data[0].count, 78);  // 1, 12, 34, 78
+  EXPECT_EQ(data[0].count, 78);  // the count is 1, 12, 34 and then 78
   EXPECT_EQ(data[1].count, 2);
   EXPECT_EQ(data[3].count, 18);
   At unary("add", view_of(data));
@@ -282,7 +282,7 @@ TEST_F(StructuredMethods, HaveNoIdentity) {
   EXPECT_THAT(square.error.message, HasSubstr("is not reorderable"));
 }
 
-// The identity of a function's numeric loops is not an element of its structured dtype.
+// The identity of the numeric loops of a function is not an element of its structured dtype.
 TEST_F(StructuredMethods, TakeNoNumberForAnElement) {
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
@@ -317,7 +317,7 @@ TEST_F(StructuredMethods, AreExplained) {
   uint64_t length = sizeof text;
   const Sample first = sample(1);
   reduce.args.initial = reduce.tensor(one(first));
-  reduce.args.threads = 1;  // regardless of the measured cost of the loop
+  reduce.args.options.threads = 1;  // regardless of the measured cost of the loop
   ASSERT_EQ(guf_explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_THAT(text, HasSubstr("test_sample"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A handwritten module with content that gufcc never makes: a device image of three bytes, a
- * constructor that ends the process, a table with a wrong field. The test signs the file. */
+ * A handwritten module with content that gufcc never writes: a device image of three bytes, a
+ * constructor that ends the process, or a table with a wrong field. The test signs the file. */
 #include <gufunc/module_table.h>
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #ifndef HAND_ANSWER
 #define HAND_ANSWER 1
 #endif
-/* Stored in memory that relocation makes private to the process, so that later changes of the file
- * do not reach it. */
+/* The flags are in memory that becomes private to the process when it is relocated. Later changes
+ * of the file do not affect them. */
 #define HAND_FLAGS (HAND_ANSWER == 2 ? GUF_FUNCTION_COMMUTATIVE : 0)
 #ifndef HAND_NAME
 #define HAND_NAME "hand"
@@ -44,7 +44,7 @@ __attribute__((unused)) static const guf_module_function functions[] = {
      loops}};
 static const unsigned char device_code[] = {1, 2, 3};
 #ifdef HAND_STRAY_ENTRY
-static const int no_code = 0; /* data is no function */
+static const int no_code = 0; /* not a function */
 #define HAND_ENTRY ((void (*)(void))(uintptr_t)&no_code)
 static void (*entries[1])(void);
 __attribute__((constructor)) static void set_entries(void) {

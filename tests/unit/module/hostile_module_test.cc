@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real module from gufcc, truncated at every byte and with every byte changed twice. Each variant
-// is either rejected with a documented error or behaves as the original, because the loader does
-// not use the changed byte.
+// Corrupts a real module from gufcc: truncates it at every byte, and changes every byte in two
+// ways. Each variant must either be rejected with a documented error, or behave as the original
+// because the loader does not use the changed byte.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace gufunc::module {
 namespace {
 
-// The file under test, modified in place. No module of it is mapped between two cases.
+// Modifies a file in place. No module of this file is mapped when the next case starts.
 class HostileModule : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -36,7 +36,7 @@ class HostileModule : public ::testing::Test {
                 static_cast<unsigned long long>(accepted_));
   }
 
-  // Returns whether the module was rejected with a documented error.
+  // Opens the module. Returns whether it was rejected with a documented error.
   bool refuses(uint32_t flags) {
     base::Ref<Module> module;
     guf_error error = {};
@@ -65,7 +65,7 @@ class HostileModule : public ::testing::Test {
     reinterpret_cast<guf_loop_numpy>(image.entries[loop.kernel])(args, dims, steps, nullptr);
     EXPECT_EQ(y[1], 7.5F);
   }
-  // Returns whether the dynamic loader reads this byte, or the digest covers it.
+  // Returns whether the byte is loaded into memory, and therefore covered by the digest.
   bool is_loaded(uint64_t offset) const {
     for (const base::FileRange &load : elf_.loads()) {
       if (offset >= load.offset && offset < load.offset + load.size) return true;
@@ -76,7 +76,7 @@ class HostileModule : public ::testing::Test {
     return (offset >= offsetof(Elf64_Ehdr, e_shoff) && offset < offsetof(Elf64_Ehdr, e_flags)) ||
            (offset >= offsetof(Elf64_Ehdr, e_shentsize) && offset < sizeof(Elf64_Ehdr));
   }
-  // Returns whether the byte helps to determine the end of the file.
+  // Returns whether the byte is in a section header. Section headers determine the end of the file.
   bool is_section_header(uint64_t offset) const {
     Elf64_Ehdr header;
     std::memcpy(&header, bytes_.data(), sizeof header);
@@ -103,7 +103,7 @@ void HostileModule::change_every_byte(uint32_t flags) {
       const char changed = static_cast<char>(bytes_[at] ^ flip);
       ASSERT_EQ(pwrite(descriptor_, &changed, 1, static_cast<off_t>(at)), 1);
       const bool refused = refuses(flags);
-      // In section headers only the fields that determine the end of the file matter.
+      // Only the fields of section headers that determine the end of the file have an effect.
       if (is_section_field(at) || is_section_header(at)) continue;
       EXPECT_EQ(refused, is_loaded(at)) << "byte " << at << " ^ " << flip;
     }
@@ -136,7 +136,7 @@ TEST_F(HostileModule, BytesBehindTheEnd) {
   EXPECT_FALSE(refuses(0));
 }
 
-// Tests the output of strip, and a file that contains only segments.
+// Tests the output of strip, and a file that contains nothing but its segments.
 TEST_F(HostileModule, StrippedModulesAreWhole) {
   ASSERT_EQ(std::system(("strip " + path_).c_str()), 0);
   const std::vector<char> stripped = testing::read_bytes(path_);
@@ -166,8 +166,9 @@ TEST_F(HostileModule, EveryByteChangedOpenedAsData) {
   change_every_byte(GUF_MODULE_DATA_ONLY);
 }
 
-// A valid digest over invalid content, so that the parsers of the data-only path see it. They must
-// not crash. An error is not required, because the module may still be valid.
+// The digest is correct although the content is invalid, so the parsers for modules that are opened
+// as data read the content. They must not crash. An error is not required, because the module may
+// still be valid.
 TEST_F(HostileModule, EveryByteChangedAndSignedAgainOpenedAsData) {
   for (size_t at = 0; at < bytes_.size(); ++at) {
     for (const int flip : {0x01, 0xFF}) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A small module that would take long to validate: its rows share their texts and loops.
+ * A small module whose validation could take long, because its rows share texts and loops.
  * MANY_<KIND> selects the rows. The test signs the file. */
 #include <gufunc/module_table.h>
 
@@ -15,7 +15,7 @@
 
 /* 512 loops with three inputs of distinct dtypes and one output. */
 #define LOOP(a, b, c) {(const guf_dtype[]){a, b, c, GUF_I8}, LONG_TEXT, 0, GUF_LOOP_NUMPY, 0, 0},
-/* clang-format produces another layout in each run. */
+/* clang-format changes these macros in every run. */
 /* clang-format off */
 #define LOOPS_OF_TWO(a, b)                                                    \
   LOOP(a, b, GUF_I8) LOOP(a, b, GUF_I16) LOOP(a, b, GUF_I32) LOOP(a, b, GUF_I64) \

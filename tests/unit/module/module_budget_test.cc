@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Untrusted files, opened as data within 256 MiB of address space and one second of processor time.
-// Every word of a module's headers and tables is set to extreme values. The digest is recomputed,
-// so that the code behind the digest check runs.
+// Opens untrusted files as data within 256 MiB of address space and one second of processor time.
+// Every word of a module's headers and tables is set to extreme values. The digest is computed
+// again, so that the code after the digest check runs.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ namespace gufunc::module {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimited = false;  // sanitizers need more memory
+constexpr bool kLimited = false;  // sanitizers need more address space
 #else
 constexpr bool kLimited = true;
 #endif
@@ -38,9 +38,9 @@ class Budget {
         path_("/proc/self/fd/" + std::to_string(descriptor_)) {}
   ~Budget() { close(descriptor_); }
 
-  // Opens the bytes as data. Returns false on an undocumented result or a timeout.
+  // Opens the bytes as data. Returns false if the status is undocumented or the call took too long.
   bool keeps(const std::vector<char> &bytes) { return keeps(bytes, bytes.size()); }
-  // The same, with a hole after the bytes up to `size`.
+  // Opens a file of `size` bytes that ends with a hole after the given bytes.
   bool keeps(const std::vector<char> &bytes, uint64_t size) {
     const auto written = static_cast<ssize_t>(bytes.size());
     if (ftruncate(descriptor_, 0) != 0 || ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
@@ -70,13 +70,13 @@ class Budget {
     std::printf("%d refused, %d accepted, the longest took %.3f s\n", refused_, accepted_,
                 longest_);
   }
-  const std::string &message() const { return message_; }  // message of the last case
-  double seconds() const { return seconds_; }              // run time of the last case
+  const std::string &message() const { return message_; }  // error message of the last case
+  double seconds() const { return seconds_; }              // processor time of the last case
   int refused() const { return refused_; }
   int accepted() const { return accepted_; }
 
  private:
-  // Everything that an accepted table references must be readable memory.
+  // Reads everything that an accepted table refers to, all of which must be readable memory.
   static void read_everything(const guf_module_v1 &table) {
     size_t sum = std::strlen(table.name);
     for (uint32_t i = 0; i < table.nfunctions; ++i) {
@@ -102,7 +102,7 @@ class Budget {
   double seconds_ = 0, longest_ = 0;
 };
 
-// Runs `body` in a child process with the limits. Returns whether it returned true.
+// Runs `body` in a child process with limited resources. Returns whether `body` returned true.
 template <class Body>
 bool holds_within_limits(Body body) {
   const pid_t child = fork();
@@ -117,7 +117,7 @@ bool holds_within_limits(Body body) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-// Recomputes the digest, unless the file is no longer an ELF file.
+// Computes the digest again, unless the bytes are no longer an ELF file.
 std::vector<char> sign_if_possible(std::vector<char> bytes) {
   base::ElfFile elf;
   ModuleNote note;
@@ -130,8 +130,8 @@ std::vector<char> sign_if_possible(std::vector<char> bytes) {
   return bytes;
 }
 
-// Headers, program headers, and every segment except the code: symbols, hashes, relocations,
-// tables.
+// Returns the offsets of all words in headers, in program headers, and in every segment except
+// code: symbols, hashes, relocations and tables.
 std::vector<size_t> words_to_change(const std::vector<char> &bytes) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -196,8 +196,8 @@ TEST(ModuleBudget, CutAtEveryByte) {
   }));
 }
 
-// A file with holes needs no disk space. Files that are not modules must be rejected before they
-// are copied.
+// A large file that consists of holes needs no disk space. A file that is not a module must be
+// rejected before it is copied.
 TEST(ModuleBudget, LargeFilesThatAreNoModules) {
   const std::vector<char> whole =
       testing::sign(testing::read_bytes(GUFUNC_TEST_MODULES "/hand_one.so"));
@@ -232,8 +232,8 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
   }
 }
 
-// The largest file that is copied and digested, and segments that share bytes and would take
-// longer.
+// Tests the largest file that is copied and digested, and a file whose segments share bytes, so
+// that the digest would cover more bytes.
 TEST(ModuleBudget, TheLargestFile) {
   constexpr uint64_t kSize = uint64_t{64} << 20;
   for (const bool shared : {false, true}) {
@@ -264,7 +264,7 @@ TEST(ModuleBudget, TheLargestFile) {
   }
 }
 
-// Rows that share their targets: a small file that would take years to read.
+// The rows of these tables share texts and loops, so reading the expanded tables would take years.
 TEST(ModuleBudget, TablesThatShareTheirTexts) {
   for (const char *const variant : {"many_loops", "many_rules", "many_kernels"}) {
     const std::vector<char> bytes = testing::sign(

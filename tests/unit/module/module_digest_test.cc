@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest ignores what strip rewrites and covers every loaded byte.
+// Tests that the digest ignores what strip rewrites, and covers every loaded byte.
 #include "core/module/module_digest.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using Digest = std::array<uint8_t, 32>;
 
 ElfSample good() {
   std::vector<uint8_t> note(sizeof(ModuleNote));
-  note[0] = note[4] = 1;  // version, kernel_abi
+  note[0] = note[4] = 1;  // sets version and kernel_abi
   return ElfSample(kModuleNoteType, note);
 }
 

@@ -19,20 +19,20 @@ namespace gufunc::testing {
 inline std::vector<char> read_bytes(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file.good()) << path;
-  std::ostringstream content;  // faster than reading characters
+  std::ostringstream content;  // faster than istreambuf_iterator
   content << file.rdbuf();
   const std::string text = content.str();
   return {text.begin(), text.end()};
 }
 
-// Overwrites the existing file and keeps its inode.
+// Overwrites an existing file in place.
 inline void write_bytes(const std::string &path, const std::vector<char> &bytes) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   EXPECT_TRUE(file.good()) << path;
 }
 
-// Replaces the file as a compiler does: writes a new file and renames it.
+// Replaces a file as a compiler does: writes a new file and renames it.
 inline void replace_file(const std::string &path, const std::vector<char> &bytes) {
   write_bytes(path + ".new", bytes);
   std::filesystem::rename(path + ".new", path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules from files: which modules run, old and new versions side by side, and the end of a
-// mapping.
+// Tests modules that are opened from files: which modules run, old and new versions of a file side
+// by side, and the end of a mapping.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::string temporary(const char *name) {
   return ::testing::TempDir() + "open_module_" + std::to_string(getpid()) + "_" + name;
 }
 
-// Runs the host loop of a hand-written module.
+// Runs the host loop of a handwritten module.
 int32_t answer_of(const Module &module) {
   int32_t result = 0;
   char *args[] = {reinterpret_cast<char *>(&result)};
@@ -53,7 +53,7 @@ bool is_mapped(const std::string &path) {
 class OpenModule : public ::testing::Test {
  protected:
   void SetUp() override {
-    base::collect();  // otherwise a mapping of an earlier test is shared
+    base::collect();  // removes mappings of earlier tests, which would be shared
     error_.struct_size = sizeof error_;
   }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {
@@ -104,7 +104,7 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   const ModuleRef before = open(path);
   const ino_t inode = inode_of(path);
   write_bytes(path, two);
-  ASSERT_EQ(inode_of(path), inode) << "or nothing was overwritten";
+  ASSERT_EQ(inode_of(path), inode) << "the file was not overwritten in place";
   const ModuleRef after = open(path);
   EXPECT_EQ(answer_of(*before), 1);
   EXPECT_STREQ(before->table().functions[0].doc, "the answer");
@@ -112,7 +112,7 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   EXPECT_EQ(after->table().functions[0].flags, uint32_t{GUF_FUNCTION_COMMUTATIVE});
 }
 
-// Accesses to mapped pages beyond the end of a truncated file would end the process.
+// If the file were mapped directly, an access beyond its new end would end the process.
 TEST_F(OpenModule, AFileCutOffAfterwardsLeavesTheLoadedOneAlone) {
   const std::string path = temporary("cut_off.so");
   for (const uint32_t flags : {0U, uint32_t{GUF_MODULE_DATA_ONLY}}) {
@@ -136,7 +136,7 @@ TEST_F(OpenModule, OneContentIsMappedOnceWhateverItsFiles) {
   EXPECT_EQ(two->path(), second);
 }
 
-// Users identify the mapping by its path in /proc/PID/maps and in debuggers.
+// Users find the mapping by its path in /proc/PID/maps and in debuggers.
 TEST_F(OpenModule, TheMappingIsNamedByThePath) {
   const std::string folder = temporary("folder_") + std::string(120, 'f') + "/";
   const std::string path = folder + std::string(120, 'n') + ".so";
@@ -161,7 +161,8 @@ TEST_F(OpenModule, ASmallFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_THAT(error_.message, HasSubstr("cannot make a sealed copy of " + path));
 }
 
-// Program headers that request too much memory, or addresses that the loader would overwrite.
+// Changes program headers so that they request too much memory, or addresses that the loader would
+// overwrite.
 struct Claim {
   const char *name;
   void (*spoil)(std::vector<Elf64_Phdr> &loads);
@@ -220,7 +221,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, OpenModuleClaims, ::testing::ValuesIn(kClaims),
                          [](const auto &row) { return std::string(row.param.name); });
 
 TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
-  // The dynamic loader identifies libraries by name, and both have the same name /proc/self/fd/N.
+  // The dynamic loader identifies libraries by name, and both libraries have the same name
+  // /proc/self/fd/N.
   const std::string first = temporary("first.so"), second = temporary("second.so");
   replace_file(first, hand("one"));
   replace_file(second, hand("two"));
@@ -315,7 +317,7 @@ TEST_F(OpenModule, RegistersOncePerContext) {
   EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_E_EXISTS);
   EXPECT_THAT(error_.message, HasSubstr("another module named 'hand' is loaded already"));
 
-  // The ufunc keeps the module alive; after both are released, the name is free again.
+  // The ufunc keeps the module alive. After both are released, the name can be used again.
   first = second = ModuleRef();
   base::collect();
   EXPECT_EQ(context->find("hand:answer", &ufunc, &error_), GUF_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small real module for tests to corrupt: two loops, one ISA level.
+// A small real module for tests to corrupt. It has two loops and one ISA level.
 #include <gufunc/kernel.hpp>
 
 template <class T>

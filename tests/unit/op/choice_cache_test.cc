@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of loop choices: entries are found, its size is limited, and threads see complete
-// entries.
+// Tests the cache of loop choices: entries are found, the size is limited, and threads read only
+// complete entries.
 #include "core/op/choice_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(ChoiceCache, FindsWhatWasAdded) {
   EXPECT_FALSE(cache.find(5, &value));
   cache.add(5, 50);
   cache.add(6, 60);
-  cache.add(5, 51);  // the first value is kept
+  cache.add(5, 51);  // has no effect: the first value of a key is kept
   ASSERT_TRUE(cache.find(5, &value));
   EXPECT_EQ(value, 50U);
   ASSERT_TRUE(cache.find(6, &value));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules beside the signature: their values and errors, for handwritten and generated expressions.
+// Tests values and errors of the rules beside a signature, for handwritten and generated
+// expressions.
 #include "core/op/dim_rules.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ Parsed parse(std::string_view text, std::string_view rules) {
   return parsed;
 }
 
-// Returns the size of p in "(m),(n)->(p)" with the rule, or nothing if the rule rejects the sizes.
+// Returns the size of p in "(m),(n)->(p)" under the rule, or nothing if the rule rejects the sizes.
 std::optional<int64_t> size_of(const std::string &rule, int64_t m, int64_t n) {
   const Parsed parsed = parse("(m),(n)->(p)", rule);
   EXPECT_EQ(parsed.status, GUF_OK) << parsed.message;
@@ -128,8 +129,7 @@ TEST(DimRules, BoundNesting) {
   EXPECT_EQ(parse("(m)->(p)", nested(33)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", nested(4000)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", "p=1" + std::string(4095, ' ')).status, GUF_E_SIGNATURE);
-  // The deepest stack that a program can need: a maximum, a sum and a product pending at every
-  // level.
+  // This rule needs the deepest stack: at every level, a maximum, a sum and a product are pending.
   std::string deep = "m";
   for (int i = 0; i < 32; ++i) deep = "max(1,1+1*" + deep + ")";
   const int64_t sizes[] = {2, -1};
@@ -161,7 +161,7 @@ TEST(DimRules, FailuresNameTheSizes) {
   }
 }
 
-// A random expression as text, with the value of its direct evaluation.
+// A random expression as text, with the value that its direct evaluation returns.
 struct Expression {
   std::string text;
   std::optional<int64_t> value;

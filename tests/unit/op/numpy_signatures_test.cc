@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the signature parser with NumPy's on the texts of tests/data/make_signatures.py.
+// Compares the signature parser with NumPy's parser on the texts of tests/data/make_signatures.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void join(std::string *text, const std::vector<int64_t> &numbers) {
   }
 }
 
-// Writes a parsed signature in the file's notation.
+// Formats a parsed signature in the notation of signatures.txt.
 std::string describe(const Signature &signature) {
   std::vector<int64_t> ndims;
   std::vector<int64_t> indices(signature.operand_dims.begin(), signature.operand_dims.end());
@@ -54,8 +54,9 @@ std::string unescape(std::string text) {
   return text;
 }
 
-// Returns whether the error is about the separator between two arguments. NumPy knows the number of
-// arguments, so it can reject a comma where this parser rejects the text after the comma.
+// Returns whether the error is about the separator between two arguments. NumPy passes the number
+// of arguments to its parser, so NumPy may reject a comma where this parser rejects the text after
+// the comma.
 bool is_about_arguments(const std::string &refusal) {
   for (const char *what :
        {"E expect ',' at", "E expect '->' at", "E expect '(' at", "E incomplete signature"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extensions of the signature parser beyond NumPy: |1, roles, limits, and the exact error messages.
+// Tests what the signature parser adds to NumPy's: |1, roles, limits, and the exact error messages.
 #include "core/op/signature.h"
 
 #include <gtest/gtest.h>

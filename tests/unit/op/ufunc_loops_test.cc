@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of a ufunc: order, duplicates, and the destroy callbacks.
+// Tests the loops of a ufunc: their order, duplicates, and the destroy callbacks.
 #include <gtest/gtest.h>
 
 #include "core/dtype/dtype.h"
@@ -62,10 +62,10 @@ TEST_F(UfuncLoops, RefuseEqualInputs) {
   loops.push_back(loop("dd"));
   loops.push_back(loop("df"));
   EXPECT_EQ(ufunc_->add_loops(std::move(loops), nullptr), GUF_E_EXISTS);
-  EXPECT_EQ(ufunc_->loops().loops.size(), 1U);  // all loops are added or none
+  EXPECT_EQ(ufunc_->loops().loops.size(), 1U);  // either all loops are added or none
   collect();
   base::run_callbacks(0);
-  EXPECT_EQ(ndestroyed, 1);  // only for the loop that was added
+  EXPECT_EQ(ndestroyed, 1);  // called only for the loop that was added
 }
 
 TEST_F(UfuncLoops, DestroyWaitsForThePoll) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_explain: describes a call without allocating its outputs.
+// Tests guf_explain, which describes a call without allocating its outputs.
 #include <gmock/gmock.h>
 
 #include "tests/unit/call/call_fixture.h"
@@ -72,7 +72,7 @@ TEST(ExplainCall, SaysWhatThePlanSays) {
   EXPECT_EQ(guf_ufunc_release(parts, nullptr), GUF_OK);
 }
 
-// A result of 328 GB, and inputs in inaccessible memory.
+// The result would have 360 GB, and the inputs are in inaccessible memory.
 TEST(ExplainCall, TouchesNoElement) {
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{0x1000});
   Call call("add");
@@ -83,7 +83,8 @@ TEST(ExplainCall, TouchesNoElement) {
   EXPECT_THAT(text_of(matmul), HasSubstr("core sizes (300000,3,300000)"));
 }
 
-// The backend describes the block that the call would launch; the core decides none of this.
+// The backend describes the block that the call would launch. The core adds nothing to the
+// description.
 TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
@@ -97,7 +98,7 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   EXPECT_THAT(text_of(across), HasSubstr("\nwalk: tile by tile of dimensions 0 and 1; argument 1 "
                                          "is transposed in\n"));
   requested.in({GUF_F32, x.data(), {60000}, {}, 0}).in({GUF_F32, y.data(), {60000}, {}, 0});
-  requested.args.threads = 1;
+  requested.args.options.threads = 1;
   EXPECT_THAT(text_of(requested), HasSubstr("\nthreads: 1, as the call requests one\n"));
   const auto *const odd = reinterpret_cast<const char *>(x.data()) + 1;
   shifted.in({GUF_F32, odd, {300}, {}, 0}).in({GUF_F32, y.data(), {300}, {}, 0});
@@ -106,9 +107,9 @@ TEST(ExplainCall, SaysHowTheBackendRunsIt) {
   EXPECT_THAT(text_of(none), testing::EndsWith("\nno items: nothing is launched\n"));
 }
 
-// Outputs of 64 MiB and more use non-temporal stores, unless an input is the same memory. An
-// overlapping input is staged, so the launch reads it elsewhere.
-TEST(ExplainCall, SaysWhatIsWrittenAroundTheCaches) {
+// Outputs of 64 MiB and more are written with non-temporal stores, unless an input is the same
+// memory. An input that overlaps the output is staged, so the launch reads other memory.
+TEST(ExplainCall, ReportsNonTemporalStores) {
   constexpr int64_t kItems = 20 << 20;
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);
   const View whole = {GUF_F32, nowhere, {kItems}, {}, 0};
@@ -144,7 +145,8 @@ TEST(ExplainCall, FailsAsTheCall) {
   EXPECT_EQ(guf_explain(nullptr, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
 }
 
-// A signature without outputs: in place, into a given output, and into an allocated output.
+// The signature has no output. The call runs in place, into a given output, or into an allocated
+// output.
 TEST(ExplainCall, InoutOperands) {
   const guf_ufunc ufunc =
       make_ufunc("explained_product", "(n)", 0, 0, {GUF_ROLE_INOUT}, never_run, {GUF_F64});
@@ -162,7 +164,7 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_THAT(text, HasSubstr("argument 0: inout, float64, shape (2,3), strides (24,8), to all"));
   EXPECT_THAT(text, testing::EndsWith("int32, into an output of its own, to allocate\n"));
   EXPECT_EQ(missing.outputs[0].kind, GUF_OPERAND_NONE);
-  // An allocated output has the operand's shape, regardless of the axis.
+  // An allocated output has the shape of the operand, regardless of axis=.
   const int64_t axis = 0;
   missing.args.axis = &axis;
   EXPECT_THAT(text_of(missing), HasSubstr("core sizes (2,)"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans: created once, launched on any addresses that match the plan.
+// Tests plans, which are created once and launched on any addresses that match the plan.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -217,8 +217,8 @@ TEST_F(PlanLaunch, ExplainsItself) {
   }
 }
 
-// A new plan reuses the memory of a released plan, so a program that only creates plans does not
-// grow.
+// A new plan reuses the memory of a released plan. The memory of a program that creates and
+// releases plans therefore does not grow.
 TEST_F(PlanLaunch, CreatingFreesReleasedOnes) {
   const std::vector<double> x = {1, 2};
   std::vector<double> z(2);

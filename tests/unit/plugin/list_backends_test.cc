@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files are listed as backends, in which order, and which are skipped. Every plugin here ends
-// the process when any of its code runs, because listing must not run plugin code.
+// Tests which files are listed as backends, in which order, and which files are skipped. Listing
+// must not run code of a plugin, so every plugin in this test ends the process if its code runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ class ListBackends : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  // Writes a file with a backend note and no other loadable content.
+  // Writes a plugin that contains a backend note and no other loadable content.
   fs::path plugin(const std::string &folder, const std::string &name, int priority = 1,
                   const std::string &note_name = "") {
     const std::string text = "name=" + (note_name.empty() ? name : note_name) +
@@ -164,8 +164,8 @@ TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("directory"));
 }
 
-// With a umask of 002 each user often has a private group, so group write permission is accepted
-// for the user's own group only.
+// With a umask of 002, every user often has a private group. Group write permission is therefore
+// accepted for the user's own group only.
 TEST_F(ListBackends, OnlyOurOwnGroupsMayWrite) {
   const fs::path file = plugin("a/b/c", "one");
   rules_.sources.path = folder("a/b/c");
@@ -203,19 +203,20 @@ TEST_F(ListBackends, DirectoriesAboveOfStrangersAreUntrusted) {
       EXPECT_THAT(names(), ElementsAre("one!")) << place;
       EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its owner is user 4711"));
     }
-    // The owner is unknown to this user namespace, as for directories above a container's mounts.
+    // The owner has no id in this user namespace, as with directories above the mounts of a
+    // container.
     ASSERT_EQ(chown((root_ / place).c_str(), 65534, 0), 0);
     EXPECT_THAT(names(), ElementsAre("one")) << place;
     rules_.trust.privileged = true;
     EXPECT_THAT(names(), ElementsAre("one!")) << place;
     ASSERT_EQ(chown((root_ / place).c_str(), 0, 0), 0);
   }
-  // In a sticky directory such as /tmp nobody can replace files of other users.
+  // In a sticky directory such as /tmp, no user can replace files of another user.
   fs::permissions(root_ / "a", fs::perms(01777));
   EXPECT_THAT(names(), ElementsAre("one"));
   fs::permissions(root_ / "a", fs::perms(0777));
   EXPECT_THAT(names(), ElementsAre("one!"));
-  // A symbolic link elsewhere does not hide the real location of the file.
+  // A symbolic link in a trusted directory does not hide the real location of the file.
   fs::create_directory_symlink(root_ / "a/b/c", root_ / "link");
   rules_.sources.path = folder("link");
   EXPECT_THAT(names(), ElementsAre("one!"));

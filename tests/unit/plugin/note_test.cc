@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsing of the ELF note that identifies a backend: valid notes and every kind of invalid note.
+// Tests the parser of the ELF note that identifies a backend, with valid notes and every kind of
+// invalid note.
 #include "core/plugin/note.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +86,7 @@ TEST(BackendNote, BytesThatAreNoText) {
   EXPECT_EQ(parse(inner, &note), GUF_E_BAD_FILE) << "a NUL in the middle";
   for (size_t cut = 0; cut + 1 < sizeof kGood - 1; ++cut) {
     const guf_status status = parse(std::string(kGood, cut), &note);
-    // Only the last value can be truncated and leave a valid note.
+    // A truncated note is valid only if the last value is truncated.
     EXPECT_TRUE(status == GUF_E_BAD_FILE || cut > std::string(kGood).rfind('=') + 1) << cut;
   }
 }

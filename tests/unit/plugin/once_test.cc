@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `Once` runs its work on one thread, publishes the result to all threads, retries after a failure,
-// and restarts in a forked child when the fork interrupted the work.
+// Tests that `Once` runs its work on one thread, publishes the result to all threads, retries after
+// a failure, and restarts in a forked child if the fork interrupted the work.
 #include "core/plugin/once.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached choices: calls that differ in a relevant property have different entries, and cached
-// choices equal the result of the search.
+// Tests cached choices: calls that differ in a relevant property have different entries, and a
+// cached choice equals the result of a search.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -11,7 +11,7 @@
 namespace gufunc::resolve {
 namespace {
 
-// Runs each call twice: the first run may fill the cache, the second reads it.
+// Runs each call twice. The first run may fill the cache, and the second run reads it.
 template <class Call>
 void expect_choice(Call &&call, const char *loop, uint32_t cast_mask) {
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -22,13 +22,13 @@ void expect_choice(Call &&call, const char *loop, uint32_t cast_mask) {
   }
 }
 
-TEST(Choose, TellsCastingRulesApart) {
+TEST(Choose, DistinguishesCastingRules) {
   expect_choice(TypedCall("add", "id_", GUF_CASTING_UNSAFE), "ddd", 1);
   EXPECT_EQ(TypedCall("add", "id_", GUF_CASTING_NO).choose(), GUF_E_CASTING);
   expect_choice(TypedCall("add", "id_", GUF_CASTING_SAFE), "ddd", 1);
 }
 
-TEST(Choose, TellsOutputsApart) {
+TEST(Choose, DistinguishesOutputs) {
   expect_choice(TypedCall("multiply", "ff_"), "fff", 0);
   expect_choice(TypedCall("multiply", "ffd"), "fff", 4);
   EXPECT_EQ(TypedCall("multiply", "ffi").choose(), GUF_E_CASTING);
@@ -37,7 +37,7 @@ TEST(Choose, TellsOutputsApart) {
   EXPECT_EQ(missing.operand(2).layout.dtype, guf_dtype{GUF_F32});
 }
 
-TEST(Choose, TellsForcedTypesApart) {
+TEST(Choose, DistinguishesForcedTypes) {
   expect_choice(TypedCall("subtract", "bb_"), "bbb", 0);
   expect_choice(TypedCall("subtract", "bb_").dtype('d'), "ddd", 3);
   expect_choice(TypedCall("subtract", "bb_").dtype('f'), "fff", 3);
@@ -45,7 +45,7 @@ TEST(Choose, TellsForcedTypesApart) {
   expect_choice(TypedCall("subtract", "bb_"), "bbb", 0);
 }
 
-TEST(Choose, TellsScalarsApart) {
+TEST(Choose, DistinguishesScalars) {
   expect_choice(TypedCall("power", "fq_"), "ddd", 3);
   expect_choice(TypedCall("power", "f1_"), "fff", 0);
   expect_choice(TypedCall("power", "f._"), "fff", 0);
@@ -53,7 +53,7 @@ TEST(Choose, TellsScalarsApart) {
   expect_choice(TypedCall("power", "1f_"), "fff", 0);
 }
 
-TEST(Choose, TellsAllTypesApart) {
+TEST(Choose, DistinguishesAllTypes) {
   const std::string letters = "?bBhHiIqQeEfdFD";
   for (const char a : letters) {
     for (const char b : letters) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// signature= with unspecified dtypes, compared with NumPy 2.4: Python scalars, comparisons with
+// Compares signature= with unspecified dtypes with NumPy 2.4: Python scalars, comparisons with
 // ints, and the logical functions.
 #include <gtest/gtest.h>
 
@@ -83,21 +83,22 @@ TEST(NamedTypes, MeetEquivWithoutAnotherType) {
   EXPECT_STREQ(flag.error().message,
                "cannot cast Python int to bool under the casting rule 'equiv'");
   EXPECT_EQ(TypedCall("logical_or", "d1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_OK);
-  // A value that bool can never represent: the overflow is reported before the cast.
+  // bool can never represent this value. The overflow is reported before the cast is checked.
   TypedCall large("add", "b1", GUF_CASTING_EQUIV);
   EXPECT_EQ(large.signature("__?").huge_int(1, 0, 2).choose(), GUF_E_OVERFLOW);
   EXPECT_EQ(TypedCall("add", "b1", GUF_CASTING_EQUIV).signature("__?").choose(), GUF_E_CASTING);
 }
 
 TEST(NamedTypes, CompareWithIntsByTheTypeNamed) {
-  // A bool array cast to int8: the int is weak relative to int8.
+  // The bool array is cast to int8, and the int is weak relative to int8.
   TypedCall beside("less", "?1", GUF_CASTING_SAFE);
   ASSERT_EQ(beside.signature("b__").choose(), GUF_OK);
   EXPECT_EQ(beside.loop(), "bb?");
-  // The cast of the array is checked even though the comparison does not depend on its values.
+  // The cast of the array is checked, although the comparison does not depend on the values of the
+  // array.
   TypedCall cast("less", "b1");
   EXPECT_EQ(cast.signature("B__").weak_int(1, -1).choose(), GUF_E_CASTING);
-  // Every uint8 is greater than -1. The values of the array before its cast are irrelevant.
+  // Every uint8 is greater than -1, whatever the values of the array were before the cast.
   TypedCall below("less", "b1", GUF_CASTING_UNSAFE);
   ASSERT_EQ(below.signature("B__").weak_int(1, -1).choose(), GUF_OK);
   EXPECT_EQ(below.loop(), "dd?");
@@ -112,16 +113,16 @@ TEST(NamedTypes, OfLogicalFunctions) {
     TypedCall call("logical_and", operands, casting);
     return call.signature(signature).choose() == GUF_OK ? call.loop() : call.error().message;
   };
-  // Converted to bool under every casting rule.
+  // Inputs are converted to bool under every casting rule.
   EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
-  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // as for any other function
+  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // chosen as in any other function
   EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
 }
 
-// The special case applies only if all outputs have a specified dtype, not if one of two is
-// unspecified.
+// signature= may leave the input unspecified only if it specifies the dtypes of all outputs, not of
+// one output out of two.
 TEST(NamedTypes, OfTwoOutputsMustBothBeNamed) {
   const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
   ufunc->name = ufunc->full_name = "both_parts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every loop choice and error with NumPy's (tests/data/make_resolution.py), and repeats
-// the cases with bfloat16 in place of float16.
+// Compares every loop choice and error with NumPy's (tests/data/make_resolution.py). Repeats the
+// cases with bfloat16 in place of float16.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,7 +42,7 @@ std::vector<std::string> expand(const std::string &text) {
   return cells;
 }
 
-// Writes the result of `choose` in the file's notation.
+// Formats the result of `choose` in the notation of resolution.txt.
 std::string outcome(const std::string &ufunc, const std::string &inputs, char dtype, int casting) {
   TypedCall call(ufunc, inputs, casting);
   if (dtype != '-') call.dtype(dtype);
@@ -63,7 +63,7 @@ std::string outcome(const std::string &ufunc, const std::string &inputs, char dt
 
 class Resolution : public testing::Test {
  protected:
-  // Calls visit(ufunc, inputs, dtype, casting, wanted) for every case of the file.
+  // Calls visit(ufunc, inputs, dtype, casting, expected) for every case of resolution.txt.
   template <class Visit>
   void for_each(Visit visit) {
     std::ifstream file(GUFUNC_TEST_DATA "/resolution.txt");
@@ -106,13 +106,13 @@ TEST_F(Resolution, EqualsNumPy) {
   size_t ndifferent = 0;
   for_each([&](const std::string &ufunc, const std::string &inputs, char dtype, int casting,
                const std::string &expected) {
-    // NumPy compares two Python ints as objects; this library uses int64.
+    // NumPy compares two Python ints as objects, but this library compares them as int64.
     const std::string here = expected == "O" ? "qq?" : expected;
     const std::string found = outcome(ufunc, inputs, dtype, casting);
     ++ncases;
     if (found != here && ++ndifferent < 20) {
       ADD_FAILURE() << ufunc << "(" << inputs << ") dtype " << dtype << " casting " << casting
-                    << ": found " << found << ", NumPy says " << expected;
+                    << ": found " << found << ", expected " << expected;
     }
   });
   EXPECT_EQ(ndifferent, 0U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error messages of type resolution: the exact messages of NumPy 2.4.
+// Tests that type resolution reports errors with the exact messages of NumPy 2.4.
 #include <gtest/gtest.h>
 
 #include "tests/unit/resolve/typed_call.h"
@@ -32,7 +32,7 @@ TEST(Refusals, OfCasts) {
                  "Cannot cast ufunc 'sqrt' input from dtype('int32') to dtype('float64') with "
                  "casting rule 'equiv'",
                  0);
-  // Operands are checked in order, inputs first, for dtype and byte order.
+  // Dtypes and byte orders of operands are checked in order, inputs first.
   expect_refusal(TypedCall("add", "ef", GUF_CASTING_NO).swapped(1), GUF_E_CASTING,
                  "Cannot cast ufunc 'add' input 0 from dtype('float16') to dtype('float32') with "
                  "casting rule 'no'",
@@ -52,15 +52,16 @@ TEST(Refusals, OfCasts) {
 }
 
 TEST(Refusals, OfScalars) {
-  // A Python scalar without other operands is an int64, float64 or complex128 like any other.
+  // If all operands are Python scalars, they have the dtypes int64, float64 and complex128.
   expect_refusal(TypedCall{"sqrt", "1", GUF_CASTING_NO}, GUF_E_CASTING,
                  "Cannot cast ufunc 'sqrt' input from dtype('int64') to dtype('float64') with "
                  "casting rule 'no'",
                  0);
-  // Combined with arrays it adopts their dtype, except under 'equiv', as in NumPy.
+  // A Python scalar that is combined with arrays adopts their dtype, except under 'equiv', as in
+  // NumPy.
   EXPECT_EQ(TypedCall("add", "f1", GUF_CASTING_NO).choose(), GUF_OK);
   EXPECT_EQ(TypedCall("less", "b1", GUF_CASTING_EQUIV).choose(), GUF_OK);
-  // A complex scalar first adopts the precision of the dtype that it does not fit.
+  // If a complex scalar does not fit a real dtype, it first adopts the precision of this dtype.
   expect_refusal(TypedCall("add", "ej").dtype('e'), GUF_E_CASTING,
                  "Cannot cast ufunc 'add' input 1 from dtype('complex64') to dtype('float16') with "
                  "casting rule 'same_kind'",
@@ -101,7 +102,7 @@ TEST(Refusals, OfTypes) {
   expect_refusal(TypedCall("absolute", "f").dtype('F'), GUF_E_NO_LOOP,
                  "ufunc 'absolute' did not contain a loop with signature matching types "
                  "<class 'numpy.dtypes.Float32DType'> -> <class 'numpy.dtypes.Complex64DType'>");
-  // The same, where signature= specifies the dtypes of the inputs.
+  // The error is the same if signature= specifies the dtypes of the inputs.
   expect_refusal(TypedCall("sign", "B").signature("??"), GUF_E_NO_LOOP,
                  "ufunc 'sign' did not contain a loop with signature matching types "
                  "<class 'numpy.dtypes.BoolDType'> -> <class 'numpy.dtypes.BoolDType'>");
@@ -146,15 +147,15 @@ TEST(Refusals, OfIntegersOutOfBounds) {
                  "Python int too large to convert to C long", 1);
   expect_refusal(TypedCall("less", "?1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
                  "Python int too large to convert to C long", 1);
-  // Only uint32 is converted through unsigned long.
+  // Only an int for uint32 is converted through unsigned long.
   expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, 0), GUF_E_OVERFLOW,
                  "Python integer 18446744073709551615 out of bounds for uint32", 1);
-  for (const uint64_t sign : {1, 2, 3}) {  // negative, beyond uint64, both
+  for (const uint64_t sign : {1, 2, 3}) {  // the int is negative, beyond uint64, or both
     expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, sign), GUF_E_OVERFLOW,
                    "Python int too large to convert to C long", 1);
   }
-  // A comparison that needs no cast still requires native byte order, for the loop that was found
-  // first.
+  // A comparison whose result needs no cast still requires native byte order for the loop that was
+  // found first.
   expect_refusal(TypedCall("less", "I1", GUF_CASTING_NO).swapped(0).huge_int(1, 1ULL << 63, 0),
                  GUF_E_CASTING,
                  "Cannot cast ufunc 'less' input 0 from dtype('>u4') to dtype('uint32') with "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with datetime64 and timedelta64 resolve to NumPy's dtypes and errors, row by row of
+// Compares the dtypes and errors of calls with datetime64 and timedelta64 with NumPy, row by row of
 // tests/data/make_time_resolution.py. The units of one call do not affect another call.
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ guf_dtype read(const std::string &name) {
   return found;
 }
 
-// Python's int and float have letters. Other operands are named by dtype.
+// Sets the dtypes of operands by name. A Python int or float already has its letter.
 void put_operands(const std::vector<std::string> &names, TypedCall *call) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "int" || names[i] == "float") continue;
@@ -73,7 +73,7 @@ TEST(TimeTypes, AreNumPys) {
     if (row.at(3)[0] != 'x') {
       ASSERT_EQ(status, GUF_OK) << line << ": " << call.error().message;
       EXPECT_EQ(types_of(call, names.size() + 1), row[3]) << line;
-      // The second time from the cache.
+      // The second call reads the cache.
       TypedCall again(row[0], letters_of(names), casting_of(row[1]));
       put_operands(names, &again);
       if (row.size() > 4) again.signature(row[4]);
@@ -127,8 +127,8 @@ TEST(TimeTypes, IntsCountSteps) {
   EXPECT_EQ(huge.choose(), GUF_E_OVERFLOW);
 }
 
-// Promotion treats a Python int as an int64, so its value must fit. Other scalars stay Python
-// scalars.
+// Promotion treats a Python int as an int64, so its value must fit into int64. Other scalars stay
+// Python scalars.
 TEST(TimeTypes, AreReportedWithoutACommonType) {
   TypedCall real("minimum", "q.");
   put_operands({"M8[s]", "float"}, &real);
@@ -184,7 +184,7 @@ TEST(TimeTypes, OutputsAreJudged) {
   TypedCall generic("add", "qqq", GUF_CASTING_UNSAFE);
   put_operands({"m8[s]", "m8[s]", "m8"}, &generic);
   EXPECT_EQ(generic.choose(), GUF_OK) << generic.error().message;
-  EXPECT_EQ(generic.choice().cast_mask, 0U) << "the steps are kept";
+  EXPECT_EQ(generic.choice().cast_mask, 0U) << "the values are not converted";
   TypedCall far("add", "qqq", GUF_CASTING_UNSAFE);
   put_operands({"m8[W]", "m8[W]", "m8[as]"}, &far);
   EXPECT_EQ(far.choose(), GUF_E_OVERFLOW);

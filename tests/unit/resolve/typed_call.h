@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with operands of given dtypes and no memory, for tests of type resolution.
-#ifndef GUFUNC_TESTS_TYPED_CALL_H
-#define GUFUNC_TESTS_TYPED_CALL_H
+// Provides a call with operands of given dtypes and no memory, for tests of type resolution.
+#ifndef GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H
+#define GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H
 
 #include <cstring>
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace gufunc::resolve {
 
-// Operands by letters: a dtype's letter; '1' '.' 'j' for a weak int, float, complex; '_' for an
-// output to allocate.
+// Operands are letters: the letter of a dtype, or '1', '.' and 'j' for a weak int, float and
+// complex, or '_' for an output to allocate.
 class TypedCall {
  public:
   TypedCall(std::string_view ufunc, std::string_view operands,
@@ -35,7 +35,7 @@ class TypedCall {
     args_.dtype = dtype::from_letter(letter);
     return *this;
   }
-  // One letter per operand, '_' for an unspecified dtype.
+  // Passes signature= with one letter per operand; '_' means an unspecified dtype.
   TypedCall &signature(std::string_view letters) {
     for (size_t i = 0; i < letters.size(); ++i) types_[i] = dtype::from_letter(letters[i]);
     args_.signature = types_;
@@ -76,7 +76,7 @@ class TypedCall {
     }
     return letters;
   }
-  // Returns the value to which a weak operand was converted.
+  // Returns the converted value of a weak operand.
   template <class T>
   T value(int i) {
     T result;
@@ -114,4 +114,4 @@ class TypedCall {
 
 }  // namespace gufunc::resolve
 
-#endif  // GUFUNC_TESTS_TYPED_CALL_H
+#endif  // GUFUNC_TESTS_UNIT_RESOLVE_TYPED_CALL_H

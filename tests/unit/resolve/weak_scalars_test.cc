@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weak Python scalars: their converted values, and exact comparisons with ints that do not fit the
-// dtype.
+// Tests weak Python scalars: their converted values, and exact comparisons with ints that do not
+// fit the dtype.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ TEST(WeakScalars, IntsTakeTheArraysType) {
   EXPECT_EQ(converted<uint64_t>("Q1", INT64_MAX), uint64_t{INT64_MAX});
   EXPECT_EQ(converted<float>("f1", 16777217), 16777216.0F);
   EXPECT_EQ(converted<double>("d1", INT64_MAX), 9223372036854775808.0);
-  EXPECT_EQ(converted<uint16_t>("e1", 2049), 0x6800);    // 2048: ties to even
+  EXPECT_EQ(converted<uint16_t>("e1", 2049), 0x6800);    // 2048, since ties round to even
   EXPECT_EQ(converted<uint16_t>("e1", 100000), 0x7c00);  // inf, as in NumPy
   EXPECT_EQ(converted<uint16_t>("E1", 257), 0x4380);     // bfloat16 256
   EXPECT_EQ(converted<std::complex<float>>("F1", 3), std::complex<float>(3, 0));
@@ -37,7 +37,7 @@ TEST(WeakScalars, IntsTakeTheArraysType) {
 TEST(WeakScalars, DescribeTheirValue) {
   TypedCall call("add", "f._");
   call.weak_float(1, 0.1);
-  for (int repeat = 0; repeat < 3; ++repeat) {  // only the first pass searches
+  for (int repeat = 0; repeat < 3; ++repeat) {  // only the first call searches for a loop
     ASSERT_EQ(call.choose(), GUF_OK);
     EXPECT_EQ(call.loop(), "fff");
     EXPECT_EQ(call.choice().cast_mask, 0U);
@@ -75,7 +75,8 @@ TEST(WeakScalars, UnsafeCallsConvert) {
   EXPECT_EQ(test.choice().cast_mask, 1U);
 }
 
-// The loop and the scalar's value of "array < int" if the int does not fit the array's dtype.
+// If the int in "array < int" does not fit the dtype of the array, the chosen loop still compares
+// exactly: in a wider integer dtype, or with an infinity.
 TEST(WeakScalars, CompareExactly) {
   TypedCall small("less", "B1_");
   small.weak_int(1, 300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of bytes that launches and methods transfer.
+// Tests the numbers of bytes that launches and methods read and write.
 #include <gtest/gtest.h>
 #include <gufunc/dtype.h>
 
@@ -8,7 +8,7 @@
 namespace gufunc::trace {
 namespace {
 
-// f32, f64 -> f64 over 5 x 7 items.
+// Makes the block of an f32, f64 -> f64 loop over 5 x 7 items.
 guf_launch_block make_block() {
   guf_launch_block block = {};
   block.noperands = 3;
@@ -50,7 +50,7 @@ TEST(TraceBytes, OfAMaskAndOfOneItem) {
   EXPECT_EQ(bytes_of(block), 20U);
 }
 
-TEST(TraceBytes, OfCoreDimensions) {  // (m,n),(n)->(m)
+TEST(TraceBytes, OfCoreDimensions) {  // the signature (m,n),(n)->(m)
   guf_launch_block block = make_block();
   const int32_t dims[] = {2, 1, 1};
   const uint8_t names[] = {0, 1, 1, 0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file is valid JSON after each write, and earlier content remains when a later write fails.
+// Tests that the file is valid JSON after each write, and that earlier content remains when a later
+// write fails.
 #include "core/trace/trace_file.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ TEST_F(TraceFiles, IsAnArrayAfterEveryWrite) {
   ASSERT_EQ(file->open(path_.c_str(), &error_), GUF_OK) << error_.message;
   EXPECT_EQ(content(), "[\n]\n");
   ASSERT_EQ(add(*file, "{\"a\":1}"), GUF_OK);
-  EXPECT_EQ(content(), "[\n]\n") << "kept until it is written out";
+  EXPECT_EQ(content(), "[\n]\n") << "buffered until it is written";
   ASSERT_EQ(file->write_out(&error_), GUF_OK);
   EXPECT_EQ(content(), "[\n{\"a\":1}\n]\n");
   ASSERT_EQ(add(*file, "{\"b\":2}"), GUF_OK);
@@ -71,7 +72,7 @@ TEST_F(TraceFiles, AFullDiskLeavesWhatWasWritten) {
   ASSERT_EQ(file->write_out(&error_), GUF_OK);
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, SIG_IGN);  // the writer's thread blocks this signal
+  signal(SIGXFSZ, SIG_IGN);  // in real use, the writer's thread blocks this signal
   const rlimit little = {1000, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
   ASSERT_EQ(add(*file, "\"" + std::string(2000, 'x') + "\""), GUF_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings in a trace are valid JSON for any bytes.
+// Tests that strings in a trace are valid JSON for any bytes.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -68,7 +68,7 @@ TEST(TraceJson, NamesOfStructuredDtypesAreEscaped) {
   Record record = {};
   record.backend = -1;
   record.work.device = -1;
-  std::memset(record.work.name, '"', sizeof record.work.name);  // not NUL-terminated
+  std::memset(record.work.name, '"', sizeof record.work.name);  // has no terminating NUL
   std::memset(record.work.kernel, '\\', sizeof record.work.kernel);
   ASSERT_EQ(writer->write(record, nullptr), GUF_OK);
   ASSERT_EQ(file->write_out(nullptr), GUF_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many producers, one consumer: every lost record is counted, and the records of each thread stay
-// in order.
+// Tests a queue with many producers and one consumer: every lost record is counted, and the records
+// of each thread stay in order.
 #include "core/trace/queue.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(TraceQueue, ManyThreadsPut) {
   uint64_t last[kThreads] = {}, taken = 0;
   Record record;
   for (bool more = true; more;) {
-    more = running.load() != 0;  // records that were queued before it was 0 are consumed below
+    more = running.load() != 0;  // read first: the loop below then takes the last records
     while (queue.take(&record)) {
       ASSERT_LT(last[record.work.thread], record.work.call);
       last[record.work.thread] = record.work.call;

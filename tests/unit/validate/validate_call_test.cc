@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every error of arguments and operands that is found before type resolution, and similar calls
-// that are valid.
+// Tests every error of arguments and operands that is found before type resolution, and similar
+// valid calls.
 #include "core/validate/validate_call.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ guf_error no_error() {
 struct ArgsRow {
   const char *name;
   void (*change)(guf_call_args *args);
-  const char *text;  // expected in the message; nullptr: valid
+  const char *text;  // expected in the error message; nullptr means valid
   int32_t argument = -1;
 };
 
@@ -116,11 +116,13 @@ const ArgsRow kArgsRows[] = {
        a->axes = kAxes;
      },
      "args->naxes: expected 0..2048, got 2049"},
-    {"UnknownFlagToReport", [](guf_call_args *a) { a->fp_report = 1U << 5; },
+    {"UnknownFlagToReport", [](guf_call_args *a) { a->options.fp_report = 1U << 5; },
      "args->fp_report has"},
-    {"UnknownFlagToFailFor", [](guf_call_args *a) { a->fp_fail = 1U << 5; }, "args->fp_fail has"},
-    {"FlagsToReportNowhere", [](guf_call_args *a) { a->fp_report = 1; }, "args->fp_flags is NULL"},
-    {"FlagsToFailFor", [](guf_call_args *a) { a->fp_fail = 31; }, nullptr},
+    {"UnknownFlagToFailFor", [](guf_call_args *a) { a->options.fp_fail = 1U << 5; },
+     "args->fp_fail has"},
+    {"FlagsToReportNowhere", [](guf_call_args *a) { a->options.fp_report = 1; },
+     "args->fp_flags is NULL"},
+    {"FlagsToFailFor", [](guf_call_args *a) { a->options.fp_fail = 31; }, nullptr},
     {"Dims",
      [](guf_call_args *a) {
        a->ndims = 1;
@@ -181,8 +183,8 @@ TEST_P(Arguments, AreCheckedBeforeOperands) {
 INSTANTIATE_TEST_SUITE_P(Rows, Arguments, testing::ValuesIn(kArgsRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// A signature with two operands, one of them inout, and no output: the call passes no output, or
-// one in place of the inout operand.
+// The signature has two operands, one of them inout, and no output. A call may pass no output, or
+// one output in place of the inout operand.
 TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   op::Ufunc ufunc;
   ufunc.name = "sort";
@@ -199,7 +201,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
 
 struct OperandRow {
   const char *name;
-  int32_t operand;  // index, of x, y -> z
+  int32_t operand;  // index of the operand in (x, y) -> z
   std::vector<int64_t> shape, strides;
   uint32_t flags;
   guf_status status;
@@ -262,7 +264,7 @@ TEST_P(Operands, AreChecked) {
 INSTANTIATE_TEST_SUITE_P(Rows, Operands, testing::ValuesIn(kOperandRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// An inout operand with a separate output is only read, and the output is written.
+// With a separate output, an inout operand is only read.
 TEST(ValidateCall, SeparateOutputsAreWritten) {
   const sample::Operand plain{{3}, {}};
   sample::Call call("sort", "", "", 1, {plain, plain});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tensor that a call rejects, and similar valid tensors: sizes and addresses up to the last
-// byte.
+// Tests every tensor that a call rejects, and similar valid tensors. Sizes and addresses reach up
+// to the last byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ guf_error no_error() {
 struct TensorRow {
   const char *name;
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty: no strides
+  std::vector<int64_t> strides;  // empty means NULL
   uint64_t address;
   guf_status status;
   const char *text = "";
@@ -102,7 +102,7 @@ TEST_P(Tensors, AreChecked) {
   EXPECT_EQ(error.status, row.status);
   EXPECT_THAT(error.message, HasSubstr(row.text));
   if (row.status != GUF_OK) {
-    EXPECT_EQ(layout.shape, nullptr) << "nothing is half done";
+    EXPECT_EQ(layout.shape, nullptr) << "a rejected tensor has no layout";
     return;
   }
   EXPECT_EQ(layout.ndim, tensor.ndim);

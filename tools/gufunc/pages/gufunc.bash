@@ -11,7 +11,7 @@ _gufunc() {
   case $previous in
     --casting) COMPREPLY=($(compgen -W 'no equiv safe same_kind unsafe' -- "$current")); return ;;
     --device) COMPREPLY=($(compgen -W 'cpu cuda:0 roc:0 auto' -- "$current")); return ;;
-    --dtype) COMPREPLY=($(compgen -W 'bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bfloat16' -- "$current")); return ;;
+    --dtype) COMPREPLY=($(compgen -W 'bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128' -- "$current")); return ;;
     --fp-flags) COMPREPLY=($(compgen -W 'ignore report fail' -- "$current")); return ;;
     --order) COMPREPLY=($(compgen -W 'K A C F' -- "$current")); return ;;
   esac

@@ -1274,6 +1274,53 @@ const _: () = {
     assert!(offset_of!(guf_dim, size) == 8);
 };
 
+/// The options that calls and methods share.
+/// stream       NULL, or the stream on which the work is queued.
+/// device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
+///              guf_device_get.
+/// fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
+///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
+///              not computed; computing them costs a pass over operands and results. If the work is
+///              queued (on a stream, or on operands in device memory also without one), the word is
+///              written when the work is complete and must stay valid until then. Elements that a
+///              mask excludes raise no flags, and neither do casts of operands and results.
+/// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
+///              even so.
+/// threads      0: the backend decides by the estimated cost of the call. Else the number of
+///              threads, limited by the number of items and by the threads of the process (cpu).
+///              Results are bit-identical for every value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_call_options {
+    pub stream: guf_stream,
+    pub device: guf_device,
+    pub fp_flags: *mut u32,
+    pub fp_report: u32,
+    pub fp_fail: u32,
+    pub threads: u32,
+    pub reserved: u32,
+}
+
+impl guf_call_options {
+    /// All bytes zero.
+    pub const fn new() -> Self {
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_call_options>() == 40);
+    assert!(align_of::<guf_call_options>() == 8);
+    assert!(offset_of!(guf_call_options, stream) == 0);
+    assert!(offset_of!(guf_call_options, device) == 8);
+    assert!(offset_of!(guf_call_options, fp_flags) == 16);
+    assert!(offset_of!(guf_call_options, fp_report) == 24);
+    assert!(offset_of!(guf_call_options, fp_fail) == 28);
+    assert!(offset_of!(guf_call_options, threads) == 32);
+    assert!(offset_of!(guf_call_options, reserved) == 36);
+};
+
 /// Arguments of a call. Zero the structure, set struct_size, then set the fields that are needed.
 /// All pointers are borrowed for the duration of the call.
 /// inputs       `ninputs` operands; ninputs is the ufunc's nin.
@@ -1301,20 +1348,8 @@ const _: () = {
 /// axis         NULL, or one axis, for a signature with a single core dimension that all operands
 ///              share (NumPy's axis=).
 /// dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
-/// device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
-///              guf_device_get.
+/// options      stream, device, threads and floating-point flags.
 /// host_policy  which operands in host memory may be copied to the device and back.
-/// threads      0: the backend decides by the estimated cost of the call. Else the number of
-///              threads, limited by the number of items and by the threads of the process (cpu).
-///              Results are bit-identical for every value.
-/// fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
-///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
-///              not computed; computing them costs a pass over operands and results. If the work is
-///              queued (on a stream, or on operands in device memory also without one), the word is
-///              written when the work is complete and must stay valid until then. Elements that a
-///              mask excludes raise no flags, and neither do casts of operands and results.
-/// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
-///              even so.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_call_args {
@@ -1325,8 +1360,7 @@ pub struct guf_call_args {
     pub inputs: *const guf_operand,
     pub outputs: *mut guf_operand,
     pub r#where: *const guf_operand,
-    pub stream: guf_stream,
-    pub device: guf_device,
+    pub options: guf_call_options,
     pub casting: i32,
     pub order: i32,
     pub dtype: guf_dtype,
@@ -1338,10 +1372,7 @@ pub struct guf_call_args {
     pub naxes: i32,
     pub ndims: i32,
     pub host_policy: i32,
-    pub threads: u32,
-    pub fp_flags: *mut u32,
-    pub fp_report: u32,
-    pub fp_fail: u32,
+    pub reserved: u32,
 }
 
 impl guf_call_args {
@@ -1355,7 +1386,7 @@ impl guf_call_args {
 }
 
 const _: () = {
-    assert!(size_of::<guf_call_args>() == 136);
+    assert!(size_of::<guf_call_args>() == 144);
     assert!(align_of::<guf_call_args>() == 8);
     assert!(offset_of!(guf_call_args, struct_size) == 0);
     assert!(offset_of!(guf_call_args, flags) == 4);
@@ -1364,23 +1395,19 @@ const _: () = {
     assert!(offset_of!(guf_call_args, inputs) == 16);
     assert!(offset_of!(guf_call_args, outputs) == 24);
     assert!(offset_of!(guf_call_args, r#where) == 32);
-    assert!(offset_of!(guf_call_args, stream) == 40);
-    assert!(offset_of!(guf_call_args, device) == 48);
-    assert!(offset_of!(guf_call_args, casting) == 56);
-    assert!(offset_of!(guf_call_args, order) == 60);
-    assert!(offset_of!(guf_call_args, dtype) == 64);
-    assert!(offset_of!(guf_call_args, nsignature) == 68);
-    assert!(offset_of!(guf_call_args, signature) == 72);
-    assert!(offset_of!(guf_call_args, axes) == 80);
-    assert!(offset_of!(guf_call_args, axis) == 88);
-    assert!(offset_of!(guf_call_args, dims) == 96);
-    assert!(offset_of!(guf_call_args, naxes) == 104);
-    assert!(offset_of!(guf_call_args, ndims) == 108);
-    assert!(offset_of!(guf_call_args, host_policy) == 112);
-    assert!(offset_of!(guf_call_args, threads) == 116);
-    assert!(offset_of!(guf_call_args, fp_flags) == 120);
-    assert!(offset_of!(guf_call_args, fp_report) == 128);
-    assert!(offset_of!(guf_call_args, fp_fail) == 132);
+    assert!(offset_of!(guf_call_args, options) == 40);
+    assert!(offset_of!(guf_call_args, casting) == 80);
+    assert!(offset_of!(guf_call_args, order) == 84);
+    assert!(offset_of!(guf_call_args, dtype) == 88);
+    assert!(offset_of!(guf_call_args, nsignature) == 92);
+    assert!(offset_of!(guf_call_args, signature) == 96);
+    assert!(offset_of!(guf_call_args, axes) == 104);
+    assert!(offset_of!(guf_call_args, axis) == 112);
+    assert!(offset_of!(guf_call_args, dims) == 120);
+    assert!(offset_of!(guf_call_args, naxes) == 128);
+    assert!(offset_of!(guf_call_args, ndims) == 132);
+    assert!(offset_of!(guf_call_args, host_policy) == 136);
+    assert!(offset_of!(guf_call_args, reserved) == 140);
 };
 
 /// Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
@@ -1442,9 +1469,8 @@ const _: () = {
 ///           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
 ///           `output`, which is then NULL.
 /// order     guf_order of an allocated output.
-/// threads   as in guf_call_args.
-/// fp_flags, fp_report, fp_fail
-///           as in guf_call_args, for every step of the reduction including the initial value;
+/// options   as in guf_call_args. Floating-point flags are those of every step of the reduction
+///           including the initial value; they are
 ///           independent of the number of threads (docs/fp-flags.md). Elements that a mask
 ///           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
 ///           work is done: a given output is then written, and no output is returned otherwise.
@@ -1458,18 +1484,12 @@ pub struct guf_reduce_args {
     pub axis: *const i64,
     pub initial: *const guf_operand,
     pub r#where: *const guf_operand,
-    pub stream: guf_stream,
-    pub device: guf_device,
+    pub options: guf_call_options,
     pub naxis: i32,
     pub order: i32,
     pub dtype: guf_dtype,
-    pub threads: u32,
-    pub outputs: *mut guf_operand,
     pub noutputs: i32,
-    pub reserved: u32,
-    pub fp_flags: *mut u32,
-    pub fp_report: u32,
-    pub fp_fail: u32,
+    pub outputs: *mut guf_operand,
 }
 
 impl guf_reduce_args {
@@ -1492,18 +1512,12 @@ const _: () = {
     assert!(offset_of!(guf_reduce_args, axis) == 24);
     assert!(offset_of!(guf_reduce_args, initial) == 32);
     assert!(offset_of!(guf_reduce_args, r#where) == 40);
-    assert!(offset_of!(guf_reduce_args, stream) == 48);
-    assert!(offset_of!(guf_reduce_args, device) == 56);
-    assert!(offset_of!(guf_reduce_args, naxis) == 64);
-    assert!(offset_of!(guf_reduce_args, order) == 68);
-    assert!(offset_of!(guf_reduce_args, dtype) == 72);
-    assert!(offset_of!(guf_reduce_args, threads) == 76);
-    assert!(offset_of!(guf_reduce_args, outputs) == 80);
-    assert!(offset_of!(guf_reduce_args, noutputs) == 88);
-    assert!(offset_of!(guf_reduce_args, reserved) == 92);
-    assert!(offset_of!(guf_reduce_args, fp_flags) == 96);
-    assert!(offset_of!(guf_reduce_args, fp_report) == 104);
-    assert!(offset_of!(guf_reduce_args, fp_fail) == 108);
+    assert!(offset_of!(guf_reduce_args, options) == 48);
+    assert!(offset_of!(guf_reduce_args, naxis) == 88);
+    assert!(offset_of!(guf_reduce_args, order) == 92);
+    assert!(offset_of!(guf_reduce_args, dtype) == 96);
+    assert!(offset_of!(guf_reduce_args, noutputs) == 100);
+    assert!(offset_of!(guf_reduce_args, outputs) == 104);
 };
 
 /// Arguments of accumulate and reduceat.
@@ -1518,16 +1532,10 @@ pub struct guf_accumulate_args {
     pub input: *const guf_operand,
     pub indices: *const guf_operand,
     pub output: *mut guf_operand,
-    pub stream: guf_stream,
-    pub device: guf_device,
+    pub options: guf_call_options,
     pub axis: i64,
     pub dtype: guf_dtype,
     pub order: i32,
-    pub threads: u32,
-    pub reserved: u32,
-    pub fp_flags: *mut u32,
-    pub fp_report: u32,
-    pub fp_fail: u32,
 }
 
 impl guf_accumulate_args {
@@ -1548,16 +1556,10 @@ const _: () = {
     assert!(offset_of!(guf_accumulate_args, input) == 8);
     assert!(offset_of!(guf_accumulate_args, indices) == 16);
     assert!(offset_of!(guf_accumulate_args, output) == 24);
-    assert!(offset_of!(guf_accumulate_args, stream) == 32);
-    assert!(offset_of!(guf_accumulate_args, device) == 40);
-    assert!(offset_of!(guf_accumulate_args, axis) == 48);
-    assert!(offset_of!(guf_accumulate_args, dtype) == 56);
-    assert!(offset_of!(guf_accumulate_args, order) == 60);
-    assert!(offset_of!(guf_accumulate_args, threads) == 64);
-    assert!(offset_of!(guf_accumulate_args, reserved) == 68);
-    assert!(offset_of!(guf_accumulate_args, fp_flags) == 72);
-    assert!(offset_of!(guf_accumulate_args, fp_report) == 80);
-    assert!(offset_of!(guf_accumulate_args, fp_fail) == 84);
+    assert!(offset_of!(guf_accumulate_args, options) == 32);
+    assert!(offset_of!(guf_accumulate_args, axis) == 72);
+    assert!(offset_of!(guf_accumulate_args, dtype) == 80);
+    assert!(offset_of!(guf_accumulate_args, order) == 84);
 };
 
 /// Arguments of at.
@@ -1566,8 +1568,7 @@ const _: () = {
 ///           `nindices` axes; negative ones count from the end.
 /// operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
 ///           for a unary ufunc.
-/// fp_flags, fp_report, fp_fail
-///           as in guf_reduce_args, for every occurrence of an index.
+/// options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_at_args {
@@ -1576,13 +1577,9 @@ pub struct guf_at_args {
     pub array: *const guf_operand,
     pub indices: *const guf_operand,
     pub operand: *const guf_operand,
-    pub stream: guf_stream,
-    pub device: guf_device,
+    pub options: guf_call_options,
     pub nindices: i32,
-    pub threads: u32,
-    pub fp_flags: *mut u32,
-    pub fp_report: u32,
-    pub fp_fail: u32,
+    pub reserved: u32,
 }
 
 impl guf_at_args {
@@ -1596,20 +1593,16 @@ impl guf_at_args {
 }
 
 const _: () = {
-    assert!(size_of::<guf_at_args>() == 72);
+    assert!(size_of::<guf_at_args>() == 80);
     assert!(align_of::<guf_at_args>() == 8);
     assert!(offset_of!(guf_at_args, struct_size) == 0);
     assert!(offset_of!(guf_at_args, flags) == 4);
     assert!(offset_of!(guf_at_args, array) == 8);
     assert!(offset_of!(guf_at_args, indices) == 16);
     assert!(offset_of!(guf_at_args, operand) == 24);
-    assert!(offset_of!(guf_at_args, stream) == 32);
-    assert!(offset_of!(guf_at_args, device) == 40);
-    assert!(offset_of!(guf_at_args, nindices) == 48);
-    assert!(offset_of!(guf_at_args, threads) == 52);
-    assert!(offset_of!(guf_at_args, fp_flags) == 56);
-    assert!(offset_of!(guf_at_args, fp_report) == 64);
-    assert!(offset_of!(guf_at_args, fp_fail) == 68);
+    assert!(offset_of!(guf_at_args, options) == 32);
+    assert!(offset_of!(guf_at_args, nindices) == 72);
+    assert!(offset_of!(guf_at_args, reserved) == 76);
 };
 
 /// Options of a chunked call. Zero the structure, set struct_size, then set the fields that are
@@ -2878,11 +2871,13 @@ unsafe extern "C" {
     /// Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
     /// the default of every option.
     /// context   NULL means the default context.
-    /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size. The
-    ///           outputs are given; their shapes are those that broadcasting results in. A tensor with a
-    ///           device is accepted as in guf_call.
+    /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
+    ///           multiple of 8. The outputs are given; their shapes are those that broadcasting results
+    ///           in. A tensor with a device is accepted as in guf_call.
     /// Errors  as guf_ufunc_find and guf_call, and
-    ///         GUF_E_ARG <= name or tensors is NULL; ntensors is not the number of operands
+    ///         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
+    ///         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
+    ///         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
     /// [mt-object] as guf_call. Blocks until the outputs are complete.
     /// Roles   blocking; arrays: tensors[ntensors]
     /// ```
@@ -3228,7 +3223,7 @@ unsafe extern "C" {
     ///            unchanged beyond out_items, except in the chunk that failed on the cpu. 0 if
     ///            first_item is not one of the call's items.
     /// Errors  as guf_call, and
-    ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->stream is not NULL;
+    ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
     ///                              options->flags, depth, reserved or first_item is out of range
     ///         GUF_E_STRUCT      <= options->struct_size is not valid
     ///         GUF_E_OVERLAP     <= an output shares memory with another operand and is not the same

@@ -92,7 +92,7 @@ impl<'a> Accumulate<'a> {
         if let Some(indices) = &self.indices {
             args.indices = frame.place(indices)?;
         }
-        args.fp_flags = self.borrowed.fp_flags_pointer();
+        args.options.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

@@ -72,7 +72,7 @@ impl<'a> At<'a> {
         if let Some(operand) = &self.operand {
             args.operand = frame.place(operand)?;
         }
-        args.fp_flags = self.borrowed.fp_flags_pointer();
+        args.options.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

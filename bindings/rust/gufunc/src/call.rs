@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
 
     /// Returns the device that was set for the call.
     pub(crate) fn on_device(&self) -> Option<Device> {
-        (!self.args.device.is_null()).then(|| Device::new(self.args.device))
+        (!self.args.options.device.is_null()).then(|| Device::new(self.args.options.device))
     }
 
     /// Calls `run` with all arguments filled in. The arguments are valid until `run` returns.
@@ -169,7 +169,7 @@ impl<'a> Call<'a> {
         if let Some(axis) = &self.axis {
             args.axis = axis;
         }
-        args.fp_flags = self.borrowed.fp_flags_pointer();
+        args.options.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

@@ -44,7 +44,7 @@ macro_rules! keywords {
     (@device) => {
         /// Sets the device. By default the call runs where its operands are.
         pub fn device(mut self, device: crate::Device) -> Self {
-            self.args.device = device.as_raw();
+            self.args.options.device = device.as_raw();
             self
         }
     };
@@ -53,14 +53,14 @@ macro_rules! keywords {
         /// operand is a slice, or flags are reported, the call waits for the stream.
         pub fn stream(mut self, stream: &'a crate::Stream) -> Self {
             self.borrowed.stream = Some(stream);
-            self.args.stream = stream.as_raw();
+            self.args.options.stream = stream.as_raw();
             self
         }
     };
     (@threads) => {
         /// Limits the number of threads on the cpu; 0 leaves the choice to the library.
         pub fn threads(mut self, threads: u32) -> Self {
-            self.args.threads = threads;
+            self.args.options.threads = threads;
             self
         }
     };
@@ -73,7 +73,7 @@ macro_rules! keywords {
             report: crate::FpFlags,
             found: &'a mut crate::FpFlags,
         ) -> Self {
-            self.args.fp_report = report.0;
+            self.args.options.fp_report = report.0;
             self.borrowed.fp_flags = Some(found);
             self
         }
@@ -83,7 +83,7 @@ macro_rules! keywords {
         /// [`Status::FLOATING_POINT`](crate::Status::FLOATING_POINT). The outputs are still
         /// written.
         pub fn fail_on_fp_flags(mut self, fp_flags: crate::FpFlags) -> Self {
-            self.args.fp_fail = fp_flags.0;
+            self.args.options.fp_fail = fp_flags.0;
             self
         }
     };

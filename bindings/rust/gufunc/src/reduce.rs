@@ -129,7 +129,7 @@ impl<'a> Reduce<'a> {
             Axes::One(axis) => (args.axis, args.naxis) = (axis, 1),
             Axes::Listed(axes) => (args.axis, args.naxis) = (axes.as_ptr(), count(axes)),
         }
-        args.fp_flags = self.borrowed.fp_flags_pointer();
+        args.options.fp_flags = self.borrowed.fp_flags_pointer();
         Ok((run(&mut args)?, frame))
     }
 

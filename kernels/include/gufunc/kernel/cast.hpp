@@ -48,12 +48,29 @@ GUF_FN f64 integer_to_sticky_f64(From x) {
   }
 }
 
+template <class From>
+GUF_FN f32 to_odd_f32(From x) {
+  if constexpr (is_same<From, f32>::value) {
+    return x;
+  } else if constexpr (is_same<From, f64>::value) {
+    return f64_to_odd_f32(x);
+  } else {
+    return f64_to_odd_f32(integer_to_sticky_f64<From>(x));
+  }
+}
+template <>
+GUF_FN f32 to_odd_f32<bool>(bool x) {
+  return x ? 1.0f : 0.0f;
+}
+
 // Converts an arithmetic type (bool, integers, f32, f64) to a real type.
 template <class To, class From>
 struct real_caster {
   static GUF_FN To go(From x) {
     if constexpr (is_same<To, From>::value) {
       return x;
+    } else if constexpr (is_stored_float<To>::value) {
+      return from_f32<To>(to_odd_f32<From>(x));
     } else if constexpr (is_same<To, bool>::value) {
       return x != From(0);
     } else if constexpr (is_float<From>::value && !is_float<To>::value) {
@@ -71,45 +88,22 @@ template <>
 struct real_caster<b8, bool> {
   static GUF_FN b8 go(bool x) { return b8{(u8)x}; }
 };
-template <class From>
-GUF_FN f32 to_odd_f32(From x) {
-  if constexpr (is_same<From, f32>::value) {
-    return x;
-  } else if constexpr (is_same<From, f64>::value) {
-    return f64_to_odd_f32(x);
-  } else {
-    return f64_to_odd_f32(integer_to_sticky_f64<From>(x));
-  }
-}
-template <>
-GUF_FN f32 to_odd_f32<bool>(bool x) {
-  return x ? 1.0f : 0.0f;
-}
-template <class From>
-struct real_caster<f16, From> {
-  static GUF_FN f16 go(From x) { return to_f16(to_odd_f32<From>(x)); }
-};
-template <class From>
-struct real_caster<bf16, From> {
-  static GUF_FN bf16 go(From x) { return to_bf16(to_odd_f32<From>(x)); }
-};
 
-// Unpacks storage types on the source side and handles complex numbers.
+// Unpacks storage types on the source side and handles complex numbers. Casts from a storage type
+// to itself keep the bits, including NaN payloads.
 template <class To, class From>
 struct caster {
-  static GUF_FN To go(From x) { return real_caster<To, From>::go(x); }
+  static GUF_FN To go(From x) {
+    if constexpr (is_stored_float<From>::value && !is_same<To, From>::value) {
+      return caster<To, f32>::go(to_f32(x));
+    } else {
+      return real_caster<To, From>::go(x);
+    }
+  }
 };
 template <class To>
 struct caster<To, b8> {
   static GUF_FN To go(b8 x) { return caster<To, bool>::go(x.byte != 0); }
-};
-template <class To>
-struct caster<To, f16> {
-  static GUF_FN To go(f16 x) { return caster<To, f32>::go(to_f32(x)); }
-};
-template <class To>
-struct caster<To, bf16> {
-  static GUF_FN To go(bf16 x) { return caster<To, f32>::go(to_f32(x)); }
 };
 template <class To, class R>
 struct caster<To, complex<R>> {
@@ -136,23 +130,6 @@ struct caster<complex<R>, complex<From>> {
 template <class R>
 struct caster<complex<R>, b8> {
   static GUF_FN complex<R> go(b8 x) { return complex<R>(x.byte != 0 ? R(1) : R(0)); }
-};
-template <class R>
-struct caster<complex<R>, f16> {
-  static GUF_FN complex<R> go(f16 x) { return complex<R>((R)to_f32(x)); }
-};
-template <class R>
-struct caster<complex<R>, bf16> {
-  static GUF_FN complex<R> go(bf16 x) { return complex<R>((R)to_f32(x)); }
-};
-// Casts from a storage type to itself keep the bits, including NaN payloads.
-template <>
-struct caster<f16, f16> {
-  static GUF_FN f16 go(f16 x) { return x; }
-};
-template <>
-struct caster<bf16, bf16> {
-  static GUF_FN bf16 go(bf16 x) { return x; }
 };
 
 }  // namespace detail

@@ -25,23 +25,11 @@ enum : u32 {
 };
 
 enum element_kind : u32 {
-  kKindBool,
-  kKindI8,
-  kKindU8,
-  kKindI16,
-  kKindU16,
-  kKindI32,
-  kKindU32,
-  kKindI64,
-  kKindU64,
-  kKindF16,
-  kKindBF16,
-  kKindF32,
-  kKindF64,
-  kKindC64,
-  kKindC128,
+#define GUF_DTYPE(NAME, ...) kKind##NAME,
+#include <gufunc/dtypes.def>
   kKinds
 };
+static_assert(kKinds <= kFormKind + 1, "a kind fits into the bits of kFormKind");
 
 template <class T>
 struct kind_of;
@@ -50,21 +38,9 @@ struct kind_of;
   struct kind_of<T> {                  \
     static constexpr u32 value = KIND; \
   };
-GUF_KIND(b8, kKindBool)
-GUF_KIND(i8, kKindI8)
-GUF_KIND(u8, kKindU8)
-GUF_KIND(i16, kKindI16)
-GUF_KIND(u16, kKindU16)
-GUF_KIND(i32, kKindI32)
-GUF_KIND(u32, kKindU32)
-GUF_KIND(i64, kKindI64)
-GUF_KIND(u64, kKindU64)
-GUF_KIND(f16, kKindF16)
-GUF_KIND(bf16, kKindBF16)
-GUF_KIND(f32, kKindF32)
-GUF_KIND(f64, kKindF64)
-GUF_KIND(c64, kKindC64)
-GUF_KIND(c128, kKindC128)
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  GUF_KIND(element, kKind##NAME)
+#include <gufunc/dtypes.def>
 GUF_KIND(datetime, kKindI64)
 GUF_KIND(timedelta, kKindI64)
 #undef GUF_KIND
@@ -83,12 +59,6 @@ namespace detail {
 GUF_FN u64 raw_bits(b8 x) {
   return x.byte;
 }
-GUF_FN u64 raw_bits(f16 x) {
-  return x.bits;
-}
-GUF_FN u64 raw_bits(bf16 x) {
-  return x.bits;
-}
 GUF_FN u64 raw_bits(f32 x) {
   return guf::bit_cast<u32>(x);
 }
@@ -101,27 +71,29 @@ GUF_FN u64 raw_bits(datetime x) {
 GUF_FN u64 raw_bits(timedelta x) {
   return (u64)x.value;
 }
-// Integers; bits above the type's own are ignored.
+// Floating-point storage types, and integers; bits above the type's own are ignored.
 template <class T>
 GUF_FN u64 raw_bits(T x) {
-  return (u64)x;
+  if constexpr (is_stored_float<T>::value) {
+    return x.bits;
+  } else {
+    return (u64)x;
+  }
 }
 
 template <class T>
 struct raw_value {
-  static GUF_FN T of(raw_element x) { return (T)x.lo; }
+  static GUF_FN T of(raw_element x) {
+    if constexpr (is_stored_float<T>::value) {
+      return T{(decltype(T::bits))x.lo};
+    } else {
+      return (T)x.lo;
+    }
+  }
 };
 template <>
 struct raw_value<b8> {
   static GUF_FN b8 of(raw_element x) { return b8{(u8)x.lo}; }
-};
-template <>
-struct raw_value<f16> {
-  static GUF_FN f16 of(raw_element x) { return f16{(u16)x.lo}; }
-};
-template <>
-struct raw_value<bf16> {
-  static GUF_FN bf16 of(raw_element x) { return bf16{(u16)x.lo}; }
 };
 template <>
 struct raw_value<f32> {
@@ -213,7 +185,7 @@ GUF_FN bool is_unsigned(u32 kind) {
 }
 
 GUF_FN wide_element widened(u32 kind, raw_element x) {
-  if (kind == kKindBool) return {true, false, (x.lo & 0xff) != 0 ? 1u : 0u, 0, 0};
+  if (kind == kKindBOOL) return {true, false, (x.lo & 0xff) != 0 ? 1u : 0u, 0, 0};
   if (kind <= kKindU64) {
     const u32 above = 64 - integer_bits(kind);
     const u64 top = x.lo << above;
@@ -251,7 +223,7 @@ GUF_FN f64 to_number(wide_element x, bool exact) {
 }
 
 GUF_FN raw_element narrowed(u32 kind, wide_element x) {
-  if (kind == kKindBool) {
+  if (kind == kKindBOOL) {
     const bool is = x.integer ? x.bits != 0 : x.re != 0 || x.im != 0;
     return {is ? 1u : 0u, 0};
   }

@@ -31,41 +31,26 @@ enum value_class : u32 {
 
 namespace detail {
 
-template <class Bits>
-GUF_FN u32 classify_bits(Bits bits, Bits infinity, Bits smallest_normal) {
+template <class T>
+GUF_FN u32 classify_float(T x) {
+  typedef typename float_bits<T>::word Bits;
+  constexpr Bits infinity = float_bits<T>::infinity;
+  constexpr Bits smallest_normal = float_bits<T>::smallest_normal;
   const Bits sign = (Bits)((Bits)1 << (8 * sizeof(Bits) - 1));
-  bits = (Bits)(bits & (Bits)~sign);
+  const Bits bits = (Bits)(bit_cast<Bits>(x) & (Bits)~sign);
   return (bits > infinity ? kIsNaN : 0u) | (bits == infinity ? kIsInfinite : 0u) |
          (bits == 0 ? kIsZero : 0u) | (bits < smallest_normal ? kIsTiny : 0u);
 }
 
 template <class T>
 struct classifier {  // integers and bool have no class
-  static constexpr bool any = false;
-  static GUF_FN u32 go(T) { return 0; }
-};
-template <>
-struct classifier<f16> {
-  static constexpr bool any = true;
-  static GUF_FN u32 go(f16 x) { return classify_bits<u16>(x.bits, 0x7c00, 0x0400); }
-};
-template <>
-struct classifier<bf16> {
-  static constexpr bool any = true;
-  static GUF_FN u32 go(bf16 x) { return classify_bits<u16>(x.bits, 0x7f80, 0x0080); }
-};
-template <>
-struct classifier<f32> {
-  static constexpr bool any = true;
-  static GUF_FN u32 go(f32 x) {
-    return classify_bits<u32>(bit_cast<u32>(x), 0x7f800000u, 0x00800000u);
-  }
-};
-template <>
-struct classifier<f64> {
-  static constexpr bool any = true;
-  static GUF_FN u32 go(f64 x) {
-    return classify_bits<u64>(bit_cast<u64>(x), (u64)0x7ff << 52, (u64)1 << 52);
+  static constexpr bool any = is_float<T>::value || is_stored_float<T>::value;
+  static GUF_FN u32 go(T x) {
+    if constexpr (any) {
+      return classify_float(x);
+    } else {
+      return 0;
+    }
   }
 };
 template <class R>

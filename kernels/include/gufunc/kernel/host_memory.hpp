@@ -16,13 +16,13 @@ struct __attribute__((packed, may_alias)) loose {
   T value;
 };
 
-template <class T>
+template <class T, bool stored_float = is_stored_float<T>::value>
 struct memory {
   static GUF_FN T load(const char *p) { return ((const loose<T> *)p)->value; }
   static GUF_FN void store(char *p, T x) { ((loose<T> *)p)->value = x; }
 };
 template <class T>
-struct memory<complex<T>> {
+struct memory<complex<T>, false> {
   static GUF_FN complex<T> load(const char *p) {
     return complex<T>(memory<T>::load(p), memory<T>::load(p + sizeof(T)));
   }
@@ -36,17 +36,12 @@ struct memory<b8> {
   static GUF_FN b8 load(const char *p) { return b8{memory<u8>::load(p)}; }
   static GUF_FN void store(char *p, b8 x) { memory<u8>::store(p, x.byte); }
 };
-template <>
-struct memory<f16> {
-  static GUF_FN f16 load(const char *p) { return f16{memory<u16>::load(p)}; }
-  static GUF_FN void store(char *p, f16 x) { memory<u16>::store(p, x.bits); }
+template <class T>
+struct memory<T, true> {
+  typedef decltype(T::bits) word;
+  static GUF_FN T load(const char *p) { return T{memory<word>::load(p)}; }
+  static GUF_FN void store(char *p, T x) { memory<word>::store(p, x.bits); }
 };
-template <>
-struct memory<bf16> {
-  static GUF_FN bf16 load(const char *p) { return bf16{memory<u16>::load(p)}; }
-  static GUF_FN void store(char *p, bf16 x) { memory<u16>::store(p, x.bits); }
-};
-
 template <>
 struct memory<datetime> {
   static GUF_FN datetime load(const char *p) { return datetime{memory<i64>::load(p)}; }

@@ -9,15 +9,7 @@ namespace guf {
 // The type of partial results: storage types are widened, so that a sum is rounded only once.
 template <class T>
 struct partial_of {
-  typedef T type;
-};
-template <>
-struct partial_of<f16> {
-  typedef f32 type;
-};
-template <>
-struct partial_of<bf16> {
-  typedef f32 type;
+  typedef typename conditional<is_stored_float<T>::value, f32, T>::type type;
 };
 
 }  // namespace guf

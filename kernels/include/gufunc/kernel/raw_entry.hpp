@@ -27,24 +27,12 @@ struct dtype_of {
   struct dtype_of<T> {                 \
     static constexpr u32 value = CODE; \
   };
-GUF_DTYPE_OF(bool, 0x00010806)
-GUF_DTYPE_OF(b8, 0x00010806)
-GUF_DTYPE_OF(i8, 0x00010800)
-GUF_DTYPE_OF(i16, 0x00011000)
-GUF_DTYPE_OF(i32, 0x00012000)
-GUF_DTYPE_OF(i64, 0x00014000)
-GUF_DTYPE_OF(u8, 0x00010801)
-GUF_DTYPE_OF(u16, 0x00011001)
-GUF_DTYPE_OF(u32, 0x00012001)
-GUF_DTYPE_OF(u64, 0x00014001)
-GUF_DTYPE_OF(long long, 0x00014000)  // distinct from i64, which is long
-GUF_DTYPE_OF(unsigned long long, 0x00014001)
-GUF_DTYPE_OF(f16, 0x00011002)
-GUF_DTYPE_OF(bf16, 0x00011004)
-GUF_DTYPE_OF(f32, 0x00012002)
-GUF_DTYPE_OF(f64, 0x00014002)
-GUF_DTYPE_OF(c64, 0x00014005)
-GUF_DTYPE_OF(c128, 0x00018005)
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  GUF_DTYPE_OF(element, (code) | (bits) << 8 | 1 << 16)
+#include <gufunc/dtypes.def>
+GUF_DTYPE_OF(bool, dtype_of<b8>::value)
+GUF_DTYPE_OF(long long, dtype_of<i64>::value)  // distinct from i64, which is long
+GUF_DTYPE_OF(unsigned long long, dtype_of<u64>::value)
 GUF_DTYPE_OF(datetime, 0x00010080)
 GUF_DTYPE_OF(timedelta, 0x00010081)
 #undef GUF_DTYPE_OF

@@ -171,22 +171,57 @@ GUF_FN bf16 to_bf16(f32 x) {
   return bf16{(u16)((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded)};
 }
 
+// Rounds to a floating-point storage type.
+template <class T>
+GUF_FN T from_f32(f32 x);
+template <>
+GUF_FN f16 from_f32<f16>(f32 x) {
+  return to_f16(x);
+}
+template <>
+GUF_FN bf16 from_f32<bf16>(f32 x) {
+  return to_bf16(x);
+}
+
+// The floating-point storage types: structures with the member `bits` whose value type is f32.
+template <class T>
+struct is_stored_float {
+  static constexpr bool value = is_same<T, f16>::value || is_same<T, bf16>::value;
+};
+
+// The bit patterns of floating-point formats. Without the sign, a pattern below `infinity` is a
+// finite number, and a pattern above it is a NaN.
+template <class T>
+struct float_bits;
+template <>
+struct float_bits<f16> {
+  typedef u16 word;
+  static constexpr u16 infinity = 0x7c00, smallest_normal = 0x0400;
+};
+template <>
+struct float_bits<bf16> {
+  typedef u16 word;
+  static constexpr u16 infinity = 0x7f80, smallest_normal = 0x0080;
+};
+template <>
+struct float_bits<f32> {
+  typedef u32 word;
+  static constexpr u32 infinity = 0x7f800000, smallest_normal = 0x00800000;
+};
+template <>
+struct float_bits<f64> {
+  typedef u64 word;
+  static constexpr u64 infinity = 0x7ff0000000000000, smallest_normal = 0x0010000000000000;
+};
+
 // The type that a function receives for an element that is stored as T.
 template <class T>
 struct value_of {
-  typedef T type;
+  typedef typename conditional<is_stored_float<T>::value, f32, T>::type type;
 };
 template <>
 struct value_of<b8> {
   typedef bool type;
-};
-template <>
-struct value_of<f16> {
-  typedef f32 type;
-};
-template <>
-struct value_of<bf16> {
-  typedef f32 type;
 };
 template <class T>
 using value_t = typename value_of<T>::type;

@@ -11,8 +11,8 @@ namespace guf {
 // How a function uses an operand.
 enum class role { in, out, inout };
 
-// A reference to an element of a storage type (b8, f16, bf16): reads as its value type, and rounds
-// once when it is written.
+// A reference to an element of a storage type: reads as its value type, and rounds once when it is
+// written.
 template <class T>
 class stored_ref {
  public:
@@ -51,28 +51,21 @@ class stored_ref {
 namespace detail {
 
 // How elements are accessed: inputs by value, outputs by reference.
-template <class T>
+template <class T, bool is_stored = !is_same<T, value_t<T>>::value>
 struct access {
   typedef T &type;
   static GUF_FN T &at(char *p) { return *(T *)p; }
 };
 template <class T>
-struct access<const T> {
+struct access<const T, false> {
   typedef value_t<T> type;
   static GUF_FN value_t<T> at(char *p) { return cast<value_t<T>>(*(const T *)p); }
 };
-#define GUF_STORED_ACCESS(T)                  \
-  template <>                                 \
-  struct access<T> {                          \
-    typedef stored_ref<T> type;               \
-    static GUF_FN stored_ref<T> at(char *p) { \
-      return stored_ref<T>((T *)p);           \
-    }                                         \
-  };
-GUF_STORED_ACCESS(b8)
-GUF_STORED_ACCESS(f16)
-GUF_STORED_ACCESS(bf16)
-#undef GUF_STORED_ACCESS
+template <class T>
+struct access<T, true> {
+  typedef stored_ref<T> type;
+  static GUF_FN stored_ref<T> at(char *p) { return stored_ref<T>((T *)p); }
+};
 
 }  // namespace detail
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc.build runs gufcc once per content, which includes everything the module depends on."""
+"""Tests that gufunc.build runs gufcc once per content, which includes all dependencies of the
+module."""
 
 import os
 import pathlib
@@ -31,7 +32,7 @@ class Build(unittest.TestCase):
         self.calls = self.folder / "calls"
         compiler, self.compiler = self.folder / "gufcc", _build.find_gufcc()
         compiler.write_text(
-            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # counts its runs
+            f'#!/bin/sh\necho >>"{self.calls}"\nexec "{self.compiler}" "$@"\n')  # records each run
         compiler.chmod(0o755)
         os.environ["GUFUNC_GUFCC"] = str(compiler)
         self.addCleanup(os.environ.pop, "GUFUNC_GUFCC")
@@ -88,7 +89,7 @@ class Build(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             self.build(self.folder / "missing.guf.cpp")
         os.environ["GUFUNC_GUFCC"] = str(self.folder / "no_such_compiler")
-        found = _build.find_gufcc()  # tries the next location
+        found = _build.find_gufcc()  # the search continues with the next location
         self.assertTrue(os.access(found, os.X_OK))
 
     def test_two_at_once(self):
@@ -104,7 +105,8 @@ class Build(unittest.TestCase):
             self.assertEqual(process.returncode, 0)
 
     def test_what_another_has_finished_stays(self):
-        """While this process compiles, another process finishes the same module and loads it."""
+        """While this process compiles a module, another process completes and loads the same
+        module."""
         source = self.folder / "meanwhile.guf.cpp"
         source.write_text(INCLUDING.replace('#include "amount.h"', "#define AMOUNT 3"))
         program = self.folder / "other.py"

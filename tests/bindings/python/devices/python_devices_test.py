@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gufunc.cuda and gufunc.roc on simulated devices: Numba's names and raw kernels. The first
-argument is the folder of the examples' modules."""
+"""Tests gufunc.cuda and gufunc.roc on simulated devices: the functions with Numba's names, and raw
+kernels. The first argument is the folder of the examples' modules."""
 
 import importlib
 import pathlib
@@ -15,7 +15,7 @@ MODULES = pathlib.Path(sys.argv.pop(1))
 
 
 class OnDevice:
-    """The tests for the backend `name`."""
+    """Tests that run for the backend `name`."""
 
     name = None
 
@@ -40,7 +40,7 @@ class OnDevice:
         thread = threading.Thread(target=lambda: seen.append(self.gpu.get_current_device()))
         thread.start()
         thread.join()
-        self.assertEqual(seen, [self.device(0)])  # per thread
+        self.assertEqual(seen, [self.device(0)])  # the selected device is per thread
         self.gpu.select_device(0)
         free, total = self.gpu.get_memory_info()
         self.assertTrue(0 < free <= total)
@@ -161,7 +161,7 @@ class OnDevice:
             self.assertTrue(host.on_host)
             host[:] = [1, 2, 3, 4]
             self.assertEqual(host.numpy().sum(), 10)
-            if make is not self.gpu.pinned_array:  # used in place
+            if make is not self.gpu.pinned_array:  # the device uses the array in place
                 gufunc.add(host, there, out=host, stream=stream)
                 stream.synchronize()
                 self.assertEqual(host.tolist(), [11, 12, 13, 14])
@@ -169,7 +169,7 @@ class OnDevice:
         self.assertEqual(self.gpu.mapped_array((2, 3), order="F").strides, (8, 16))
         one, two = np.arange(4096.0), np.arange(4096, dtype=np.int32)[::-1]
         registered = self.gpu.register(one, two)
-        with self.assertRaises(gufunc.ArgumentError):  # one is registered already: undone
+        with self.assertRaises(gufunc.ArgumentError):  # `one` is registered already, so no array is
             self.gpu.register(np.zeros(4096), one)
         self.gpu.deregister(one, two)
         with self.gpu.register(one):
@@ -191,13 +191,13 @@ class OnDevice:
         b = np.arange(30 * 40, dtype=np.float32).reshape(30, 40) % 5
         grid, block = ((40 + 15) // 16, (20 + 15) // 16), (16, 16)
         kernel = module.kernel("matmul_tiled_f")
-        # Device arrays, on a stream.
+        # The arguments are device arrays, and the launch is on a stream.
         stream = self.gpu.stream()
         there = [self.gpu.to_device(array) for array in (a, b, np.zeros((20, 40), np.float32))]
         kernel[grid, block, stream](*there)
         stream.synchronize()
         np.testing.assert_array_equal(there[2].copy_to_host(), a @ b)
-        # Host arrays are copied to the device, and back if the kernel writes them.
+        # Host arrays are copied to the device, and back to the host if the kernel writes to them.
         for launch in (kernel[grid, block, self.gpu.stream()],
                        kernel.on(self.device(1))[grid, block],
                        self.gpu.kernel(module, "matmul_tiled_f")[grid, block, None, 0]):
@@ -207,13 +207,13 @@ class OnDevice:
             launch(fixed, gufunc.array(b), c[:, ::2])
             np.testing.assert_array_equal(c[:, ::2], a @ b)
             self.assertTrue((c[:, 1::2] == -1).all())
-        pinned = self.gpu.pinned_array((20, 40), np.float32)  # copies of pinned memory are queued
+        pinned = self.gpu.pinned_array((20, 40), np.float32)  # copies to pinned memory are queued
         kernel[grid, block, stream](there[0], there[1], pinned)
         np.testing.assert_array_equal(pinned.numpy(), a @ b)
         c = np.zeros((20, 40), np.float32)
-        kernel[grid, block](there[0], b, c)  # on the device of the device array
+        kernel[grid, block](there[0], b, c)  # runs on the device of the device array
         np.testing.assert_array_equal(c, a @ b)
-        kernel[grid, block](a, b, c)  # on the cpu
+        kernel[grid, block](a, b, c)  # runs on the cpu
         with self.assertRaises(gufunc.ArgumentError):
             kernel[grid, (1025, 1, 1), stream](*there)
         with self.assertRaises(gufunc.ArgumentError):
@@ -229,7 +229,8 @@ class OnDevice:
                 kernel[bad]
 
     def test_sizes_of_launches(self):
-        """Sizes have 32 bits in the C interface; larger values are rejected and not truncated."""
+        """Sizes have 32 bits in the C interface. Larger values must be rejected and not
+        truncated."""
         kernel = gufunc.load(MODULES / "raw_counting.so").kernel("histogram")
         values = np.linspace(0, 0.99, 100, dtype=np.float32)
         far = 2**32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Export and import by DLPack and the CUDA array interface, on simulated devices."""
+"""Tests export and import with DLPack and the CUDA array interface, on simulated devices."""
 
 import gc
 import importlib
@@ -15,7 +15,7 @@ from gufunc import lowlevel
 
 
 class OnDevice:
-    """The tests for the backend `name`."""
+    """Tests that run for the backend `name`."""
 
     name = None
 
@@ -52,7 +52,7 @@ class OnDevice:
             self.assertIn("dltensor_versioned", repr(capsule))
             self.assertEqual(gufunc.from_dlpack(capsule).copy_to_host().tolist(), [0, 1, 2])
             with self.assertRaises(ValueError):
-                gufunc.from_dlpack(capsule)  # already consumed
+                gufunc.from_dlpack(capsule)  # the capsule is already consumed
         for number in {"cuda": (0,), "roc": (1, 2)}[self.name]:
             with self.assertRaises(ValueError):
                 there.__dlpack__(stream=number)
@@ -65,7 +65,7 @@ class OnDevice:
             def __dlpack_device__(self):
                 return there.__dlpack_device__()
 
-            def __dlpack__(self, stream=None):  # the protocol before max_version
+            def __dlpack__(self, stream=None):  # the protocol without max_version
                 requested.append(stream)
                 return there.__dlpack__(stream=stream)
 
@@ -75,7 +75,8 @@ class OnDevice:
         self.assertEqual(requested, [own, stream.native])
 
     def test_dlpack_orders(self):
-        """The consumer's stream waits for work without a stream, which waits for the producer."""
+        """The consumer's stream waits for work that was queued without a stream, and for the work
+        before it."""
         there = gufunc.array(np.zeros(1000), device=self.device())
         stream = self.gpu.stream()
         for value in range(20):
@@ -134,7 +135,7 @@ class OnHost(unittest.TestCase):
 
         before = sys.getrefcount(source)
         warm = cycles(2000)
-        self.assertLess(cycles(50000) - warm, 64)  # pages
+        self.assertLess(cycles(50000) - warm, 64)  # number of pages
         self.assertEqual(sys.getrefcount(source), before)
 
     def test_from_many_threads(self):
@@ -169,7 +170,7 @@ class OnHost(unittest.TestCase):
             with self.assertRaises(BufferError):
                 gufunc.array(bad, copy=False).__dlpack__(max_version=(1, 0))
         with self.assertRaises(BufferError):
-            gufunc.from_buffer(b"12345678", "f8").__dlpack__()  # read-only and unversioned
+            gufunc.from_buffer(b"12345678", "f8").__dlpack__()  # read-only memory without versions
         fixed = np.from_dlpack(gufunc.from_buffer(b"12345678", "f8"))
         self.assertFalse(fixed.flags.writeable)
         skewed = np.zeros(4, np.dtype([("a", "i1"), ("b", "f8")]))["b"]
@@ -188,7 +189,7 @@ class OnHost(unittest.TestCase):
         self.assertEqual(np.from_dlpack(array).ctypes.data, array.address)
         self.assertEqual(gufunc.from_dlpack(array, copy=False).address, array.address)
         self.assertNotEqual(gufunc.from_dlpack(array, copy=True).address, array.address)
-        stretched = np.broadcast_to(np.float32(3), (4, 5))  # read-only, with strides of 0
+        stretched = np.broadcast_to(np.float32(3), (4, 5))  # a read-only array with strides of 0
         self.assertEqual(gufunc.from_dlpack(stretched).strides, (0, 0))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for Numba's devices: streams of any kind, Numba's names, copies on the device of their
-array, and indices of `at` that are not integers."""
+"""Tests programs that were written for Numba's devices: streams of any kind, Numba's function
+names, copies on the device of their array, and indices of `at` that are not integers."""
 
 import copy
 import ctypes
@@ -41,7 +41,8 @@ class Streams(unittest.TestCase):
                     gufunc.square(d, stream="x")
 
     def test_what_is_no_stream(self):
-        """The handle of a library object is not a driver's stream, and the driver would follow it.
+        """The address of a library object must be rejected as a stream, because the driver would
+        dereference it.
         """
         for module in MODULES:
             d = module.to_device(np.arange(4.0))
@@ -56,7 +57,7 @@ class Streams(unittest.TestCase):
                             use()
 
             own = module.stream()
-            for handle in (own.native, 0):  # Numba's streams have a ctypes handle
+            for handle in (own.native, 0):  # the handles of Numba's streams are ctypes objects
                 stream = types.SimpleNamespace(handle=ctypes.c_void_p(handle))
                 made = gufunc.square(d, stream=stream)
                 own.synchronize()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs from functions of ctypes, cffi and Numba, PyCapsules and Cython's exports."""
+"""Tests ufuncs made from functions of ctypes, cffi and Numba, from PyCapsules and from Cython's
+exports."""
 
 import ctypes
 import gc
@@ -18,7 +19,7 @@ STATUS_LOOP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p),
 
 
 class GufError(ctypes.Structure):
-    """guf_error of gufunc/status.h."""
+    """The struct guf_error of gufunc/status.h."""
 
     _fields_ = [("struct_size", ctypes.c_uint32), ("status", ctypes.c_int32),
                 ("argument", ctypes.c_int32), ("axis", ctypes.c_int32),
@@ -53,7 +54,7 @@ class Pointers(unittest.TestCase):
         x = np.arange(6.0)[::2]
         f = made(NUMPY_LOOP(add_loop), "dd->d")
         np.testing.assert_array_equal(f(x, 10), x + 10)
-        np.testing.assert_array_equal(f(x.astype("f4"), 1), x + 1)  # with a cast
+        np.testing.assert_array_equal(f(x.astype("f4"), 1), x + 1)  # a cast is required
         f = made(NUMPY_LOOP(add_loop), (float, np.float64, "f8"), user=1000)
         np.testing.assert_array_equal(f(x, 10), x + 1010)
         address = ctypes.cast(kept := NUMPY_LOOP(add_loop), ctypes.c_void_p)
@@ -88,7 +89,8 @@ class Pointers(unittest.TestCase):
             f(-np.ones(3))
 
     def refused(self, ufunc):
-        """The exception for a loop that reports status 3xx, operand 1, axis 0 and code 77."""
+        """Checks the exceptions for a loop that reports status 3xx, operand 1, axis 0 and code
+        77."""
         found = []
         stream = gufunc.Stream("cpu")
         for call in (lambda: ufunc(-2.0), lambda: ufunc(-2 * np.ones(100_000)),
@@ -162,7 +164,7 @@ class Pointers(unittest.TestCase):
     def test_capsules(self):
         address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
         capsule = new_capsule(address, b"double (double, double)", None)
-        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # the name of the capsule has the types
+        self.assertEqual(made(capsule)(3.0, 4.0), 5.0)  # the capsule's name contains the types
         with_names = new_capsule(address, b"double (double x, double y)", None)
         self.assertEqual(made(with_names)(3.0, 4.0), 5.0)
         unnamed = new_capsule(address, None, None)
@@ -194,7 +196,7 @@ class Pointers(unittest.TestCase):
             made((module, "third"))
 
     def test_addresses_of_numba(self):
-        class Compiled:  # has the attributes of a @cfunc
+        class Compiled:  # has the attributes of a function that @cfunc compiled
             address = ctypes.cast(math_library.hypot, ctypes.c_void_p).value
 
         self.assertEqual(made(Compiled(), "dd->d", scalar=True)(3.0, 4.0), 5.0)
@@ -224,7 +226,7 @@ class Pointers(unittest.TestCase):
         np.testing.assert_array_equal(made(scalar, "dd->d", scalar=True)(x, 2), x * 2 + 1)
         np.testing.assert_array_equal(made(halves, "d->d")(x), x / 2)
 
-        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the function describes its types
+        self.assertEqual(made(scalar)(2.0, 3.0), 7.0)  # the function has attributes with its types
         whole = cfunc("int64(int64, int64)")(lambda a, b: a * b + 1)
         np.testing.assert_array_equal(made(whole)(np.arange(4), 3), [1, 4, 7, 10])
         for report in ("complex128(complex128)", "float64(int64)", "boolean(boolean)"):

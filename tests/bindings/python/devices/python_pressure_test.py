@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in reference cycles, with more memory than a device has. None is freed explicitly."""
+"""Tests arrays in reference cycles with more memory than a device has. No array is freed
+explicitly."""
 
 import gc
 import unittest
@@ -7,12 +8,12 @@ import unittest
 import gufunc
 import numpy as np
 
-COUNT = 131072  # arrays of 1 MiB
+COUNT = 131072  # elements of an array of 1 MiB
 LIMIT = 64 << 20
 
 
 class Holder:
-    """A reference cycle, which only the garbage collector frees."""
+    """An object in a reference cycle, which only the garbage collector frees."""
 
     def __init__(self, held):
         self.held, self.me = held, self
@@ -27,11 +28,11 @@ class Pressure(unittest.TestCase):
         self.device.limit_memory(LIMIT)
         self.addCleanup(self.device.limit_memory, None)
         gc.collect()
-        gc.disable()  # only a failed allocation collects
+        gc.disable()  # then only a failed allocation runs the collector
         self.addCleanup(gc.enable)
 
     def pressed(self, step):
-        """Each step creates an array of 1 MiB; there is memory for 64."""
+        """Each step creates an array of 1 MiB. There is memory for 64 arrays."""
         for _ in range(100):
             Holder(step())
         self.assertLessEqual(self.device.memory.live_bytes, LIMIT)
@@ -59,7 +60,7 @@ class Pressure(unittest.TestCase):
                 "reduce": lambda: gufunc.add.reduce(x.reshape(1, COUNT), axis=0)}.items():
             with self.subTest(name):
                 self.pressed(step)
-        # These calls need memory themselves, in addition to the dropped arrays.
+        # These calls allocate temporary memory in addition to the dropped arrays.
         for name, work in {
                 "overlap": lambda: gufunc.add(out[:-1], 0, out=out[1:]),
                 "host": lambda: gufunc.add(host, host, out=result, device=self.device),
@@ -78,13 +79,13 @@ class Pressure(unittest.TestCase):
             while True:
                 held.append(gufunc.empty(COUNT, device=self.device))
         self.assertGreaterEqual(len(held), 32)
-        self.assertEqual(runs, ["start", "stop"])  # one collection
+        self.assertEqual(runs, ["start", "stop"])  # the failed allocation ran one collection
         with self.assertRaises(gufunc.ShapeError):
             gufunc.add(held[0], held[1][:-1])
-        self.assertEqual(len(runs), 2)  # other failures do not collect
+        self.assertEqual(len(runs), 2)  # other failures run no collection
         with self.assertRaises(gufunc.NoMemoryError):
             gufunc.add.at(held[0], np.zeros(COUNT, int), 1)
-        self.assertEqual(len(runs), 2)  # calls in place do not; they could count twice
+        self.assertEqual(len(runs), 2)  # calls in place are not repeated, so they run no collection
 
 
 if __name__ == "__main__":

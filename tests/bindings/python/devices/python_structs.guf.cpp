@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels with user-defined structures, which are passed as bytes.
+// Raw kernels whose arguments are user-defined structures, which are passed as bytes.
 #include <gufunc/raw_kernel.hpp>
 
 struct Body {
@@ -7,7 +7,7 @@ struct Body {
   guf::i32 count;
 };
 
-// Moves every body by the values in the structure `by`, which also counts the bodies.
+// Changes every body by the values in the structure `by`, and counts the bodies in `moved`.
 GUF_DEVICE void move_bodies(guf::block g, guf::u8 *bodies, guf::i64 n, const guf::u8 *by,
                             guf::u8 *moved) {
   const guf::i64 i = g.global_id();
@@ -21,7 +21,7 @@ GUF_DEVICE void move_bodies(guf::block g, guf::u8 *bodies, guf::i64 n, const guf
 }
 GUF_KERNEL(move_bodies);
 
-// Fills a structure as bytes.
+// Fills a structure with one byte value.
 GUF_DEVICE void fill_bytes(guf::block g, guf::u8 *to, guf::i64 n, guf::u8 value) {
   const guf::i64 i = g.global_id();
   if (i < n) to[i] = value;

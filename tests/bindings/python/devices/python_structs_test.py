@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's structured scalars and arrays as arguments of ufuncs and raw kernels and as elements of
-arrays, on the cpu and on simulated devices. The first argument is a module of raw kernels."""
+"""Tests NumPy's structured scalars and arrays as arguments of ufuncs and raw kernels and as
+elements of arrays, on the cpu and on simulated devices. The first argument is a module of raw
+kernels."""
 
 import ctypes
 import pickle
@@ -34,7 +35,7 @@ def add_pairs(addresses, dims, steps):
 
 
 class Ufuncs(unittest.TestCase):
-    """Loops for structured dtypes are defined by programs and run on the host."""
+    """Programs can define loops for structured dtypes, which run on the host."""
 
     @classmethod
     def setUpClass(cls):
@@ -45,7 +46,7 @@ class Ufuncs(unittest.TestCase):
         self.x = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], PAIR)
 
     def test_scalars_are_operands(self):
-        for _ in range(3):  # repeated, because the result's dtype is then known
+        for _ in range(3):  # repeated, because the dtype of the result exists after the first call
             both = self.add(self.x[1], self.x[2])
             self.assertIs(type(both), np.void)
             self.assertEqual((both.dtype, both.item()), (PAIR, (5, 4.0)))
@@ -98,7 +99,8 @@ class Kernels(unittest.TestCase):
         cls.module = gufunc.load(MODULE)
 
     def launchers(self):
-        """(function that launches on a device, function that copies an array to it)"""
+        """Yields (function that launches on a device, function that copies an array to the
+        device)."""
         kernel = self.module.kernel("move_bodies")
         yield kernel[1, 32], np.copy
         for device in gufunc.devices():
@@ -112,7 +114,7 @@ class Kernels(unittest.TestCase):
         for launch, put in self.launchers():
             moved, report = put(start), np.zeros(2, BODY)
             there = isinstance(moved, gufunc.Array)
-            # A structured scalar is written in place, here in its array.
+            # A structured scalar of NumPy is a view, so the kernel writes to the array.
             launch(moved, 5, step, put(report[1:]) if there else report[1])
             found = moved.copy_to_host() if there else moved
             np.testing.assert_array_equal(found["x"], start["x"] + 0.5)
@@ -125,7 +127,7 @@ class Kernels(unittest.TestCase):
     def test_what_cannot_be(self):
         kernel = self.module.kernel("move_bodies")
         x, step = bodies(6), bodies(1)[0]
-        with self.assertRaises(ValueError):  # not contiguous
+        with self.assertRaises(ValueError):  # the array is not contiguous
             kernel[1, 32](x[::2], 3, step, step)
         fixed = bodies(6)
         fixed.flags.writeable = False
@@ -134,7 +136,7 @@ class Kernels(unittest.TestCase):
         with self.assertRaises(ValueError):
             kernel[1, 32](x, 3, step, fixed[0])
         kernel[1, 32](x, 3, fixed[1], step)
-        with self.assertRaises(ValueError):  # a structure in place of a number
+        with self.assertRaises(ValueError):  # the argument is a structure and not a number
             kernel[1, 32](x, step, step, step)
         with self.assertRaises(TypeError):  # float64 is not accepted as bytes
             kernel[1, 32](np.zeros(6), 3, step, step)
@@ -152,7 +154,7 @@ class Kernels(unittest.TestCase):
 
 
 class Arrays(unittest.TestCase):
-    """Arrays with structured elements on every device."""
+    """Tests arrays with structured elements on every device."""
 
     def each(self):
         for device in gufunc.devices():

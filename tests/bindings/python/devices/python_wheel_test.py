@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wheel is packed, installed in a new environment, and used there without the build tree.
+"""Builds a wheel, installs it in a new environment, and uses it there without the build tree.
 Arguments: the source tree, the build tree, the version, cmake, and a kernel's source."""
 
 import os
@@ -58,7 +58,7 @@ class Wheel(unittest.TestCase):
         self.check("--no-deps", wheel)
 
     def test_the_repository_installs_and_works(self):
-        """One command in the existing build tree. Nothing is downloaded."""
+        """One command installs the package from the existing build tree. Nothing is downloaded."""
         self.check("--config-settings", f"build-dir={BUILD}", f"{SOURCE}/bindings/python")
 
     def check(self, *what):
@@ -67,7 +67,7 @@ class Wheel(unittest.TestCase):
         python = place / "bin/python"
         clean = {name: value for name, value in os.environ.items()
                  if name not in ("PYTHONPATH", "GUFUNC_LIBRARY", "GUFUNC_GUFCC")}
-        # cmake must not load the libraries of the simulated devices.
+        # cmake must not load the libraries of the simulated drivers.
         plain = {name: value for name, value in clean.items() if name != "LD_LIBRARY_PATH"}
         run(python, "-m", "pip", "install", "--no-index", "--disable-pip-version-check", *what,
             env=plain)

@@ -51,12 +51,12 @@ class CommonKeywords {
  protected:
   template <class Args>
   void write_common(Args &args) const {
-    args.device = device_.get();
-    args.stream = stream_.get();
-    args.threads = threads_;
-    args.fp_flags = fp_flags_;
-    args.fp_report = report_;
-    args.fp_fail = fail_;
+    args.options.device = device_.get();
+    args.options.stream = stream_.get();
+    args.options.threads = threads_;
+    args.options.fp_flags = fp_flags_;
+    args.options.fp_report = report_;
+    args.options.fp_fail = fail_;
   }
 
  private:
