@@ -27,7 +27,7 @@ def measure(build, device, options):
     environment = {**os.environ, 'GUFUNC_BENCH_DEVICE': device,
                    'GUFUNC_BENCH_MODULES': str(build / 'bench/modules')}
     if not options.silicon:
-        kernels = sorted(map(str, (build / 'backends/kernels').glob('*/*.emu.so')))
+        kernels = sorted(map(str, (build / 'kernels/standard').glob('*/*.emu.so')))
         environment.update(GUFUNC_SIM_EMPTY='1', LD_LIBRARY_PATH=str(build / 'sim'),
                            GUFUNC_SIM_EMULATION=':'.join(kernels))
     command = [build / 'bin/device_bench', '--benchmark_filter=_launch',

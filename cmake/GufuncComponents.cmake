@@ -1,6 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines functions for the CMakeLists.txt of the components.
 
+# The build tree has the include folder of an installation, made of links. gufcc finds the headers
+# of the dialect there, next to its own folder.
+file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/include")
+
+# gufunc_add_headers(<name> <file>...): defines the interface library gufunc::<name> of public
+# headers, which are in include/gufunc/ of the current folder.
+function(gufunc_add_headers name)
+  set(include "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  foreach(file IN LISTS ARGN)
+    set(link "${PROJECT_BINARY_DIR}/include/gufunc/${file}")
+    cmake_path(GET link PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${folder}")
+    file(CREATE_LINK "${include}/gufunc/${file}" "${link}" SYMBOLIC)
+  endforeach()
+  list(TRANSFORM ARGN PREPEND "${include}/gufunc/" OUTPUT_VARIABLE files)
+  add_library(gufunc_${name} INTERFACE)
+  add_library(gufunc::${name} ALIAS gufunc_${name})
+  target_sources(gufunc_${name} INTERFACE FILE_SET HEADERS BASE_DIRS "${include}" FILES ${files})
+  set_target_properties(gufunc_${name} PROPERTIES EXPORT_NAME ${name})
+endfunction()
+
 # gufunc_apply_warnings(<target>): enables the project's warnings, as errors.
 function(gufunc_apply_warnings target)
   target_compile_options(${target} PRIVATE

@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
 
-install(TARGETS gufunc gufunc_backend_sdk EXPORT gufuncTargets
+install(TARGETS gufunc gufunc_headers gufunc_kernel_headers gufunc_cpp_headers gufunc_backend_sdk
+        EXPORT gufuncTargets
         LIBRARY COMPONENT gufunc NAMELINK_COMPONENT gufunc_development
         FILE_SET HEADERS COMPONENT gufunc_development)
 # Each plugin is a separate component, gufunc_backend_<name>. A plugin that was not built is skipped

@@ -17,6 +17,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 GENERATED = re.compile(r"enerated by .*\bdo not edit", re.IGNORECASE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py", "lib.rs"}
+PUBLIC = ("abi/include/", "kernels/include/", "bindings/cpp/include/")
 MEASURED = tree.CODE | tree.BINDINGS | {".py", ".cmake"}
 NEEDS_LICENCE = MEASURED | {".map"}
 
@@ -69,7 +70,7 @@ def main():
         findings += examine(path, (root / path).read_text())
     for name, paths in names.items():
         # A public header and a core component may share a name: <gufunc/array.h>, core/array.
-        public = sum(path.startswith("abi/include/") for path in paths)
+        public = sum(path.startswith(PUBLIC) for path in paths)
         if max(public, len(paths) - public) > 1 and name not in SAME_NAME_ALLOWED:
             findings.append(f"{name}: one name, several files: {', '.join(paths)}")
     findings += find_outputs(root)

@@ -12,6 +12,8 @@ import tempfile
 
 import source_tree as tree
 
+# The headers of each folder see the folder itself and the first one.
+INCLUDES = ("abi/include", "kernels/include", "bindings/cpp/include", "backends/sdk/include")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 DEVICE_COMPILER = "clang++-19"
 DEVICE = ["-x", "cuda", "-std=c++17", "--cuda-device-only", "-nocudainc", "-nocudalib",
@@ -46,15 +48,16 @@ def main():
     parser = tree.parser(__doc__)
     parser.add_argument("--cc", action="append", default=[], help="C and C++ compiler driver")
     args = parser.parse_args()
-    includes = [args.root / "abi/include", args.root / "backends/sdk/include"]
+    contract = args.root / "abi/include"
 
     findings, examined = [], 0
-    headers = [header for include in includes for header in tree.files(include, {".h", ".hpp"})]
+    headers = [(args.root / include, header) for include in INCLUDES
+               for header in tree.files(args.root / include, {".h", ".hpp"})]
     with tempfile.TemporaryDirectory() as folder:
-        for header in headers:
+        for include, header in headers:
             for command in ways(header, args.cc):
                 examined += 1
-                result = compile_alone(command, includes, header, folder)
+                result = compile_alone(command, {include, contract}, header, folder)
                 if result.returncode != 0:
                     how = " ".join(command[:4])
                     findings.append(f"{header} alone, {how}:\n{result.stderr}")

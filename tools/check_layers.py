@@ -19,8 +19,14 @@ VENDOR_HEADER = re.compile(r"^(cuda|nv|hip/|hip_|hsa|CL/|rocm|level_zero)")
 VENDOR_IF = re.compile(
     r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|CUDA_VERSION|__NVCC__|__NVPTX__|__HIP\w*"
     r"|__AMDGCN__|__AMDGPU__|__OPENCL\w*|__SPIRV?\w*)")
-# Included as <gufunc/backend/...>, and installed next to the headers of abi/include.
-SDK = pathlib.Path("backends/sdk/include")
+# Folders of installed headers, which are included as <gufunc/...>.
+C_CONTRACT = "abi/include"
+DIALECT = "kernels/include"
+CPP_BINDING = "bindings/cpp/include"
+SDK = "backends/sdk/include"
+INSTALLED = (C_CONTRACT, DIALECT, CPP_BINDING, SDK)
+# The headers of the SDK that the library includes too.
+SHARED = (f"{SDK}/gufunc/float_control.hpp", f"{SDK}/gufunc/loader_memory.hpp")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 # The tests of the programs include the programs' headers.
@@ -30,7 +36,7 @@ TESTS_OF = {"tests/gufcc": ["tools/gufcc"], "tests/images": ["tools/gufcc"],
 
 def resolve(root, source, kind, name):
     """Returns the path of an include within the tree, or None for an external header."""
-    places = [source.parent, pathlib.Path(), pathlib.Path("abi/include"), SDK]
+    places = [source.parent, pathlib.Path(), *map(pathlib.Path, INSTALLED)]
     places += [pathlib.Path(tool) for tests, tools in TESTS_OF.items() for tool in tools
                if source.as_posix().startswith(tests + "/")]
     for place in places[0 if kind == '"' else 1:]:
@@ -40,17 +46,21 @@ def resolve(root, source, kind, name):
     return None
 
 
+def is_in(path, *folders):
+    """Returns whether a path is one of the folders or files, or is inside one of them."""
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
 def component(path):
     """Returns the component of core/<component>/x, or None for a file outside of components."""
     return path.parts[1] if len(path.parts) > 2 else None
 
 
 def refuse_in_core(source, target):
-    if target.parts[:2] == ("abi", "include"):
-        wrapper = target.name == "gufunc.hpp" or target.parent.name == "cpp"
-        return "core does not see the C++ wrapper" if wrapper else None
+    if is_in(target, C_CONTRACT, DIALECT, *SHARED):
+        return None
     if target.parts[0] != "core":
-        return "core sees only itself and abi/include"
+        return f"core sees only itself, {C_CONTRACT}, {DIALECT} and {', '.join(SHARED)}"
     own, other = component(source), component(target)
     for name in (own, other):
         if name is None:
@@ -87,31 +97,39 @@ def refuse_in_folders(source, target):
 
 
 def refuse_in_backend(source, target):
-    if target.parts[:2] == ("abi", "include"):
+    if is_in(target, C_CONTRACT):
         return None
     if target.parts[:2] == source.parts[:2]:
         return refuse_in_folders(source, target)
     if source.parts[1] == "sdk":
-        return "the backend SDK sees abi/include and itself"
-    if target.parts[:2] in (("backends", "kernels"), ("backends", "sdk")):
+        return f"the backend SDK sees {C_CONTRACT} and itself"
+    if is_in(target, DIALECT, SDK):
         return None
     if source.parts[1] == "cpu" and target.parts[:2] == ("backends", "emulator"):
         return None
     if source.parts[1] in VENDORS and target.parts[:2] == ("backends", "gpu"):
         return None
-    return "a backend sees gufunc/backend.h, backends/sdk, backends/kernels and itself"
+    return "a backend sees gufunc/backend.h, kernels/include, backends/sdk and itself"
 
 
-# The folders that each top folder may include, besides abi/include.
+# These folders use the products as programs do.
+USERS = ("tests", "examples", "bench")
+PRODUCTS = (DIALECT, CPP_BINDING)
+
+# The folders that each folder may include, besides abi/include and, for users, the products.
 VISIBLE = {
-    "abi/src": ("abi/src", "core"),
+    C_CONTRACT: (),
+    DIALECT: (DIALECT,),
+    CPP_BINDING: (CPP_BINDING,),
+    "kernels/standard": ("kernels/standard", DIALECT),
+    "abi/src": ("abi/src", "core", *SHARED),
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
     "tools": ("tools",),
     "tests/unit/cpu": ("tests", "backends/cpu", "backends/sdk"),
     "tests/unit/emulator": ("tests", "backends/emulator"),
     "tests/sim": ("tests/sim", "backends/emulator"),
     "tests/unit/gpu": ("tests", "backends/gpu", "backends/sdk", "backends/cuda", "backends/roc",
-                       "backends/emulator", "backends/kernels"),
+                       "backends/emulator", "kernels/standard"),
     "tests/unit": ("tests", "core"),
     "tests/plugins": ("tests", "core", "backends/sdk"),
     "tests/fuzz": ("tests", "tools", "core"),
@@ -128,30 +146,24 @@ VISIBLE = {
 
 def refuse_in_folder(source, target):
     for folder, visible in VISIBLE.items():
-        if source.as_posix().startswith(folder + "/"):
-            seen = target.as_posix()
-            if any(seen.startswith(v + "/") for v in visible + ("abi/include",)):
-                return None
-            return f"{folder} sees {', '.join(visible)} and abi/include"
+        if is_in(source, folder):
+            seen = (*visible, *(PRODUCTS if is_in(source, *USERS) else ()), C_CONTRACT)
+            return None if is_in(target, *seen) else f"{folder} sees {', '.join(seen)}"
     return "this folder has no rule in tools/check_layers.py"
 
 
 def refusal(root, source, kind, name):
     """Returns why `source` must not include `name`, or None if it may."""
     target = resolve(root, source, kind, name)
-    public = source.parts[:2] == ("abi", "include")
     if target is None:
         if kind == '"':
             return "no such file in the tree"
-        if public and source.suffix == ".h" and name not in C_HEADERS:
-            return "public headers see only <stddef.h>, <stdint.h> and one another"
+        if is_in(source, C_CONTRACT) and name not in C_HEADERS:
+            return "C headers see only <stddef.h>, <stdint.h> and one another"
         if source.parts[0] != "backends" and source.parts[:2] != ("tests", "sim") and (
                 VENDOR_HEADER.match(name)):
             return "a vendor's header outside backends/ and tests/sim"
         return None
-    if public:
-        inside = target.parts[:2] == ("abi", "include")
-        return None if inside else "public headers see only themselves"
     if source.parts[0] == "core":
         return refuse_in_core(source, target)
     if source.parts[0] == "backends":
@@ -164,12 +176,11 @@ def main():
     findings, examined = [], 0
     for source in tree.files(root, tree.CODE):
         examined += 1
-        dialect = source.parts[:2] == ("abi", "include") and "kernel" in source.as_posix()
         for number, line in enumerate((root / source).read_text().splitlines(), 1):
             include = INCLUDE.match(line)
             why = refusal(root, source, *include.groups()) if include else None
-            if VENDOR_IF.match(line) and source.parts[0] != "backends" and not dialect:
-                why = "a vendor's #if outside backends/ and kernel.hpp"
+            if VENDOR_IF.match(line) and not is_in(source, "backends", DIALECT):
+                why = f"a vendor's #if outside backends/ and {DIALECT}"
             if why:
                 findings.append(f"{source}:{number}: {line.strip()}: {why}")
     tree.finish("layers", findings, examined)

@@ -171,8 +171,8 @@ ELSEWHERE = {
 
 def preprocessed(compiler):
     command = [compiler, "-x", "c++", "-std=c++17", "-E", "-P", "-DGUF_ALLOW_STD_MATH",
-               f"-I{ROOT}/abi/include", "-include", "gufunc/kernel.hpp", "-include",
-               "gufunc/raw_kernel.hpp", "/dev/null"]
+               f"-I{ROOT}/kernels/include", f"-I{ROOT}/abi/include", "-include",
+               "gufunc/kernel.hpp", "-include", "gufunc/raw_kernel.hpp", "/dev/null"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -214,7 +214,7 @@ def spelled(name, overloads):
 
 
 def limits():
-    text = (ROOT / "abi/include/gufunc/kernel/types.hpp").read_text()
+    text = (ROOT / "kernels/include/gufunc/kernel/types.hpp").read_text()
     text = text[text.index("// ---- limits"):]
     return set(re.findall(r"static constexpr \w+ (\w+) =", text)) - {"value"}
 

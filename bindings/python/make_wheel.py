@@ -35,7 +35,7 @@ def fill(package, build):
     if (build / "bin/gufcc").exists():
         (package / "bin").mkdir()
         shutil.copy(build / "bin/gufcc", package / "bin")
-        shutil.copytree(ROOT / "abi/include", package / "include")
+        shutil.copytree(build / "include", package / "include")
 
 
 def set_search_path(module, cmake):

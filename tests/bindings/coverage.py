@@ -67,7 +67,7 @@ class Language:
 
 LANGUAGES = [
     Language(
-        'C++', 'cpp', ['abi/include/gufunc/gufunc.hpp', 'abi/include/gufunc/cpp/*.hpp']
+        'C++', 'cpp', ['bindings/cpp/include/**/*.hpp']
     ),
     Language(
         'Python',

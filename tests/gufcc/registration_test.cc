@@ -216,7 +216,7 @@ TEST(Registration, EveryOptionIsDocumented) {
       diagnostics.text().substr(diagnostics.text().find(kBefore) + kBefore.size()));
   std::string page, header;
   ASSERT_TRUE(read_file(GUFUNC_SOURCE "/docs/kernels.md", &page, &diagnostics));
-  ASSERT_TRUE(read_file(GUFUNC_SOURCE "/abi/include/gufunc/kernel.hpp", &header, &diagnostics));
+  ASSERT_TRUE(read_file(GUFUNC_SOURCE "/kernels/include/gufunc/kernel.hpp", &header, &diagnostics));
   int count = 0;
   for (std::string option; valid >> option; ++count) {
     const std::string end = option.back() == '=' ? "" : "`";

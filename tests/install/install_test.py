@@ -17,7 +17,7 @@ SUM = "0.1.0: 11 22 33\n"
 TWICE_THE_SUM = "0.1.0: 22 44 66\n"
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 # Paths of sources and headers of the library and its tools, which are not installed.
-PRIVATE = re.compile(r"\b(?:core|backends|abi/src|tools)/[\w/*-]+\.(?:h|hpp|cc)\b")
+PRIVATE = re.compile(r"\b(?:core|backends|kernels/standard|abi/src|tools)/[\w/*-]+\.(?:h|hpp|cc)\b")
 
 
 def run(*command, **more):
@@ -51,7 +51,8 @@ def install_and_move(args, folder):
 def headers_complete(prefix):
     def listing(include):
         return sorted(str(p.relative_to(include)) for p in include.rglob("*.h*"))
-    own = listing(ROOT / "abi/include") + listing(ROOT / "backends/sdk/include")
+    own = [name for folder in ("abi", "kernels", "bindings/cpp", "backends/sdk")
+           for name in listing(ROOT / folder / "include")]
     expect("installed headers", listing(prefix / "include"), sorted(own))
 
 

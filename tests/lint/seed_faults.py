@@ -28,8 +28,17 @@ class Fault:
 
 LAYERS = [
     Fault("abi/include/gufunc/seeded.h", "#include <stdio.h>\n",
-          "public headers see only <stddef.h>"),
-    Fault("abi/include/gufunc/seeded.h", '#include "core/base/error.h"\n', "only themselves"),
+          "C headers see only <stddef.h>"),
+    Fault("abi/include/gufunc/seeded.h", '#include "core/base/error.h"\n',
+          "abi/include sees abi/include"),
+    Fault("abi/include/gufunc/seeded.h", "#include <gufunc/kernel.hpp>\n",
+          "abi/include sees abi/include"),
+    Fault("kernels/include/gufunc/seeded.hpp", "#include <gufunc/gufunc.hpp>\n",
+          "kernels/include sees kernels/include, abi/include"),
+    Fault("kernels/standard/seeded.guf.cpp", '#include "core/base/error.h"\n',
+          "kernels/standard sees"),
+    Fault("bindings/cpp/include/gufunc/seeded.hpp", "#include <gufunc/kernel.hpp>\n",
+          "bindings/cpp/include sees bindings/cpp/include, abi/include"),
     Fault("core/base/seeded.cc", '#include "core/dtype/seeded.h"\n',
           "core/base may not see core/dtype"),
     Fault("core/resolve/seeded.cc", '#include "core/broadcast/seeded.h"\n',
@@ -37,8 +46,7 @@ LAYERS = [
     Fault("core/geometry/seeded.cc", '#include "core/call/pipeline.h"\n',
           "core/geometry may not see core/call"),
     Fault("core/base/seeded.cc", '#include "abi/src/seeded.h"\n', "core sees only itself"),
-    Fault("core/geometry/seeded.cc", "#include <gufunc/gufunc.hpp>\n",
-          r"core does not see the C\+\+ wrapper"),
+    Fault("core/geometry/seeded.cc", "#include <gufunc/gufunc.hpp>\n", "core sees only itself"),
     Fault("core/geometry/seeded.cc", "#include <cuda.h>\n", "a vendor's header outside backends/"),
     Fault("core/geometry/seeded.cc", "#if defined(__CUDACC__)\n#endif\n", "a vendor's #if outside"),
     Fault("core/seeded.cc", '#include "core/base/error.h"\n', "belongs to a component"),
@@ -46,6 +54,7 @@ LAYERS = [
     Fault("backends/cpu/seeded.cc", '#include "core/base/error.h"\n',
           "a backend sees gufunc/backend.h"),
     Fault("backends/cpu/seeded.cc", '#include "backends/cuda/seeded.h"\n', "a backend sees"),
+    Fault("backends/cpu/base/seeded.cc", "#include <gufunc/gufunc.hpp>\n", "a backend sees"),
     Fault("backends/cpu/seeded.cc", '#include "backends/cpu/base/seeded.h"\n',
           "belongs to one of its folders"),
     Fault("backends/cpu/base/seeded.cc", '#include "backends/cpu/loops/seeded.h"\n',
@@ -65,7 +74,8 @@ LAYERS = [
 # These files must exist, because the seeded faults include them. Otherwise the check would report a
 # missing file.
 LAYERS_SCENERY = [
-    "abi/include/gufunc/gufunc.hpp", "core/dtype/seeded.h", "core/broadcast/seeded.h",
+    "bindings/cpp/include/gufunc/gufunc.hpp", "kernels/include/gufunc/kernel.hpp",
+    "core/dtype/seeded.h", "core/broadcast/seeded.h",
     "core/call/pipeline.h", "core/base/error.h", "abi/src/seeded.h", "backends/cuda/seeded.h",
     "backends/sdk/include/gufunc/backend/host.hpp", "backends/cpu/base/seeded.h",
     "backends/cpu/loops/seeded.h", "backends/gpu/runtime/seeded.h",
@@ -76,6 +86,7 @@ HEADERS = [
     Fault("abi/include/gufunc/seeded.h", "struct guf_twice { int x; };\n", "redefinition"),
     Fault("abi/include/gufunc/seeded.h", "enum { guf_a = 1ll << 40 };\n", "seeded.h alone"),
     Fault("abi/include/gufunc/seeded.h", "typedef bool guf_flag;\n", "c11"),
+    Fault("kernels/include/gufunc/seeded.hpp", "gufunc::Missing value;\n", "seeded.hpp alone"),
 ]
 
 FILES = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes abi/include/gufunc/kernel/math_coefficients.hpp: python3 coefficients.py OUTPUT
+"""Writes kernels/include/gufunc/kernel/math_coefficients.hpp: python3 coefficients.py OUTPUT
 
 Every table is a weighted minimax fit that this program computes. The comment above a table gives
 the approximated function, the interval, and log2 of the largest relative error of the function

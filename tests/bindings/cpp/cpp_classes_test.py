@@ -12,6 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 C_HEADERS = ROOT / "abi/include/gufunc"
+CPP_HEADERS = ROOT / "bindings/cpp/include/gufunc/cpp"
 PAGE = ROOT / "bindings/cpp/cpp-classes.md"
 HIDDEN = re.compile(r"^namespace detail \{.*?^\}  // namespace detail$", re.DOTALL | re.MULTILINE)
 # Matches a definition without indentation, but neither declarations nor specializations.
@@ -55,7 +56,7 @@ def findings(page, headers, c_headers):
 
 class Classes(unittest.TestCase):
     def test_the_page_is_the_headers(self):
-        headers = {path.name: path.read_text() for path in (C_HEADERS / "cpp").glob("*.hpp")}
+        headers = {path.name: path.read_text() for path in CPP_HEADERS.glob("*.hpp")}
         c_headers = {path.name: path.read_text() for path in C_HEADERS.glob("*.h")}
         self.assertGreater(len(set().union(*map(classes, headers.values()))), 35)
         self.assertEqual(list(findings(PAGE.read_text(), headers, c_headers)), [])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles the copy and cast kernels of the backend for the host.
-#include "backends/kernels/copy_cast.guf.cpp"
+#include "kernels/standard/copy_cast.guf.cpp"
 #include "tests/unit/gpu/host_entry.h"
 #include "tests/unit/gpu/host_sink.h"
 

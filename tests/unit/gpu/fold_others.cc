@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/kernels/arithmetic.guf.cpp"
+#include "kernels/standard/arithmetic.guf.cpp"
 #include "tests/unit/gpu/fold_entries.h"
 
 namespace gufunc::gpu {

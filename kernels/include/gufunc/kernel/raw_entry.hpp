@@ -29,7 +29,7 @@ struct dtype_of {
   };
 #define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
   GUF_DTYPE_OF(element, (code) | (bits) << 8 | 1 << 16)
-#include "../dtypes.def"
+#include <gufunc/dtypes.def>
 GUF_DTYPE_OF(bool, dtype_of<b8>::value)
 GUF_DTYPE_OF(long long, dtype_of<i64>::value)  // distinct from i64, which is long
 GUF_DTYPE_OF(unsigned long long, dtype_of<u64>::value)

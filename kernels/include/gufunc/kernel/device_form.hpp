@@ -26,7 +26,7 @@ enum : u32 {
 
 enum element_kind : u32 {
 #define GUF_DTYPE(NAME, ...) kKind##NAME,
-#include "../dtypes.def"
+#include <gufunc/dtypes.def>
   kKinds
 };
 static_assert(kKinds <= kFormKind + 1, "a kind fits into the bits of kFormKind");
@@ -40,7 +40,7 @@ struct kind_of;
   };
 #define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
   GUF_KIND(element, kKind##NAME)
-#include "../dtypes.def"
+#include <gufunc/dtypes.def>
 GUF_KIND(datetime, kKindI64)
 GUF_KIND(timedelta, kKindI64)
 #undef GUF_KIND
