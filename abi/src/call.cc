@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_apply, guf_call, guf_resolve and guf_explain.
+// C API layer of calls: guf_apply, guf_call, guf_resolve and guf_explain.
 #include <gufunc/call.h>
 
 #include "abi/src/answer.h"
@@ -32,7 +32,7 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
       guf_tensor buffer;
       const guf_tensor *known = nullptr;
       GUF_TRY(base::read_struct(tensors, "tensors", &buffer, &known, error));
-      if (tensors->struct_size % alignof(guf_tensor) != 0) {  // the next one would be misaligned
+      if (tensors->struct_size % alignof(guf_tensor) != 0) {  // misaligned next tensor
         return base::fail(error, GUF_E_STRUCT, i, base::kNone,
                           "argument %d: tensors: struct_size: expected a multiple of %zu, got %u",
                           i, alignof(guf_tensor), tensors->struct_size);
@@ -58,7 +58,7 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard_hot(error, [&]() -> guf_status {
     guf_call_args buffer;
-    op::CallView call;  // 20 KB, uninitialised where unused
+    op::CallView call;  // CallView has 20 KB; unused parts stay uninitialised.
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::trace_choice(call, pipeline::call(call, call.args->outputs, error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common operations of exported functions on handles: counts references and finds objects, with the
-// meaning of NULL.
+// Common operations of exported functions on handles: reference counting, lookup of objects and the
+// treatment of NULL.
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::capi {
 
-// NULL is allowed and does nothing.  Errors  GUF_E_HANDLE
+// Adds a reference. A NULL handle is accepted and ignored.  Errors  GUF_E_HANDLE
 template <class HandleType>
 guf_status retain(HandleType handle, base::Kind kind, const char *parameter, guf_error *error) {
   const auto value = reinterpret_cast<uint64_t>(handle);
@@ -28,13 +28,14 @@ guf_status release(HandleType handle, base::Kind kind, const char *parameter, gu
   return base::fail_handle(parameter, kind, error);
 }
 
-// Transfers the caller's reference to a typed handle.  Throws std::bad_alloc
+// Returns a typed handle, which owns a new reference to the object.  Throws std::bad_alloc
 template <class HandleType, class T>
 HandleType publish(const base::Ref<T> &object) {
   return reinterpret_cast<HandleType>(base::publish(object.get()));
 }
 
-// Objects of the parent process cannot be used in a forked child.  Errors  GUF_E_FORKED
+// Reports an error if the object was created before a fork, because a child process cannot use the
+// objects of its parent.  Errors  GUF_E_FORKED
 template <class T>
 guf_status check_epoch(const T &object, const char *parameter, guf_error *error) {
   if (__builtin_expect(object.fork_epoch == base::fork_epoch(), 1)) return GUF_OK;
@@ -43,7 +44,8 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
-// Finds a device by its handle. The handle of "auto" finds the device that it currently selects.
+// Finds a device by its handle. The handle of "auto" yields the device that "auto" currently
+// selects.
 // Errors  GUF_E_HANDLE
 inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
                               guf_error *error) {
@@ -56,7 +58,8 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   return GUF_OK;
 }
 
-// Sets the requested device of a call, and whether it was requested as "auto". NULL: none.
+// Stores the requested device of a call, and whether the program requested it as "auto". NULL
+// requests no device.
 // Errors  GUF_E_HANDLE
 inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *error) {
   call->device = nullptr;
@@ -66,7 +69,8 @@ inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *e
   return GUF_OK;
 }
 
-// For functions that create objects.  Errors  GUF_E_SHUTDOWN
+// Reports an error after guf_shutdown. Functions that create objects call it.  Errors
+// GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
   if (__builtin_expect(!plugin::is_shut_down(), 1)) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
@@ -84,7 +88,7 @@ inline guf_status need_stream(guf_stream stream, backend::Stream **out, guf_erro
   return check_epoch(**out, "stream", error);
 }
 
-// The same; NULL finds NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// Finds a live stream of this process; NULL yields NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   *out = nullptr;
   return stream == nullptr ? guf_status{GUF_OK} : need_stream(stream, out, error);

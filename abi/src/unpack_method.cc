@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of methods. Messages number operands by their position in the loop X, X -> X: 1 is
-// the reduced operand, 2 the result, 3 the mask or the indices, 4 the initial value. For `at`: 0 is
-// the array, 1 the operand, and then the indices.
+// C API layer of methods: fills the core's views from the arguments of methods. Error messages
+// number the operands. Reductions use the positions in the loop X, X -> X: 1 is the reduced
+// operand, 2 the result, 3 the mask or the indices, 4 the initial value. `at` uses 0 for the array,
+// 1 for the operand, and 2 and up for the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/capi.h"
@@ -29,7 +30,7 @@ guf_status check_order(int32_t order, guf_error *error) {
   return fail_value("order", order, error);
 }
 
-// Unpacks the arguments that all methods have.
+// Unpacks the arguments that all methods share.
 template <class Args>
 guf_status unpack_place(const Args &known, op::CallView *call, guf_call_args *args,
                         guf_error *error) {
@@ -84,7 +85,7 @@ guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   return GUF_OK;
 }
 
-// Finds the results of a reduction.
+// Finds the result operands of a reduction and checks that there are `count` of them.
 guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand **out,
                         guf_error *error) {
   if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
