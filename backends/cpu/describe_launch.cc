@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot `describe_launch`: describes in text how a launch runs.
+// The slot `describe_launch`, which describes in text how a launch runs.
 #include "backends/cpu/cpu_device.h"
 #include "backends/cpu/cpu_host.h"
 #include "backends/cpu/cpu_launch.h"

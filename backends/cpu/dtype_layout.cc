@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of each dtype in the plugin's tables.
+// The numbering of the builtin dtypes in the plugin's tables.
 #include "backends/cpu/dtype_layout.h"
 
 namespace gufunc::cpu {

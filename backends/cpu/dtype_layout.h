@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of elements, decoded from the bits of the dtype's code.
+// Properties of dtypes that are decoded from the bits of their codes.
 #ifndef GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
 #define GUFUNC_BACKENDS_CPU_DTYPE_LAYOUT_H
 
@@ -9,12 +9,12 @@
 
 namespace gufunc::cpu {
 
-inline constexpr uint32_t kMaxElementBytes = 16;  // all dtypes except structured dtypes
-inline constexpr uint32_t kMaxAlignment = 64;     // structured dtypes
+inline constexpr uint32_t kMaxElementBytes = 16;  // the largest element, structured dtypes excepted
+inline constexpr uint32_t kMaxAlignment = 64;     // the largest alignment of a structured dtype
 inline constexpr int kDtypes = 15;
 
-// Codes from 0x80 on are datetime types of 8 bytes and structured dtypes, whose code contains the
-// size.
+// A code with bit 0x80 set is a datetime type of 8 bytes or a structured dtype, whose code contains
+// its size.
 inline bool is_time(guf_dtype dtype) {
   return (dtype & 0xFE) == 0x80;
 }
@@ -28,13 +28,15 @@ inline uint32_t dtype_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// The number of bytes that are swapped as one unit: a complex element consists of two reals.
+// Returns the number of bytes that a byte swap reverses as one unit. A complex element consists of
+// two units.
 inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
   const bool complex = dtype == GUF_C64 || dtype == GUF_C128;
   return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
 }
 
-// Index of a dtype in tables of all builtin dtypes; -1 for a dtype that is not among the fifteen.
+// Returns the index of a builtin dtype in the plugin's tables, or -1 if the dtype is not one of the
+// fifteen.
 int dtype_index(guf_dtype dtype);
 
 }  // namespace gufunc::cpu
