@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses casts, as documented for guf_backend_api.convert.
+// Chooses casts according to the documentation of guf_backend_api.convert.
 #include "backends/gpu/element_cast.h"
 
 #include <cstring>

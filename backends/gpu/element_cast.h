@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codes of element types in the parameters of device entries, and the casts between them.
+// The codes of element types in the parameters of device entries, and the casts between dtypes.
 #ifndef GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
 #define GUFUNC_BACKENDS_GPU_ELEMENT_CAST_H
 
@@ -21,12 +21,12 @@ inline uint32_t element_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// Returns the guf::device::element_kind; kKinds for a dtype that is not among the fifteen. Datetime
-// types are i64.
+// Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not one of the
+// fifteen builtin dtypes. Datetime types are kKindI64.
 uint32_t kind_of_dtype(guf_dtype dtype);
 
-// The form of a stored element (device_form.hpp), not for structured dtypes. `operand_flags`:
-// guf_launch_operand_flag.
+// Returns the form of a stored element (device_form.hpp). Does not support structured dtypes.
+// `operand_flags` are flags of guf_launch_operand_flag.
 uint32_t form_of(guf_dtype dtype, uint32_t operand_flags);
 
 struct ElementCast {
@@ -35,13 +35,13 @@ struct ElementCast {
   guf::time::conversion units;
 };
 
-// Returns false if there is no such cast.
+// Chooses a cast. Returns false if the dtypes have no cast.
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 
-// Fails with GUF_E_DTYPE and names both dtypes.
+// Reports GUF_E_DTYPE with a message that names both dtypes.
 [[gnu::cold]] guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype to);
 
-// Converts one element in host memory, of any byte order, to another type in the host's order.
+// Converts one element in host memory, of any byte order, to another dtype in native byte order.
 guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
                                       guf_dtype to, const ElementCast &cast);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fence returns to the pool when nothing waits for it; its driver event can then be recorded
+// A fence returns to the pool when no block waits for it. Its driver event can then be recorded
 // again.
 #include "backends/gpu/fence.h"
 

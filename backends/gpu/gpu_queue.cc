@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for images and kernels, and the slots that run kernels.
+// The slots for images and kernels, and the slots that run kernels on a stream.
 #include "backends/gpu/copy_convert.h"
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_kernel.h"
@@ -11,8 +11,8 @@
 namespace gufunc::gpu {
 namespace {
 
-// Allocates status words in advance, so that launches that can fail do not allocate. If device
-// memory is exhausted, this is not an error yet, because not every function needs a word.
+// Allocates status words in advance, so that launches that may fail need no allocation. A lack of
+// memory is not reported here, because not every function needs a status word.
 guf_status reserve_words(Device &device, guf_error *error) {
   guf_error report = {};
   report.struct_size = sizeof report;
@@ -89,7 +89,7 @@ guf_status method(void *device, const guf_backend_method *method, guf_error *err
   return request.finish(error);
 }
 
-// Queues nothing and calls no driver function.
+// Describes a launch. Queues nothing and does not call the driver.
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
