@@ -25,7 +25,7 @@ GUF_WRAPPING(guf::i32, guf::u32)
 GUF_WRAPPING(guf::u32, guf::u32)
 GUF_WRAPPING(guf::i64, guf::u64)
 GUF_WRAPPING(guf::u64, guf::u64)
-// For bool, the bits are combined as numbers.
+// Values of bool are combined as numbers.
 GUF_WRAPPING(bool, guf::u32)
 #undef GUF_WRAPPING
 
@@ -51,7 +51,7 @@ GUF_INTEGER(guf::i64)
 GUF_INTEGER(guf::u64)
 #undef GUF_INTEGER
 
-// Returns the low bits as a T. For signed types this is reduction modulo 2^bits, which all
+// Returns the low bits of -x as a T. For signed types this is a reduction modulo 2^bits, which all
 // supported compilers define.
 template <class T>
 GUF_DEVICE T negated(T x) {
