@@ -15,15 +15,15 @@
 
 namespace gufunc::capi {
 
-// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes. If `error`
-// contains another status, this call wrote no message and `error` is not changed.
+// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes.
+// If `error` contains another status, this call wrote no message and `error` is not changed.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
   if (error->status == status) base::make_utf8(error);
 }
 
-// Runs the body of an exported function without deferring thread cancellation. The body may reach
-// cancellation points only within base::CallerState.
+// Runs the body of an exported function without deferring thread cancellation.
+// The body may reach cancellation points only within base::CallerState.
 // PERF  Reading the floating-point control takes 7 ns. Deferring cancellation takes 7 ns more (AMD
 // EPYC).
 // Errors  as guard

@@ -52,8 +52,8 @@ int32_t kind_of(guf_dtype value) {
   }
 }
 
-// Writes NumPy's kind character and the size, such as "f4". bool is "b1", bfloat16 is "bf16" and a
-// structured dtype is "V12".
+// Writes NumPy's kind character and the size, such as "f4".
+// bool is "b1", bfloat16 is "bf16" and a structured dtype is "V12".
 void write_short_name(guf_dtype value, char (&out)[8]) {
   if (value == GUF_BF16) {
     std::memcpy(out, "bf16", sizeof "bf16");

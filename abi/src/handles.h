@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common operations of exported functions on handles: reference counting, lookup of objects and the
-// treatment of NULL.
+// Common operations of exported functions on handles: reference counting,
+// lookup of objects and the treatment of NULL.
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 
@@ -44,8 +44,8 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
-// Finds a device by its handle. The handle of "auto" yields the device that "auto" currently
-// selects.
+// Finds a device by its handle. The handle of "auto" yields
+// the device that "auto" currently selects.
 // Errors  GUF_E_HANDLE
 inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
                               guf_error *error) {
@@ -58,8 +58,8 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   return GUF_OK;
 }
 
-// Stores the requested device of a call, and whether the program requested it as "auto". NULL
-// requests no device.
+// Stores the requested device of a call, and whether the program requested it as "auto".
+// NULL requests no device.
 // Errors  GUF_E_HANDLE
 inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *error) {
   call->device = nullptr;
@@ -76,8 +76,8 @@ inline guf_status check_running(guf_error *error) {
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
 }
 
-// Runs pending callbacks of earlier releases. Functions that create arrays call this, because a
-// program that only creates arrays never polls.
+// Runs pending callbacks of earlier releases. Functions that create arrays call this,
+// because a program that only creates arrays never polls.
 inline void run_owed_callbacks() {
   if (base::callbacks_wait()) base::run_callbacks(0);
 }

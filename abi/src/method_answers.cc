@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of queries about methods: guf_resolve_reduce, guf_explain_reduce and similar
-// functions.
+// C API layer of queries about methods: guf_resolve_reduce,
+// guf_explain_reduce and similar functions.
 #include <gufunc/methods.h>
 
 #include <string>
@@ -16,8 +16,8 @@ using namespace gufunc;
 
 namespace {
 
-// unpack(&view) fills a view of the arguments. ask(view, &answer, error) writes the result of the
-// query.
+// unpack(&view) fills a view of the arguments.
+// ask(view, &answer, error) writes the result of the query.
 template <class View, class Unpack, class Ask>
 guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return capi::guard(error, [&]() -> guf_status {
@@ -31,8 +31,8 @@ guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack
   });
 }
 
-// Returns a query that calls `states` for a ufunc with a user-defined accumulator, otherwise
-// `plain`.
+// Returns a query that calls `states` for a ufunc with a user-defined
+// accumulator, otherwise `plain`.
 template <class Answer, class States, class Plain>
 auto ask_reduce(guf_operand **results, States states, Plain plain) {
   return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
@@ -62,8 +62,8 @@ auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
   return [=](method::AtView *view) { return capi::unpack_at(ufunc, args, view, error); };
 }
 
-// Callers provide `buffer` for a copy of `args`, which is used if the program's struct is older and
-// shorter.
+// Callers provide `buffer` for a copy of `args`, which is used
+// if the program's struct is older and shorter.
 auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                   guf_error *error) {
   return [=](op::CallView *call) -> guf_status {

@@ -85,8 +85,8 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
   return GUF_OK;
 }
 
-// Returns the function pointer of a loop description that its kind selects. The other function
-// pointers must be NULL.
+// Returns the function pointer of a loop description that its kind selects.
+// The other function pointers must be NULL.
 guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
   void (*const own[])(void) = {reinterpret_cast<void (*)(void)>(desc.numpy),
                                reinterpret_cast<void (*)(void)>(desc.status),
@@ -173,8 +173,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->flags = desc->flags;
     ufunc->core_dims = desc->core_dims;
     ufunc->core_dims_user = desc->user;
-    // The handle is created before the ufunc is added to the context, because nothing may fail
-    // after that.
+    // The handle is created before the ufunc is added to the context,
+    // because nothing may fail after that.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
     base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));

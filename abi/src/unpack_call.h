@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts guf_call_args to the core's view of a call: checks pointers and handles, and copies as
-// little as possible.
+// Converts guf_call_args to the core's view of a call:
+// checks pointers and handles, and copies as little as possible.
 #ifndef GUFUNC_ABI_UNPACK_CALL_H
 #define GUFUNC_ABI_UNPACK_CALL_H
 
@@ -8,9 +8,9 @@
 
 namespace gufunc::capi {
 
-// Fills `out` from the arguments. The pointers in `out` refer to `out` itself, to the caller's
-// memory, or to `buffer`, which contains a copy of the arguments if their struct_size is not the
-// current one.
+// Fills `out` from the arguments. The pointers in `out` refer to `out` itself,
+// to the caller's memory, or to `buffer`, which contains a copy of the arguments if their
+// struct_size is not the current one.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of methods: fills the core's views from the arguments of methods. Error messages
-// number the operands. Reductions use the positions in the loop X, X -> X: 1 is the reduced
-// operand, 2 the result, 3 the mask or the indices, 4 the initial value. `at` uses 0 for the array,
-// 1 for the operand, and 2 and up for the indices.
+// C API layer of methods: fills the core's views from the arguments of methods.
+// Error messages number the operands. Reductions use the positions in the loop X,
+// X -> X: 1 is the reduced operand, 2 the result, 3 the mask or the indices, 4 the initial value.
+// `at` uses 0 for the array, 1 for the operand, and 2 and up for the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/capi.h"

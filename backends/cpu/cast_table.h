@@ -7,9 +7,9 @@
 
 namespace gufunc::cpu {
 
-// Returns the elementwise loop that casts from `from` to `to`, or NULL if the dtypes are equal or
-// one of them is not among the fifteen builtin dtypes. Elements must be aligned and in native byte
-// order; steps are arbitrary.
+// Returns the elementwise loop that casts from `from` to `to`,
+// or NULL if the dtypes are equal or one of them is not among the fifteen builtin dtypes.
+// Elements must be aligned and in native byte order; steps are arbitrary.
 guf_loop_numpy find_cast(guf_dtype from, guf_dtype to);
 
 }  // namespace gufunc::cpu

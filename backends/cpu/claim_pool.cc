@@ -130,8 +130,8 @@ void ClaimPool::start_helpers() {
 
 void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   const uint64_t epoch = (epoch_of(state_.load(std::memory_order_relaxed)) + 1) & 0xFFFF;
-  // Sequentially consistent with the counter of sleepers: either the helper observes the job, or
-  // this thread observes the sleeping helper.
+  // Sequentially consistent with the counter of sleepers:
+  // either the helper observes the job, or this thread observes the sleeping helper.
   state_.store(epoch << 48 | uint64_t{helpers} << 32 | uint64_t{count} << 16,
                std::memory_order_seq_cst);
   if (wake == Wake::kYes && sleepers_.load(std::memory_order_seq_cst) != 0) {
@@ -157,8 +157,8 @@ void ClaimPool::work_as_caller() {
   }
 }
 
-// Claims the remaining chunks and counts them as done without running them. Chunks remain only if
-// the caller's stack was unwound.
+// Claims the remaining chunks and counts them as done without running them.
+// Chunks remain only if the caller's stack was unwound.
 void ClaimPool::drop_unclaimed() {
   uint64_t state = state_.load(std::memory_order_relaxed);
   while (next_of(state) < count_of(state)) {
@@ -207,8 +207,8 @@ void ClaimPool::help() {
   futex_wake(&live_, 1);
 }
 
-// Claims and runs one chunk; returns false if there is none. A helper that claims its first chunk
-// of a job also uses up one of the job's helper slots.
+// Claims and runs one chunk; returns false if there is none.
+// A helper that claims its first chunk of a job also uses up one of the job's helper slots.
 bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
   uint64_t state = state_.load(std::memory_order_acquire);
   for (;;) {

@@ -12,41 +12,41 @@
 
 namespace gufunc::cpu {
 
-// The caller of `run` works on its own job. At the end it waits only for chunks that a helper has
-// already begun, so that a sleeping or descheduled helper costs nothing. A second caller, or a loop
-// that calls back into the library, finds the pool in use and runs all its chunks itself.
+// The caller of `run` works on its own job. At the end it waits only for chunks that a helper
+// has already begun, so that a sleeping or descheduled helper costs nothing. A second caller,
+// or a loop that calls back into the library, finds the pool in use and runs all its chunks itself.
 //
 // Each chunk begins with the default floating-point control, even if an earlier loop changed it.
 //
-// Helpers start with the first job. They spin for a while after each job and then sleep. In a
-// forked child, the pool detects that its helpers do not exist and starts new ones.
+// Helpers start with the first job. They spin for a while after each job and then sleep.
+// In a forked child, the pool detects that its helpers do not exist and starts new ones.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
   static constexpr uint32_t kMaxChunks = 0xFFFF;
 
-  // Whether the job is large enough to justify waking helpers, which costs the caller some
-  // microseconds.
+  // Whether the job is large enough to justify waking helpers,
+  // which costs the caller some microseconds.
   enum class Wake { kNo, kYes };
 
-  // Runs body(context, i) for every i in [0, count), where count <= kMaxChunks, on at most
-  // `max_threads` threads (0: all threads). Returns when all chunks are done; everything that the
-  // bodies wrote is then visible to the caller.
+  // Runs body(context, i) for every i in [0, count), where count <= kMaxChunks,
+  // on at most `max_threads` threads (0: all threads). Returns when all chunks are done;
+  // everything that the bodies wrote is then visible to the caller.
   void run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context);
 
   // Returns the number of threads that can work at the same time, including the caller.
   uint32_t threads() { return granted().threads; }
   Granted granted();
 
-  // Ends the helpers; the next job starts them again. Returns GUF_TIMEOUT if a job or a helper is
-  // still running when the timeout expires.
+  // Ends the helpers; the next job starts them again.
+  // Returns GUF_TIMEOUT if a job or a helper is still running when the timeout expires.
   guf_status stop(uint64_t timeout_ns);
 
  private:
-  // The state of a job in one word, so that a claim is one compare-and-swap: epoch:16 | free helper
-  // slots:16 | number of chunks:16 | next chunk:16. If the epoch wraps around while a helper
-  // sleeps, one more helper than requested may work on a job.
+  // The state of a job in one word, so that a claim is one compare-and-swap:
+  // epoch:16 | free helper slots:16 | number of chunks:16 | next chunk:16. If the epoch wraps
+  // around while a helper sleeps, one more helper than requested may work on a job.
   using State = uint64_t;
 
   static void *helper_entry(void *self);

@@ -21,8 +21,8 @@ constexpr int64_t kTile = 32;
 constexpr uint64_t kCopyChunk = 1024 * 1024;
 constexpr uint64_t kFillBlock = 16 * 1024;
 
-// The launch block as rows along dimension 0. `tile_dim` and dimension 0 are traversed together in
-// tiles.
+// The launch block as rows along dimension 0.
+// `tile_dim` and dimension 0 are traversed together in tiles.
 struct Conversion {
   ElementConverter converter;
   char *to;
@@ -52,8 +52,8 @@ int choose_tile_dim(const Conversion &c) {
   return 0;
 }
 
-// Traverses rows, starting at a given one. If the conversion is tiled, it traverses stripes of
-// kTile rows instead.
+// Traverses rows, starting at a given one. If the conversion is tiled,
+// it traverses stripes of kTile rows instead.
 class StripeWalk {
  public:
   StripeWalk(const Conversion &c, uint64_t stripe) : c_(c) {

@@ -19,8 +19,8 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-// Allocations of at least this size are mapped directly with huge pages, which makes the first
-// access 2.5 times faster.
+// Allocations of at least this size are mapped directly with huge pages,
+// which makes the first access 2.5 times faster.
 constexpr uint64_t kHugeFrom = uint64_t{4} << 20;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
@@ -58,8 +58,8 @@ uint64_t mapped_size(uint64_t size) {
   return rounded < size ? 0 : rounded;
 }
 
-// Maps memory for huge pages, whose start must be aligned: maps one page more and unmaps the
-// excess.
+// Maps memory for huge pages, whose start must be aligned:
+// maps one page more and unmaps the excess.
 void *map_huge(uint64_t size) {
   const uint64_t requested = size + kHugePage;
   if (requested < size) return nullptr;

@@ -35,8 +35,8 @@ const guf_module_image *best_image(const guf_module_v1 &module) {
   return best;
 }
 
-// Several threads may fill the table at the same time, because they store the same values
-// atomically.
+// Several threads may fill the table at the same time,
+// because they store the same values atomically.
 void fill_casts() {
   const guf_module_v1 &module = gufunc_module_v1_cast;
   const guf_module_image *image = best_image(module);
@@ -84,8 +84,8 @@ int32_t image_score(void *, const guf_module_image *image) {
   return level == 0 || level > isa_level() ? 0 : kAnyLevelScore + level;
 }
 
-// A module handle is the function array of its image, which is constant data and lives as long as
-// the module's code.
+// A module handle is the function array of its image,
+// which is constant data and lives as long as the module's code.
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
                        guf_error *error) {
   if (image_score(device, image) == 0) {

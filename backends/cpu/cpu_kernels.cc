@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs raw kernels. The threads of the pool share the blocks; each claims a range of consecutive
-// blocks. If the threads of a block can wait for each other, they run on fibers
-// (backends/emulator).
+// Runs raw kernels. The threads of the pool share the blocks;
+// each claims a range of consecutive blocks. If the threads of a block can wait for each other,
+// they run on fibers (backends/emulator).
 #include "backends/cpu/cpu_kernels.h"
 
 #include <algorithm>
@@ -60,8 +60,8 @@ uint64_t saturated_product(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &both) ? UINT64_MAX : both;
 }
 
-// A running launch. It keeps the first failure. Chunks that other threads have already begun run to
-// their end.
+// A running launch. It keeps the first failure.
+// Chunks that other threads have already begun run to their end.
 struct Job {
   emulator::Launch launch;
   LoopCost cost;

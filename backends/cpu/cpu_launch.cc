@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: a small launch calls the loop directly, a large one is divided into chunks that threads
-// claim.
+// Launches: a small launch calls the loop directly, a large one
+// is divided into chunks that threads claim.
 //
 // PERF  A launch of one item costs a test of flags, three pointer copies and the indirect call
 //       (bench: cpu_launch_one_item). Successful launches without staging do not allocate, lock or
@@ -25,16 +25,16 @@ uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Whether the launch is known to be so short that reading the clock is too expensive. One short
-// launch in 16 is timed nevertheless, because the cost may depend on the data.
+// Whether the launch is known to be so short that reading the clock is too expensive.
+// One short launch in 16 is timed nevertheless, because the cost may depend on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();
 }
 
-// A launch whose chunks are claimed by several threads. If chunks fail, the launch reports the
-// failure of the failed chunk with the lowest number: chunks after it are skipped, chunks before it
-// run. The result therefore does not depend on the speed of the threads.
+// A launch whose chunks are claimed by several threads. If chunks fail, the launch reports
+// the failure of the failed chunk with the lowest number: chunks after it are skipped,
+// chunks before it run. The result therefore does not depend on the speed of the threads.
 struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
@@ -99,8 +99,8 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return GUF_OK;
 }
 
-// Runs a loop that was never measured on few items. The cost of the first item decides how the
-// others run.
+// Runs a loop that was never measured on few items.
+// The cost of the first item decides how the others run.
 [[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
                                      LaunchStrategy *strategy, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that run on a stream. Each creates a task, which runs immediately or is copied to the
-// stream's queue.
+// The slots that run on a stream. Each creates a task,
+// which runs immediately or is copied to the stream's queue.
 #include <algorithm>
 #include <cstring>
 
@@ -33,8 +33,8 @@ class PlainTask : public Task {
   PlainTask(const PlainTask &) = default;
 };
 
-// Runs a task on a stream. Without a stream it runs immediately, because work on the device's
-// default stream is complete when a slot returns.
+// Runs a task on a stream. Without a stream it runs immediately,
+// because work on the device's default stream is complete when a slot returns.
 template <class Self>
 guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
@@ -91,8 +91,8 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// Borrows the launch and its block while it runs on the caller. The queued copy owns its own
-// copies.
+// Borrows the launch and its block while it runs on the caller.
+// The queued copy owns its own copies.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}

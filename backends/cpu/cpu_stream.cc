@@ -25,9 +25,9 @@ constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
 constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
-// The number of threads of all streams in the lower half of the word. The upper half contains the
-// generation of the process that owns the threads, because a forked child inherits the number but
-// not the threads.
+// The number of threads of all streams in the lower half of the word.
+// The upper half contains the generation of the process that owns the threads,
+// because a forked child inherits the number but not the threads.
 constinit std::atomic<uint64_t> live_threads{0};
 // Incremented when a thread ends. Waits for the end of threads sleep on it.
 constinit std::atomic<uint32_t> ended_threads{0};
@@ -129,11 +129,11 @@ bool Stream::notice_runner() {
   return false;
 }
 
-// Waits until all work that is pending now is complete, then makes the caller the thread that runs
-// work.
+// Waits until all work that is pending now is complete,
+// then makes the caller the thread that runs work.
 guf_status Stream::begin_on_caller(guf_error *error) {
-  // Another caller may start first, even after each wake-up, so kNoticed is set again each time. A
-  // failure stays in the stream until the next synchronize.
+  // Another caller may start first, even after each wake-up, so kNoticed is set again each time.
+  // A failure stays in the stream until the next synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
     work_ended_.wait(lock, [&] { return !notice_runner(); });
@@ -176,8 +176,8 @@ void Stream::enqueue(Task *task) {
   if (queue_runs_) wake_thread(lock);
 }
 
-// Called when the queue can run. Wakes the stream's thread or starts one. If no thread can be
-// started, runs the queue on the caller.
+// Called when the queue can run. Wakes the stream's thread or starts one.
+// If no thread can be started, runs the queue on the caller.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
   thread_starts();

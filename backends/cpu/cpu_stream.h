@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream: a queue of work that runs in order. An idle stream runs small work on the calling
-// thread. A busy stream has its own thread.
+// A stream: a queue of work that runs in order.
+// An idle stream runs small work on the calling thread. A busy stream has its own thread.
 #ifndef GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 #define GUFUNC_BACKENDS_CPU_CPU_STREAM_H
 
@@ -45,8 +45,8 @@ class Stream {
  public:
   Stream();
 
-  // Runs the task immediately, or queues the copy that `copy` returns. A failure of the task itself
-  // becomes the stream's failure; this function does not return it.
+  // Runs the task immediately, or queues the copy that `copy` returns.
+  // A failure of the task itself becomes the stream's failure; this function does not return it.
   // Errors  GUF_E_NO_MEMORY <= no memory to queue the task; GUF_E_FORKED
   using MakeCopy = Task *(*)(const Task &task);
   guf_status submit(Task &task, MakeCopy copy, Place place, guf_error *error);
@@ -56,16 +56,16 @@ class Stream {
   void close();  // never waits; pending work completes before the stream is destroyed
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // Returns the first failure since the last report. Only the thread that runs the stream's tasks
-  // may call it.
+  // Returns the first failure since the last report.
+  // Only the thread that runs the stream's tasks may call it.
   Failure failure();
 
   // Waits until no stream of this process has a thread.
   static guf_status wait_for_threads(uint64_t timeout_ns);
 
  private:
-  // Bits of state_. On an idle stream, a small task needs one compare-and-swap before it runs and
-  // one after it.
+  // Bits of state_. On an idle stream, a small task needs one
+  // compare-and-swap before it runs and one after it.
   static constexpr uint32_t kRunning = 1;  // the stream's thread or an inline caller runs work
   // A thread has queued work or waits for the runner, which must therefore lock when it ends.
   static constexpr uint32_t kNoticed = 2;

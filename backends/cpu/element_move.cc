@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop for each element size and swap width. Unaligned accesses use memcpy with a constant
-// size.
+// One loop for each element size and swap width.
+// Unaligned accesses use memcpy with a constant size.
 #include "backends/cpu/element_move.h"
 
 #include <cstring>

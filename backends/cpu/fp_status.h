@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of a launch, computed from the values of its operands and results. The flags
-// of the processor are not read.
+// Floating-point flags of a launch, computed from the values of its operands and results.
+// The flags of the processor are not read.
 #ifndef GUFUNC_BACKENDS_CPU_FP_STATUS_H
 #define GUFUNC_BACKENDS_CPU_FP_STATUS_H
 
@@ -19,12 +19,12 @@ class FpStatus {
   FpStatus(const guf_launch_block &block, const guf_fp_status &fp_status)
       : block_(block), status_(fp_status) {}
 
-  // Runs the loop in blocks of items. The operands of a block are examined before the call, the
-  // results after it.
+  // Runs the loop in blocks of items. The operands of a block are examined
+  // before the call, the results after it.
   guf_status run(const HostLoop &loop, char **args, const int64_t *dims, const int64_t *steps);
 
-  // Examines results that are rounded from a wider type. The rounding is a separate step with its
-  // own flags.
+  // Examines results that are rounded from a wider type.
+  // The rounding is a separate step with its own flags.
   void check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                       const char *to, int64_t to_step, int64_t count);
 

@@ -14,8 +14,8 @@
 
 namespace gufunc::cpu {
 
-// Sleeps while `word` is equal to `value`, at most for `timeout` (NULL: no limit). May wake
-// spuriously.
+// Sleeps while `word` is equal to `value`, at most for `timeout` (NULL: no limit).
+// May wake spuriously.
 inline void futex_wait(std::atomic<uint32_t> *word, uint32_t value,
                        const timespec *timeout = nullptr) {
   const int before = errno;

@@ -13,9 +13,9 @@
 
 namespace gufunc::cpu {
 
-// The internal status of a launch or method whose loop failed. No status of the library has this
-// value, so it differs from every failure of the plugin itself. `failure` contains the loop's
-// report.
+// The internal status of a launch or method whose loop failed.
+// No status of the library has this value, so it differs from every failure of the plugin itself.
+// `failure` contains the loop's report.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop's function: guf_loop_numpy, guf_loop_status or guf_loop_error.

@@ -31,8 +31,8 @@ class RowWalk {
   // Returns the number of rows from this one on to the end of dimension 1.
   int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
-  // Advances by `rows` rows, which are the remaining rows of the plane, to the first row of the
-  // next plane.
+  // Advances by `rows` rows, which are the remaining rows of the plane,
+  // to the first row of the next plane.
   void skip(int64_t rows) {
     index_[0] += rows - 1;
     advance(0, rows - 1);
@@ -73,8 +73,8 @@ class DirectLoop {
     return loop_(call, dims_, block_.step);
   }
 
-  // Runs whole rows along dimension 1, with minimal work between two calls, because rows may be
-  // short.
+  // Runs whole rows along dimension 1, with minimal work between
+  // two calls, because rows may be short.
   guf_status run_rows(char *const *args, int64_t rows) {
     const int n = block_.noperands;
     char *row[GUF_MAX_OPERANDS], *call[GUF_MAX_OPERANDS];
@@ -96,8 +96,8 @@ class DirectLoop {
   int64_t dims_[1 + GUF_MAX_CORE_NAMES];
 };
 
-// Returns the first index in [from, count) whose mask byte is set (`requested`) or clear, or
-// `count` if there is none.
+// Returns the first index in [from, count) whose mask byte is set (`requested`) or clear,
+// or `count` if there is none.
 int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool requested) {
   if (step == 1) {
     // Skips eight mask bytes with the other value at a time. A bool is 0 or 1.

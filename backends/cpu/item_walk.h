@@ -23,13 +23,13 @@ struct ItemTraversal {
   Tiling tiles;  // used only by kTiles
 };
 
-// Determines the traversal once for all ranges of a launch. The description of a launch uses it,
-// too.
+// Determines the traversal once for all ranges of a launch.
+// The description of a launch uses it, too.
 ItemTraversal item_traversal(const guf_launch_block &block);
 
-// Runs the items [first, last), numbered with dimension 0 fastest. Ranges are independent of each
-// other. The first and the last row of a range may be partial, except for kTiles. Stops at the
-// first failure that the loop reports.
+// Runs the items [first, last), numbered with dimension 0 fastest.
+// Ranges are independent of each other. The first and the last row of a range may be partial,
+// except for kTiles. Stops at the first failure that the loop reports.
 // Errors  the loop's failure; GUF_E_NO_MEMORY, GUF_E_DTYPE <= as StagedLoop::open
 guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
                      const ItemTraversal &traversal, uint64_t first, uint64_t last,

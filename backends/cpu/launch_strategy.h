@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy of a launch. The slots `launch` and `describe_launch` share these decisions, which
-// do not depend on the values of elements.
+// The strategy of a launch. The slots `launch` and `describe_launch` share these decisions,
+// which do not depend on the values of elements.
 #ifndef GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
 #define GUFUNC_BACKENDS_CPU_LAUNCH_STRATEGY_H
 
@@ -48,8 +48,8 @@ struct LaunchStrategy {
 LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threads,
                                const LoopCost &cost);
 
-// Divides the items from `first` on among threads. On entry, `strategy` contains the strategy of
-// all items.
+// Divides the items from `first` on among threads.
+// On entry, `strategy` contains the strategy of all items.
 void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
                  uint32_t max_threads, LaunchStrategy *strategy);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run time of loops, measured while they run. It influences how many threads run a launch, but
-// never the results.
+// The run time of loops, measured while they run.
+// It influences how many threads run a launch, but never the results.
 #ifndef GUFUNC_BACKENDS_CPU_LOOP_COST_H
 #define GUFUNC_BACKENDS_CPU_LOOP_COST_H
 
@@ -12,8 +12,8 @@ namespace gufunc::cpu {
 // The measured cost of one loop, which is a function with a user pointer. The costs are in a table
 // of fixed size. A loop whose entry was overwritten by another loop is measured again.
 //
-// Work is counted in elements of an ordinary loop, which take 0.25 ns each. An element of a slower
-// loop counts as several elements.
+// Work is counted in elements of an ordinary loop, which take 0.25 ns each.
+// An element of a slower loop counts as several elements.
 class LoopCost {
  public:
   static constexpr uint64_t kElementsPerMicrosecond = 4000;
@@ -21,8 +21,8 @@ class LoopCost {
   LoopCost(const void *entry, const void *user);
 
   bool is_known() const { return factor_ != 0; }
-  // Returns the weight of `work` elements: at least `work`, saturated. If the loop has not been
-  // measured, returns `work`.
+  // Returns the weight of `work` elements: at least `work`, saturated.
+  // If the loop has not been measured, returns `work`.
   uint64_t weigh(uint64_t work) const;
   // Sets the cost of a loop of the standard library, unless the loop has been measured.
   void assume_ordinary() {
@@ -40,8 +40,8 @@ class LoopCost {
   float factor_;  // weight of an element; 0: not measured
 };
 
-// Returns true for one in 16 calls on a thread. These launches are timed even if they are too short
-// to time every launch.
+// Returns true for one in 16 calls on a thread.
+// These launches are timed even if they are too short to time every launch.
 bool is_sample();
 
 class Stopwatch {

@@ -11,13 +11,13 @@ namespace gufunc::cpu {
 
 class LoopFailure {
  public:
-  // Keeps the first failure that any thread reports. `record` is the error record that a
-  // guf_loop_error filled, or NULL.
+  // Keeps the first failure that any thread reports.
+  // `record` is the error record that a guf_loop_error filled, or NULL.
   [[gnu::cold]] void keep(guf_status returned, const guf_error *record);
   // Keeps the exception of a loop as GUF_E_LOOP. Must be called in an exception handler.
   [[gnu::cold, gnu::noinline]] void keep_thrown();
-  // Replaces this failure with the failure of an earlier call. Must not run concurrently with
-  // `keep`.
+  // Replaces this failure with the failure of an earlier call.
+  // Must not run concurrently with `keep`.
   void replace(const LoopFailure &earlier);
 
   // Writes the failure to `error` and returns its status. Must be called after all threads have

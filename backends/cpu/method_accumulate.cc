@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: each tile of 256 elements is scanned by a left fold. The totals of the tiles are
-// scanned in the same way; they yield the offset of each tile, which becomes the left operand of
-// all its results. Functions without a tree use one left fold for all elements.
+// accumulate: each tile of 256 elements is scanned by a left fold. The totals of the tiles
+// are scanned in the same way; they yield the offset of each tile, which becomes the left operand
+// of all its results. Functions without a tree use one left fold for all elements.
 #include <algorithm>
 #include <cstring>
 
@@ -28,8 +28,8 @@ guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b,
   return fold.loop()(args, &count, steps);
 }
 
-// Scans the totals of tiles in their order, with `lanes` totals side by side. Each level keeps the
-// left fold of up to 256 totals, and the combination of all totals before them.
+// Scans the totals of tiles in their order, with `lanes` totals side by side. Each level keeps
+// the left fold of up to 256 totals, and the combination of all totals before them.
 class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
@@ -112,8 +112,8 @@ class Accumulation {
     return {reinterpret_cast<char *>(block_.output) + unit.output, units.output_step(),
             block_.fold_output_step};
   }
-  // Returns the number of elements of a lane that one call scans. A single lane is scanned as
-  // several tiles side by side.
+  // Returns the number of elements of a lane that one call scans.
+  // A single lane is scanned as several tiles side by side.
   //
   // PERF  Four tiles at a time halve the run time in cache. If the elements are in memory, this
   //       access order takes 1.5 times as long (f64, 1e6 elements).
@@ -206,8 +206,8 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   return GUF_OK;
 }
 
-// Computes a unit whose tiles are shared among threads: scans all tiles, then their totals, and
-// then combines the offsets with the results.
+// Computes a unit whose tiles are shared among threads:
+// scans all tiles, then their totals, and then combines the offsets with the results.
 guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit,
                                     uint32_t threads) const {
   MethodScratch scratch;
@@ -267,8 +267,8 @@ guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit,
   return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
 }
 
-// Scans lanes by a left fold. `before` is NULL, or contains the value before the first element of
-// each lane.
+// Scans lanes by a left fold. `before` is NULL, or contains the value
+// before the first element of each lane.
 guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
                               const char *before) const {
   if (fold_.has_chain() && (lanes == 1 || in.lane_step != size_)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: elements are computed one by one, in the order of the indices, by the fold entry. If there is
-// no fold entry, or if elements are cast, runs of distinct indices are gathered, computed by one
+// at: elements are computed one by one, in the order of the indices, by the fold entry. If there
+// is no fold entry, or if elements are cast, runs of distinct indices are gathered, computed by one
 // call of the loop and scattered. If an index selects several items, they form one launch.
 #include <algorithm>
 #include <cstring>
@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kRun = 256;
 constexpr int64_t kShortRun = 8;  // gathering shorter runs does not pay
 
-// The set of the indices of a run, as a hash table without chains. A collision ends the run earlier
-// than necessary, which costs only speed.
+// The set of the indices of a run, as a hash table without chains.
+// A collision ends the run earlier than necessary, which costs only speed.
 class SeenIndices {
  public:
   // Clears a table whose size suits `count` indices.
@@ -205,8 +205,8 @@ class Runs {
   alignas(64) char operands_[kRun * kMaxElementBytes];
 };
 
-// Fills the launch of one index. Its operands are the output, the operand (if there is one) and the
-// output again.
+// Fills the launch of one index. Its operands are the output,
+// the operand (if there is one) and the output again.
 void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
   const bool binary = block.input != 0;
   launch->noperands = binary ? 3 : 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines values with the fold entry. Without a fold entry, the loop combines them in the same
-// tree.
+// Combines values with the fold entry. Without a fold entry,
+// the loop combines them in the same tree.
 #include "backends/cpu/method_fold.h"
 
 #include <algorithm>
@@ -177,8 +177,8 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   return GUF_OK;
 }
 
-// Calls the loop only on pairs in which both values are present. This is required for loops that
-// may fail, for steps whose floating-point flags are examined, and for structured dtypes.
+// Calls the loop only on pairs in which both values are present. This is required for loops
+// that may fail, for steps whose floating-point flags are examined, and for structured dtypes.
 guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                                  int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {
@@ -212,8 +212,8 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
     for (i = kLeafParts; i + kLeafParts <= n; i += kLeafParts) {
       GUF_BACKEND_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
     }
-    // Combines (0+1) (2+3) (4+5) (6+7), then pairs of these results, then the two halves. The
-    // results overwrite elements that are no longer needed.
+    // Combines (0+1) (2+3) (4+5) (6+7), then pairs of these results, then the two halves.
+    // The results overwrite elements that are no longer needed.
     for (int64_t parts = kLeafParts, apart = 1; parts > 1; parts /= 2, apart *= 2) {
       for (int64_t k = 0; k < parts; k += 2) {
         const Lanes left = at(elements, k * apart * lanes);

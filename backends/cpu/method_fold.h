@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operation of a method: the loop X, X -> X, its fold entry if there is one, and values in
-// lanes, some of which may be absent (masked off).
+// The operation of a method: the loop X, X -> X, its fold entry if there is one,
+// and values in lanes, some of which may be absent (masked off).
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
 #define GUFUNC_BACKENDS_CPU_METHOD_FOLD_H
 
@@ -13,8 +13,8 @@
 
 namespace gufunc::cpu {
 
-// Contiguous partial results. `present` has one byte for each of them, or is NULL if all are
-// present.
+// Contiguous partial results. `present` has one byte for each of them,
+// or is NULL if all are present.
 struct Lanes {
   char *value = nullptr;
   uint8_t *present = nullptr;
@@ -41,8 +41,8 @@ class Fold {
   bool tree() const { return tree_; }
   bool exact() const { return exact_; }
   bool has_entry() const { return entry_.entry != nullptr; }
-  // Returns whether the fold entry can process base blocks and tiles in one call. It cannot if each
-  // step is examined separately.
+  // Returns whether the fold entry can process base blocks and tiles in one call.
+  // It cannot if each step is examined separately.
   bool folds_at_once() const { return has_entry() && loop_.fp_status == nullptr; }
   guf_dtype partial_dtype() const {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
@@ -57,8 +57,8 @@ class Fold {
   const HostLoop &chain() const { return chain_; }
   // Returns the left operand of every result, or NULL if there is none.
   const char *initial() const { return initial_; }
-  // Returns whether further elements cannot change this partial result. For example, true is final
-  // for logical_or, and false for logical_and.
+  // Returns whether further elements cannot change this partial result.
+  // For example, true is final for logical_or, and false for logical_and.
   bool is_settled(const char *partial) const {
     return settled_ != 0 && (settled_ >> (*partial != 0 ? 1 : 0) & 1) != 0;
   }
@@ -74,8 +74,8 @@ class Fold {
 
   guf_status scan(const ScanRows &rows, int64_t count, int64_t n) const;
 
-  // Combines the values at `a` + i * a_units with the values at `b` + i * b_units. Absent values
-  // are skipped. `out` may be a or b.
+  // Combines the values at `a` + i * a_units with the values at `b` + i * b_units.
+  // Absent values are skipped. `out` may be a or b.
   guf_status combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out, int64_t count,
                      MethodScratch &scratch) const;
 

@@ -18,8 +18,8 @@ struct ItemUnit {
 
 inline constexpr int64_t kFewLanes = 16;
 
-// Returns how many units `threads` threads need: several for each thread, so that threads of
-// different speeds finish at the same time.
+// Returns how many units `threads` threads need: several for each thread,
+// so that threads of different speeds finish at the same time.
 inline int64_t units_for(uint32_t threads) {
   return threads < 2 ? 1 : int64_t{threads} * 4;
 }
@@ -27,9 +27,9 @@ inline int64_t units_for(uint32_t threads) {
 // The kept items are numbered with the dimension of the lanes fastest.
 class ItemUnits {
  public:
-  // Divides the items into units of at most `most_lanes` lanes, and into at least `parts` units if
-  // there are enough items. The number of lanes of a unit is rounded up to a multiple of
-  // `multiple`.
+  // Divides the items into units of at most `most_lanes` lanes,
+  // and into at least `parts` units if there are enough items.
+  // The number of lanes of a unit is rounded up to a multiple of `multiple`.
   ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts,
             int64_t multiple = kFewLanes)
       : block_(block) {

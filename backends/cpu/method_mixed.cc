@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce with a loop X, Y -> X: a left fold in C order over all reduced dimensions. Several kept
-// items are computed side by side as lanes.
+// reduce with a loop X, Y -> X: a left fold in C order over all reduced dimensions.
+// Several kept items are computed side by side as lanes.
 #include <algorithm>
 #include <cstring>
 
@@ -155,8 +155,8 @@ guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stre
   return GUF_OK;
 }
 
-// Applies one element to each lane. With a mask, calls the loop once for each run of selected
-// lanes.
+// Applies one element to each lane. With a mask, calls the loop
+// once for each run of selected lanes.
 guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
                             int64_t lanes, char *all) const {
   const int64_t steps[3] = {size_, step, size_};

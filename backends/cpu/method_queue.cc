@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `method` slot. It runs the method immediately, or queues a copy that owns the block, its
-// indices and the initial value.
+// The `method` slot. It runs the method immediately, or queues a copy that owns the block,
+// its indices and the initial value.
 #include <algorithm>
 #include <cstring>
 

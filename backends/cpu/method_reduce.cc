@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: the threads share units of kept items. If there are only few units, the threads share
-// aligned subtrees, whose results are combined afterwards. Both divisions use the same tree, so the
-// results are equal.
+// reduce: the threads share units of kept items. If there are only few units,
+// the threads share aligned subtrees, whose results are combined afterwards.
+// Both divisions use the same tree, so the results are equal.
 #include <algorithm>
 
 #include "backends/cpu/method_items.h"
@@ -60,9 +60,9 @@ class Reduction {
   bool empty_ = false;
 };
 
-// If nothing is reduced, the shape is one dimension with a single element. For integers,
-// consecutive dimensions are merged. The product of their sizes cannot overflow, because
-// array::count_elements has checked the whole shape.
+// If nothing is reduced, the shape is one dimension with a single element.
+// For integers, consecutive dimensions are merged. The product of their sizes cannot overflow,
+// because array::count_elements has checked the whole shape.
 void Reduction::shape_up() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
@@ -116,8 +116,8 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
   return GUF_OK;
 }
 
-// Divides the outermost dimensions into at least `least` pieces of work, if there are enough
-// elements.
+// Divides the outermost dimensions into at least `least` pieces of work,
+// if there are enough elements.
 Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
   Cut cut;
   uint64_t elements = work;  // number of elements of one piece
@@ -174,8 +174,8 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
   return GUF_OK;
 }
 
-// Combines the partial results of the dimensions above the cut, then the initial value, and stores
-// the results.
+// Combines the partial results of the dimensions above the cut,
+// then the initial value, and stores the results.
 guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
   MethodScratch scratch;
   const int64_t size = fold_.partial_bytes();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: each segment of the axis is a separate reduction, whose tree begins at the first
-// element of the segment.
+// reduceat: each segment of the axis is a separate reduction,
+// whose tree begins at the first element of the segment.
 #include "backends/cpu/method_items.h"
 #include "backends/cpu/method_run.h"
 #include "backends/cpu/method_share.h"
@@ -20,8 +20,8 @@ int64_t stretch(const guf_method_block &block, int64_t k) {
   return std::max<int64_t>(end - block.indices[k], 1);
 }
 
-// Returns the number of elements that are combined to all results of an item. If the indices are
-// unknown, assumes that they ascend.
+// Returns the number of elements that are combined to all results of an item.
+// If the indices are unknown, assumes that they ascend.
 uint64_t stretched_elements(const guf_method_block &block) {
   if (block.indices == nullptr)
     return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));
@@ -37,8 +37,8 @@ struct ReduceAt {
   Sink sink;
   FoldShape shape;
 
-  // Computes pieces of work. A piece is a pair of a unit and an index, numbered with the index
-  // fastest.
+  // Computes pieces of work. A piece is a pair of a unit and an index,
+  // numbered with the index fastest.
   guf_status run(const ItemUnits &units, uint64_t first, uint64_t last) const;
 
  private:
@@ -53,8 +53,8 @@ struct ReduceAt {
                       Lanes results, MethodScratch &scratch) const;
 };
 
-// Returns the number of consecutive segments from `first` on that have equal lengths and do not
-// overlap.
+// Returns the number of consecutive segments from `first` on
+// that have equal lengths and do not overlap.
 int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;
@@ -67,8 +67,8 @@ int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   return count;
 }
 
-// Computes the segments [first, last) of one item. Neighbouring segments of equal length are
-// computed side by side, and several results are stored together.
+// Computes the segments [first, last) of one item. Neighbouring segments of equal length
+// are computed side by side, and several results are stored together.
 guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
                               Lanes results, MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block.output) + unit.output;
@@ -133,8 +133,8 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
-  // If there are only a few segments, items must be divided as well, so that every thread gets
-  // work.
+  // If there are only a few segments, items must be divided as well,
+  // so that every thread gets work.
   const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
                         lane_multiple(method));
   const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));

@@ -69,8 +69,8 @@ guf_status run_with(const guf_backend_method &method, FpStatus *fp_status, guf_e
   }
 }
 
-// Describes one step, X op Y -> X, as a launch. In a tree with a fold entry, the operands have the
-// type of partial results.
+// Describes one step, X op Y -> X, as a launch. In a tree with a fold entry,
+// the operands have the type of partial results.
 void describe_step(const guf_backend_method &method, guf_launch_block *step) {
   const guf_method_block &block = *method.block;
   const bool unary = block.method == GUF_METHOD_AT && block.input == 0;

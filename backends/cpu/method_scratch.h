@@ -10,8 +10,8 @@
 
 namespace gufunc::cpu {
 
-// Small requests use an array in this object, which is on the stack. A request that does not fit is
-// allocated by the host.
+// Small requests use an array in this object, which is on the stack.
+// A request that does not fit is allocated by the host.
 class MethodScratch {
  public:
   MethodScratch() : used_(0), blocks_(nullptr) {}  // stack_ stays uninitialised

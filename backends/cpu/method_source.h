@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the operand of a method. Elements of any dtype, byte order and alignment are converted to
-// the loop's dtype.
+// Reads the operand of a method. Elements of any dtype,
+// byte order and alignment are converted to the loop's dtype.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_SOURCE_H
 
@@ -25,8 +25,8 @@ inline uint64_t size_of_step(int64_t step) {
   return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
 
-// Returns whether `distance` equals step * length. The product may overflow for arrays without
-// elements.
+// Returns whether `distance` equals step * length.
+// The product may overflow for arrays without elements.
 inline bool continues(int64_t distance, int64_t step, int64_t length) {
   int64_t product;
   return !__builtin_mul_overflow(step, length, &product) && product == distance;
@@ -51,8 +51,8 @@ class Source {
 
   bool staged() const { return staged_; }
 
-  // Returns the tile itself, or a converted copy in scratch memory. `base` is NULL if there is no
-  // memory.
+  // Returns the tile itself, or a converted copy in scratch memory.
+  // `base` is NULL if there is no memory.
   Tile fetch(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     if (!staged_) return from;
     return copy_of(from, lanes, n, scratch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traversal of a method. The slots `method` and `describe_method` share these decisions, which
-// do not depend on the values of elements.
+// The traversal of a method. The slots `method` and `describe_method` share these decisions,
+// which do not depend on the values of elements.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
 #define GUFUNC_BACKENDS_CPU_METHOD_TRAVERSAL_H
 

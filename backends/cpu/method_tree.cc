@@ -93,8 +93,8 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
     }
     return GUF_OK;
   }
-  // Computes several rows together, with the layout [base block][row], so that each call combines
-  // values of all rows.
+  // Computes several rows together, with the layout [base block][row],
+  // so that each call combines values of all rows.
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const int64_t group = std::min(std::max<int64_t>(kGroupBytes / (size * n), 4), lanes.count);
@@ -123,8 +123,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const bool direct = fast() && !source_->staged();
   // The group is a power of two, so that the combined blocks are a subtree of the row's tree.
   const int64_t group = direct ? kRowLeaves : subtree_of(kSlowBytes / fold_.partial_bytes());
-  // For integers any order is correct, so neighbouring elements become neighbouring lanes, which
-  // are read as vectors.
+  // For integers any order is correct, so neighbouring elements become
+  // neighbouring lanes, which are read as vectors.
   const bool across = fold_.exact();
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
@@ -161,8 +161,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   return joiner.finish(out);
 }
 
-// Combines `count` subtrees with the layout [subtree][lane]. On return, *values contains the
-// result.
+// Combines `count` subtrees with the layout [subtree][lane].
+// On return, *values contains the result.
 guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count) {
   for (; count > 1; count = (count + 1) / 2) {
     const int64_t half = count / 2;
@@ -291,9 +291,9 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
   return GUF_OK;
 }
 
-// Reads `n` elements of a dimension into the layout [element][lane]. The elements of dimension 0
-// are elements of the operand; the elements of another dimension are the results of the dimension
-// below it.
+// Reads `n` elements of a dimension into the layout [element][lane].
+// The elements of dimension 0 are elements of the operand;
+// the elements of another dimension are the results of the dimension below it.
 guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   if (dim == 0) return read_elements(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold. Several
-// kept items are computed side by side as lanes, with bounded scratch memory.
+// Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold.
+// Several kept items are computed side by side as lanes, with bounded scratch memory.
 #ifndef GUFUNC_BACKENDS_CPU_METHOD_TREE_H
 #define GUFUNC_BACKENDS_CPU_METHOD_TREE_H
 
@@ -46,8 +46,8 @@ class TreeFolder {
 
   // Returns the maximum number of lanes in one call of run or run_range.
   int64_t most_lanes() const;
-  // Reduces the dimensions 0..last. `start` is NULL, or the value with which each lane starts a
-  // left fold of dimension `last`.
+  // Reduces the dimensions 0..last. `start` is NULL, or the value with which each lane
+  // starts a left fold of dimension `last`.
   guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
     return run_range(last, lanes, shape_.size[last], out, start);
   }

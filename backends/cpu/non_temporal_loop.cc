@@ -14,8 +14,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// This is more than the share of the last-level cache that one core can fill. The cache size that
-// the system reports is often the size of all caches of the machine.
+// This is more than the share of the last-level cache that one core can fill.
+// The cache size that the system reports is often the size of all caches of the machine.
 constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
 // In shorter rows, the partial cache lines at the ends of a row dominate.
@@ -25,19 +25,19 @@ bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
 }
 
-// The addresses of the next block's inputs, and the number of bytes by which each address advances
-// per cache line of the output.
+// The addresses of the next block's inputs, and the number of bytes by which each address
+// advances per cache line of the output.
 struct Ahead {
   int count = 0;
   const char *from[GUF_MAX_OPERANDS];
   int64_t step[GUF_MAX_OPERANDS];
 };
 
-// Copies whole cache lines with non-temporal stores and prefetches the inputs of the next block
-// line by line. Without the prefetch, the loop reads a block of one input, then a block of the next
-// one, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect. Each line is
-// written by two stores of 32 bytes. Four stores of 16 bytes are not faster than ordinary stores,
-// so ISA levels below v3 do not use non-temporal stores.
+// Copies whole cache lines with non-temporal stores and prefetches the inputs of the next
+// block line by line. Without the prefetch, the loop reads a block of one input, then a block
+// of the next one, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect.
+// Each line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than
+// ordinary stores, so ISA levels below v3 do not use non-temporal stores.
 [[gnu::target("avx")]] void store_around_caches(char *to, const char *from, int64_t nbytes,
                                                 Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {
@@ -66,8 +66,8 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
   if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
   for (int i = 0; i < output; ++i) {
-    // An input that shares memory with the output is the same view, so its block is already in the
-    // cache.
+    // An input that shares memory with the output is the same view,
+    // so its block is already in the cache.
     if (is_written(block, i) || block.address[i] == block.address[output]) return false;
   }
   return true;
@@ -92,8 +92,8 @@ guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
     std::copy_n(args, block_.noperands, call);
     return loop_(call, &count, block_.step);
   }
-  // The items before the first whole cache line of the output are a separate block, which is copied
-  // with ordinary stores.
+  // The items before the first whole cache line of the output are a separate block,
+  // which is copied with ordinary stores.
   int64_t items = misaligned == 0 ? block_items : (kLine - misaligned) / item_bytes_;
   for (int64_t done = 0; done < count; done += items, items = block_items) {
     items = std::min(items, count - done);

@@ -9,13 +9,13 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items never use non-temporal stores. Small launches therefore need only one
-// comparison.
+// Launches with fewer items never use non-temporal stores.
+// Small launches therefore need only one comparison.
 inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
 
-// Returns whether the only output is contiguous, larger than any last-level cache and not also an
-// input. The output's cache lines then need not be read before the stores, and need not stay in the
-// cache.
+// Returns whether the only output is contiguous,
+// larger than any last-level cache and not also an input.
+// The output's cache lines then need not be read before the stores, and need not stay in the cache.
 bool uses_non_temporal_stores(const guf_launch_block &block);
 
 // The loop writes a block in the L1 cache, which is then copied to memory with non-temporal stores

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of scratch memory that is kept between launches, so that frequent launches do not
-// allocate.
+// A cache of scratch memory that is kept between launches,
+// so that frequent launches do not allocate.
 #ifndef GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
 #define GUFUNC_BACKENDS_CPU_SCRATCH_CACHE_H
 

@@ -18,8 +18,8 @@ bool is_staged(const guf_launch_block &block, int operand) {
          (block.operand_flags[operand] & kStagedFlags) != 0;
 }
 
-// Returns the index of the operand's first core stride. It applies to `core_name` and, after the
-// outer strides, to `step`.
+// Returns the index of the operand's first core stride.
+// It applies to `core_name` and, after the outer strides, to `step`.
 int first_core_stride(const guf_launch_block &block, int operand) {
   int first = 0;
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];

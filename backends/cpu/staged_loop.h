@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop on operands that it cannot access directly, because they have another dtype, byte
-// order or alignment.
+// Runs a loop on operands that it cannot access directly,
+// because they have another dtype, byte order or alignment.
 #ifndef GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_STAGED_LOOP_H
 
@@ -11,11 +11,11 @@
 
 namespace gufunc::cpu {
 
-// Operands are converted block by block to contiguous, aligned scratch memory. The loop runs on the
-// scratch memory, and results are converted back. Elementwise functions use blocks of 256 items,
-// which fit in the L1 cache. Generalized functions convert whole core items, several at a time if
-// they are small. Each chunk of work uses its own object, which is on the stack. Larger scratch
-// memory is on the heap.
+// Operands are converted block by block to contiguous, aligned scratch memory.
+// The loop runs on the scratch memory, and results are converted back.
+// Elementwise functions use blocks of 256 items, which fit in the L1 cache.
+// Generalized functions convert whole core items, several at a time if they are small. Each chunk
+// of work uses its own object, which is on the stack. Larger scratch memory is on the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;
@@ -35,8 +35,8 @@ class StagedLoop {
   static constexpr int64_t kStackBytes = 32 * 1024;
   static constexpr int64_t kLine = 64;
 
-  // The members have no initialisers: add_operand sets the members in use, and most launches use
-  // few.
+  // The members have no initialisers: add_operand sets the members
+  // in use, and most launches use few.
   struct Operand {
     int number;  // index of the operand in the launch
     bool in, out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the affinity mask, the cgroup quota and GUFUNC_NUM_THREADS, and starts the plugin's
-// threads.
+// Reads the affinity mask, the cgroup quota and GUFUNC_NUM_THREADS,
+// and starts the plugin's threads.
 #include "backends/cpu/thread_count.h"
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@ namespace {
 constexpr size_t kPathSize = 4096;
 // The stack size of the plugin's threads. User-defined loops run on these threads, too.
 constexpr size_t kStackBytes = (size_t{1} << 20) + AlternateStack::kBytes;
-// Signals that an instruction of the thread itself raises. If such a signal were blocked, it would
-// end the process without calling the program's signal handler.
+// Signals that an instruction of the thread itself raises. If such a signal were blocked,
+// it would end the process without calling the program's signal handler.
 constexpr int kSynchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 // Reads the beginning of a file as text. Returns false if the file cannot be read or is empty.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop tile by tile on operands with different layouts: the rows of one operand are the
-// columns of another one.
+// Runs a loop tile by tile on operands with different layouts:
+// the rows of one operand are the columns of another one.
 #ifndef GUFUNC_BACKENDS_CPU_TILED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_TILED_LOOP_H
 
@@ -36,9 +36,9 @@ struct Tiling {
   bool is_tiled() const { return count > 0 || by_columns; }
 };
 
-// Returns the tiling, by rows or by columns, that transposes fewer operands. A launch is tiled if
-// some operand is contiguous along dimension 0 or 1 and steps over whole cache lines along the
-// other dimension. The loop must accept all operands without conversion.
+// Returns the tiling, by rows or by columns, that transposes fewer operands.
+// A launch is tiled if some operand is contiguous along dimension 0 or 1 and steps over whole cache
+// lines along the other dimension. The loop must accept all operands without conversion.
 Tiling find_tiling(const guf_launch_block &block);
 
 // Traverses two dimensions tile by tile. Operands that are contiguous along the tile's columns are
@@ -60,9 +60,9 @@ class TiledLoop {
   static void free_scratch();
 
  private:
-  // Number of items in a row of a tile. Long rows let the hardware prefetch operands that are not
-  // transposed, but need scratch memory from the cache. Small launches, and launches that get no
-  // memory, use short rows.
+  // Number of items in a row of a tile. Long rows let the hardware prefetch
+  // operands that are not transposed, but need scratch memory from the cache.
+  // Small launches, and launches that get no memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;

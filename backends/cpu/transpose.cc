@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes squares that fit in SSE2 registers, and the rest of the block element by element. SSE2
-// is part of every x86-64. Wider squares are not faster, because loading the lines from memory
-// dominates.
+// Transposes squares that fit in SSE2 registers, and the rest of the block element by element.
+// SSE2 is part of every x86-64. Wider squares are not faster,
+// because loading the lines from memory dominates.
 #include "backends/cpu/transpose.h"
 
 #include <emmintrin.h>

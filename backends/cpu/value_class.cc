@@ -10,8 +10,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// The bit patterns of a floating-point format. Without the sign bit, patterns below `Infinity` are
-// finite numbers and patterns above it are NaN.
+// The bit patterns of a floating-point format. Without the sign bit,
+// patterns below `Infinity` are finite numbers and patterns above it are NaN.
 template <class Bits, Bits Infinity, Bits SmallestNormal>
 struct Format {
   using Word = Bits;

@@ -11,8 +11,8 @@
 
 namespace gufunc::cpu {
 
-// Estimates the number of elements that a launch accesses: the number of items times the product of
-// the core extents. Returns UINT64_MAX on overflow.
+// Estimates the number of elements that a launch accesses:
+// the number of items times the product of the core extents. Returns UINT64_MAX on overflow.
 uint64_t work_of(const guf_launch_block &block);
 
 // Work is weighed by the cost of an element (loop_cost.h): 4000 units of work take a microsecond.
@@ -27,12 +27,12 @@ inline constexpr uint64_t kInlineWork = 64 * 1024;
 inline constexpr uint64_t kTimedWork = 8 * 1024;
 // The least remaining work that is shared after the first item of a loop that was never measured.
 inline constexpr uint64_t kSurpriseWork = 512 * 1024;
-// If the first item took less time than this limit, cold caches may dominate it. The next item is
-// then measured instead.
+// If the first item took less time than this limit, cold caches may dominate it.
+// The next item is then measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
 
-// Returns the weight that determines the number of threads. A call that requests a number of
-// threads gets them even for little work.
+// Returns the weight that determines the number of threads.
+// A call that requests a number of threads gets them even for little work.
 inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }
@@ -44,12 +44,12 @@ struct Split {
 };
 
 // Divides `items` among `threads` threads. `work` and `bytes` are the weight and the size of all
-// items. Chunks of elementwise functions have 64 KiB to 1 MiB and a multiple of 64 items, so that
-// no two threads write to the same cache line of a contiguous, aligned output.
+// items. Chunks of elementwise functions have 64 KiB to 1 MiB and a multiple of 64 items,
+// so that no two threads write to the same cache line of a contiguous, aligned output.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
-// Makes the chunk size a multiple of `step` items. There is one chunk if `step` exceeds the number
-// of items.
+// Makes the chunk size a multiple of `step` items.
+// There is one chunk if `step` exceeds the number of items.
 void widen_chunks(Split *split, uint64_t items, int64_t step);
 
 }  // namespace gufunc::cpu

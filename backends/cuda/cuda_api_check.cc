@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares cuda_api.h with cuda.h: function types by the size and kind of their parameters,
-// constants by value.
+// Compares cuda_api.h with cuda.h: function types by the size and kind
+// of their parameters, constants by value.
 #include <cuda.h>
 
 #include <type_traits>

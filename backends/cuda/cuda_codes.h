@@ -12,8 +12,8 @@ namespace gufunc::cuda {
 // Returns all codes of CUDA 13 in ascending order.
 std::span<const gpu::ErrorInfo> known_codes();
 
-// Returns the classification of any code. An unknown code of a later driver only means that the
-// call failed.
+// Returns the classification of any code. An unknown code of a later
+// driver only means that the call failed.
 const gpu::ErrorInfo &error_info(gpu::Code code);
 
 }  // namespace gufunc::cuda

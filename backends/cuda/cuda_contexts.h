@@ -58,8 +58,8 @@ class CudaContexts : public gpu::Driver {
     if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
     *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
     if (native == 0) return api_.context_retain(&out->native, device);
-    // An adopted context must belong to this device. Making it current is the only way to query its
-    // device.
+    // An adopted context must belong to this device.
+    // Making it current is the only way to query its device.
     DeviceNumber found = -1;
     Handle popped = nullptr;
     if (const Result code = api_.context_push(out->native); code != kSuccess) return code;

@@ -11,11 +11,11 @@ class CudaDriver final : public CudaStreams {
  public:
   using CudaStreams::CudaStreams;
 
-  // Drivers of CUDA 12 and later load an image as a library, which belongs to no context. The
-  // handles of libraries stay valid if the owner of an adopted context destroys the context. Such a
-  // driver may process an image only when it is used. Requesting the module of the current context
-  // makes the driver check immediately whether it can run the image, while another image can still
-  // be chosen.
+  // Drivers of CUDA 12 and later load an image as a library, which belongs to no context.
+  // The handles of libraries stay valid if the owner of an adopted context destroys the context.
+  // Such a driver may process an image only when it is used.
+  // Requesting the module of the current context makes the driver check immediately whether it can
+  // run the image, while another image can still be chosen.
   Code module_load(const void *image, Native *out_module) override {
     if (!has_libraries(api_)) return api_.module_load(out_module, image);
     Native library = nullptr, module = nullptr;
@@ -39,8 +39,8 @@ class CudaDriver final : public CudaStreams {
     return code != kSuccess ? code : api_.kernel_function(out_function, kernel);
   }
 
-  // Drivers load code lazily, so this function forces the load. Without cuFuncLoad, a query forces
-  // it.
+  // Drivers load code lazily, so this function forces the load.
+  // Without cuFuncLoad, a query forces it.
   Code function_prepare(Native function, uint32_t shared_bytes) override {
     int value = 0;
     const Result loaded = api_.function_load != nullptr
@@ -49,8 +49,8 @@ class CudaDriver final : public CudaStreams {
     if (loaded != kSuccess) return loaded;
     const Result code = api_.function_get(&value, kFunctionSharedBytes, function);
     if (code != kSuccess) return code;
-    // Shared memory above this size must be enabled before a launch. The limit includes the static
-    // shared memory of the function.
+    // Shared memory above this size must be enabled before a launch.
+    // The limit includes the static shared memory of the function.
     constexpr int kUnannounced = 48 * 1024;
     const int most = static_cast<int>(shared_bytes) - value;
     if (most <= kUnannounced) return kSuccess;

@@ -17,8 +17,8 @@ guf_status open_library(Api *out_api, guf_error *error);
 // Returns whether the driver has all functions that memory pools require.
 bool has_pools(const Api &api);
 
-// Returns whether the driver has all functions that libraries require. Libraries are images without
-// a context.
+// Returns whether the driver has all functions that libraries require.
+// Libraries are images without a context.
 bool has_libraries(const Api &api);
 
 }  // namespace gufunc::cuda

@@ -20,8 +20,8 @@ class CudaMemory : public CudaContexts {
 
   Code release(uint64_t address) override { return api_.free(address); }
 
-  // Creates a pool that keeps freed memory until it is trimmed. No allocation from the pool makes
-  // its stream wait for another stream.
+  // Creates a pool that keeps freed memory until it is trimmed.
+  // No allocation from the pool makes its stream wait for another stream.
   Code pool_open(const gpu::Context &context, Native *out_pool) override {
     PoolProperties properties = {};
     properties.allocation_type = 1;
@@ -60,8 +60,8 @@ class CudaMemory : public CudaContexts {
     return code;
   }
 
-  // Allocates page-locked memory. The interface requires that the host and the device use the same
-  // address for mapped memory.
+  // Allocates page-locked memory. The interface requires that the host and the device use
+  // the same address for mapped memory.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     void *memory = nullptr;
     const bool mapped = kind == gpu::HostMemory::kMapped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target is a word, followed by a number of two or three digits and an optional letter. The last
-// digit is the minor version.
+// A target is a word, followed by a number of two or three digits and an optional letter.
+// The last digit is the minor version.
 #include "backends/cuda/cuda_target.h"
 
 #include <gufunc/module_table.h>

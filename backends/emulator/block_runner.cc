@@ -52,14 +52,14 @@ Outcome BlockRunner::run_block(const uint32_t (&block)[3], Result &result) {
   result.at_sync = at_sync_;
   result.returned = returned_;
   result.at_exchange = count_ - at_sync_ - returned_;
-  // The stacks are replaced, because they still contain frames of items that will never return, and
-  // sanitizers track these frames.
+  // The stacks are replaced, because they still contain frames of items that will never return,
+  // and sanitizers track these frames.
   stacks_.release();
   return Outcome::kMissedBarrier;
 }
 
-// Returns the fiber that runs next, or the calling thread if the block is complete or cannot
-// continue.
+// Returns the fiber that runs next, or the calling thread
+// if the block is complete or cannot continue.
 Fiber *BlockRunner::next_fiber() {
   if (ready_ == 0 && at_sync_ == count_) release_barrier();
   if (ready_ == 0) return &thread_;
@@ -114,8 +114,8 @@ uint32_t BlockRunner::size_of_group(uint32_t number) const {
   return std::min<uint32_t>(kLanes, count_ - first_of_group(number));
 }
 
-// Completes an exchange after all lanes have provided their values. Each lane receives the value
-// that it requested.
+// Completes an exchange after all lanes have provided their values.
+// Each lane receives the value that it requested.
 void BlockRunner::serve_exchange(uint32_t number) {
   const uint32_t first = first_of_group(number), size = size_of_group(number);
   u64 given[kLanes];

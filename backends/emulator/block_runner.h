@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one block of an entry that synchronises. Tracks which work-items can run and which ones
-// wait.
+// Runs one block of an entry that synchronises.
+// Tracks which work-items can run and which ones wait.
 #ifndef GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 #define GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 
@@ -31,8 +31,8 @@ class BlockRunner {
   // Prepares for blocks of a launch. Returns false if there is no memory.
   bool prepare(const Launch &launch, char *shared);
 
-  // Runs one block. If it fails, sets every field of `result` except `block`. New stacks are then
-  // allocated for the next block.
+  // Runs one block. If it fails, sets every field of `result` except `block`.
+  // New stacks are then allocated for the next block.
   Outcome run_block(const uint32_t (&block)[3], Result &result);
 
  private:

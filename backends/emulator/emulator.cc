@@ -17,8 +17,8 @@ using guf::u32;
 using guf::u64;
 using guf::device::work_item;
 
-// The shared memory of one block. It has exactly the requested size, so that AddressSanitizer
-// detects accesses beyond its end.
+// The shared memory of one block. It has exactly the requested size,
+// so that AddressSanitizer detects accesses beyond its end.
 class SharedBlock {
  public:
   SharedBlock() = default;
@@ -42,8 +42,8 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// An item of an entry that does not synchronise. `called` records whether the entry called a
-// barrier.
+// An item of an entry that does not synchronise.
+// `called` records whether the entry called a barrier.
 struct PlainItem : work_item {
   bool called;
 };
@@ -72,8 +72,8 @@ bool well_formed(const Launch &launch) {
   return threads <= kMaxThreads && launch.entry != nullptr;
 }
 
-// Calls f(place) for the positions [first, end) of a box, numbered with x fastest. Stops when f
-// returns false.
+// Calls f(place) for the positions [first, end) of a box, numbered with x fastest.
+// Stops when f returns false.
 template <class F>
 void for_each_place(const uint32_t (&size)[3], bool descending, uint64_t first, uint64_t end, F f) {
   const uint64_t all = uint64_t{size[0]} * size[1] * size[2];

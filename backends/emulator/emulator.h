@@ -20,8 +20,8 @@ struct Launch {
   uint32_t shared_bytes;  // size for each block; the initial contents are undefined
   bool synchronises;      // the entry may call sync or exchange
   bool descending;        // blocks and items run from the last to the first
-  // The range of blocks, numbered with x fastest, or from the last block if `descending` is set. If
-  // nblocks is 0, all blocks run.
+  // The range of blocks, numbered with x fastest, or from the last block if `descending` is set.
+  // If nblocks is 0, all blocks run.
   uint64_t first_block = 0, nblocks = 0;
 };
 
@@ -42,16 +42,16 @@ struct Result {
   uint32_t returned;     // number of items that had returned
 };
 
-// A worker contains the memory that is reused between launches: stacks and the shared memory of a
-// block.
+// A worker contains the memory that is reused between launches:
+// stacks and the shared memory of a block.
 // Threads  used by one thread at a time
 struct Worker;
 Worker *make_worker();  // NULL: no memory
 void end_worker(Worker *worker);
 
-// Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but results of
-// earlier items stay. A request for the value of a lane that does not exist returns kAbsentLane; on
-// devices the value is undefined.
+// Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but results
+// of earlier items stay. A request for the value of a lane that does not exist returns kAbsentLane;
+// on devices the value is undefined.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);
 // As run() above, with a worker that belongs to the calling thread (thread_worker.cc).

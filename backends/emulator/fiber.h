@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stacks of work-items and the switch between them. The function of a fiber never returns. It
-// ends with finish_and_switch, or the fiber is abandoned.
+// The stacks of work-items and the switch between them. The function of a fiber never returns.
+// It ends with finish_and_switch, or the fiber is abandoned.
 #ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_H
 #define GUFUNC_BACKENDS_EMULATOR_FIBER_H
 
@@ -32,8 +32,8 @@ class FiberStacks {
   FiberStacks &operator=(const FiberStacks &) = delete;
   ~FiberStacks() { release(); }
 
-  // Provides at least `count` fibers, which replace the existing ones if there are too few. Returns
-  // false if there is no memory.
+  // Provides at least `count` fibers, which replace the existing ones if there are too few.
+  // Returns false if there is no memory.
   bool reserve(uint32_t count);
   Fiber &at(uint32_t index) { return fibers_[index]; }
 
@@ -47,8 +47,8 @@ class FiberStacks {
   size_t bytes_ = 0;
 };
 
-// Makes `fiber` call main(argument) at the next switch to it. The fiber may have run another
-// function before.
+// Makes `fiber` call main(argument) at the next switch to it.
+// The fiber may have run another function before.
 void prepare_fiber(Fiber &fiber, FiberMain main, void *argument);
 
 // Stores the data of the calling thread that sanitizers need. `here` represents the thread.
@@ -57,8 +57,8 @@ void adopt_thread(Fiber &here);
 // Saves the state of the caller in `from` and resumes `to`.
 void switch_fiber(Fiber &from, Fiber &to);
 
-// As switch_fiber(), at the end of a fiber's function. `from` is not entered again before
-// prepare_fiber.
+// As switch_fiber(), at the end of a fiber's function.
+// `from` is not entered again before prepare_fiber.
 void finish_and_switch(Fiber &from, Fiber &to);
 
 // Must be the first call in the function of a fiber.

@@ -6,11 +6,11 @@
 
 #if !defined(GUFUNC_EMULATOR_UCONTEXT)
 
-// Saves the registers on the current stack and stores the stack pointer in *from. Then loads the
-// stack pointer `to` and restores the registers from its stack.
+// Saves the registers on the current stack and stores the stack pointer in *from.
+// Then loads the stack pointer `to` and restores the registers from its stack.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_switch(void **from, void *to);
-// The start of a new fiber. Calls main(argument), whose values are in registers that the switch
-// restored.
+// The start of a new fiber. Calls main(argument), whose values
+// are in registers that the switch restored.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_start();
 
 #if defined(__x86_64__)

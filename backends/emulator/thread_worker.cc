@@ -11,9 +11,9 @@ struct End {
   void operator()(Worker *worker) const { end_worker(worker); }
 };
 
-// Returns the worker of the calling thread, or NULL if there is no memory. The thread-local
-// variable is only a pointer, because libraries that are opened late get little thread-local
-// storage.
+// Returns the worker of the calling thread, or NULL if there is no memory.
+// The thread-local variable is only a pointer, because libraries that are opened
+// late get little thread-local storage.
 Worker *own_worker() {
   thread_local std::unique_ptr<Worker, End> mine;
   if (mine == nullptr) mine.reset(make_worker());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: computes the total of each tile, scans the totals in the same way, and then scans
-// each tile with the total before it. Functions without the tree use a single tile.
+// accumulate: computes the total of each tile, scans the totals in the same way,
+// and then scans each tile with the total before it. Functions without the tree use a single tile.
 #include <algorithm>
 
 #include "backends/gpu/launch_shape.h"
@@ -32,9 +32,9 @@ bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
-// Scans all tiles. If `totals` is not 0, it only writes the totals of all tiles except the last to
-// this address, with the layout [tile][lane]; if it is 0, it writes all results. `offsets` is 0, or
-// the address of the totals before each tile except the first.
+// Scans all tiles. If `totals` is not 0, it only writes the totals of all tiles except
+// the last to this address, with the layout [tile][lane]; if it is 0, it writes all results.
+// `offsets` is 0, or the address of the totals before each tile except the first.
 guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t totals,
                        uint64_t offsets) {
   const auto size = static_cast<uint64_t>(scan.size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the parameter blocks of device entries if the number of operands is known only at run
-// time. The bytes are equal to the templates of device_block.hpp: a head, followed by arrays over
-// the operands.
+// Writes the parameter blocks of device entries if the number of operands is known
+// only at run time. The bytes are equal to the templates of device_block.hpp:
+// a head, followed by arrays over the operands.
 #ifndef GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
 #define GUFUNC_BACKENDS_GPU_BLOCK_WRITER_H
 
@@ -43,8 +43,8 @@ class BlockWriter {
   size_t used_;
 };
 
-// Writes the head of a block of items: its dimensions and its mask. The shape has at most kDims
-// dimensions.
+// Writes the head of a block of items: its dimensions and its mask.
+// The shape has at most kDims dimensions.
 template <class Head>
 void write_items(const LaunchShape &shape, Head *head) {
   head->mask = shape.mask;

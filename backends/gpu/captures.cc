@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each stream stores the number of its last capture. This list shows whether that capture is still
-// active.
+// Each stream stores the number of its last capture.
+// This list shows whether that capture is still active.
 #include "backends/gpu/captures.h"
 
 #include "backends/gpu/gpu_stream.h"

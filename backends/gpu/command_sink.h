@@ -12,8 +12,8 @@
 
 namespace gufunc::gpu {
 
-// One kernel launch, whose blocks are numbered along x. The entry receives `block` by value; run()
-// copies the bytes before it returns.
+// One kernel launch, whose blocks are numbered along x.
+// The entry receives `block` by value; run() copies the bytes before it returns.
 struct Command {
   Entry entry;
   uint32_t blocks;
@@ -31,31 +31,31 @@ struct DeviceTraits {
   uint64_t unit_local_bytes;  // limit of a launch's local memory on each unit; 0: no limit
 };
 
-// Receives the commands of one request. A function that fails returns a status, writes the details
-// to `error` and queues nothing.
+// Receives the commands of one request. A function that fails returns a status,
+// writes the details to `error` and queues nothing.
 class CommandSink {
  public:
   virtual const DeviceTraits &traits() const = 0;
 
-  // Returns whether the request's kernel has the entry. The backend's own copy and cast entries
-  // always exist.
+  // Returns whether the request's kernel has the entry.
+  // The backend's own copy and cast entries always exist.
   virtual bool has(Entry entry) const = 0;
 
-  // Returns the local memory of a work-item in an entry of a generalized loop: its stack and its
-  // spilled registers. Returns 0 for other entries, and if unit_local_bytes is 0.
+  // Returns the local memory of a work-item in an entry of a generalized loop:
+  // its stack and its spilled registers. Returns 0 for other entries, and if unit_local_bytes is 0.
   virtual uint32_t local_bytes(Entry entry) const = 0;
 
-  // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels, other
-  // entries are functions of the request's kernel.
+  // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels,
+  // other entries are functions of the request's kernel.
   virtual guf_status run(const Command &step, guf_error *error) = 0;
 
-  // Allocates device memory for this request, aligned to 256 bytes. The memory is released in
-  // stream order.
+  // Allocates device memory for this request, aligned to 256 bytes.
+  // The memory is released in stream order.
   // Errors  GUF_E_DEVICE_MEMORY
   virtual guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) = 0;
 
-  // Allocates scratch memory that contains a copy of host memory. The source may change after the
-  // call returns.
+  // Allocates scratch memory that contains a copy of host memory.
+  // The source may change after the call returns.
   virtual guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                             guf_error *error) = 0;
 

@@ -19,16 +19,16 @@ struct CopySide {
   uint32_t flags;  // GUF_LAUNCH_OPERAND_SWAPPED and _UNALIGNED
 };
 
-// Queues the conversion for a shape of two operands with up to kShapeDims dimensions and an
-// optional mask. Sorts the dimensions of the shape.
+// Queues the conversion for a shape of two operands with up to kShapeDims dimensions
+// and an optional mask. Sorts the dimensions of the shape.
 guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &to,
                       CommandSink &commands, guf_error *error);
 
 // Copies elements of `bytes` bytes and any alignment without a conversion. Does not support masks.
 guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error);
 
-// Returns the maximum number of items, at most `limit`, of a part of the shape that has at most
-// `dims` dimensions.
+// Returns the maximum number of items, at most `limit`,
+// of a part of the shape that has at most `dims` dimensions.
 uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu

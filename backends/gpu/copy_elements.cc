@@ -18,8 +18,8 @@ Entry sized(Entry first, uint32_t word) {
   return static_cast<Entry>(static_cast<int>(first) + __builtin_ctz(word));
 }
 
-// Returns the size of the widest word that divides the element size, all addresses and all steps. A
-// word of 16 bytes requires only 8-byte alignment, because it is copied in two halves.
+// Returns the size of the widest word that divides the element size, all addresses and all steps.
+// A word of 16 bytes requires only 8-byte alignment, because it is copied in two halves.
 uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   uint64_t bits = 8;
   for (int i = 0; i < 2; ++i) {
@@ -31,8 +31,8 @@ uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   return aligned == 8 && whole >= 16 ? 16 : std::min(whole, aligned);
 }
 
-// Returns the dimension along which the source is contiguous, if the destination is contiguous
-// along dimension 0. Returns 0 if tiles are not worthwhile.
+// Returns the dimension along which the source is contiguous,
+// if the destination is contiguous along dimension 0. Returns 0 if tiles are not worthwhile.
 int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
   const auto near = static_cast<int64_t>(word);

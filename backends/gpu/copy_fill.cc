@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pattern whose size divides 16 is stored in words of 16 bytes. Other patterns are copied to each
-// element.
+// A pattern whose size divides 16 is stored in words of 16 bytes.
+// Other patterns are copied to each element.
 #include "backends/gpu/copy_fill.h"
 
 #include <algorithm>

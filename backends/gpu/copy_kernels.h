@@ -18,8 +18,8 @@ class CopyKernels {
  public:
   explicit CopyKernels(Device &device) : device_(device) {}
 
-  // Returns the function of an entry. The first call loads the kernels. The device's context must
-  // be current.
+  // Returns the function of an entry. The first call loads the kernels.
+  // The device's context must be current.
   // Errors  GUF_E_NO_IMAGE <= the plugin has no image for this device; the errors of Module::load
   guf_status function(Entry entry, Native *out, guf_error *error);
   void close();

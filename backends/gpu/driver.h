@@ -42,8 +42,8 @@ inline bool ends_device(ErrorKind kind) {
   return kind == ErrorKind::kLost || kind == ErrorKind::kGone;
 }
 
-// Returns the status of a failed call. If a call that is not a query returns "not ready", it has
-// failed.
+// Returns the status of a failed call. If a call that is not a query
+// returns "not ready", it has failed.
 inline guf_status failure_of(const ErrorInfo &info) {
   return info.kind == ErrorKind::kNotReady ? guf_status{GUF_E_LAUNCH} : info.status;
 }
@@ -87,8 +87,8 @@ struct FunctionFacts {
 
 using HostCall = void (*)(void *argument);
 
-// The functions require that the device's context is current, except for `enter` and functions with
-// a device index. All functions may be called from any thread, concurrently.
+// The functions require that the device's context is current, except for `enter` and functions
+// with a device index. All functions may be called from any thread, concurrently.
 class Driver {
  public:
   virtual const ErrorInfo &error_info(Code code) const = 0;
@@ -98,8 +98,8 @@ class Driver {
   // Opens a context. If `native` is 0, opens the device's own context.
   virtual Code context_open(int32_t index, uint64_t native, Context *out) = 0;
   virtual void context_close(const Context &context) = 0;
-  // Makes the context current on this thread. `leave` restores the context that `enter` stored in
-  // `out_before`.
+  // Makes the context current on this thread. `leave` restores the context
+  // that `enter` stored in `out_before`.
   virtual Code enter(const Context &context, uint64_t *out_before) = 0;
   virtual void leave(const Context &context, uint64_t before) = 0;
   virtual Code context_synchronize() = 0;
@@ -107,8 +107,8 @@ class Driver {
   virtual Code allocate(uint64_t bytes, uint64_t *out_address) = 0;
   virtual Code release(uint64_t address) = 0;
   virtual Code pool_open(const Context &context, Native *out_pool) = 0;
-  // Allows the device of another context to access the memory of a pool. Peer access between
-  // contexts does not include pools.
+  // Allows the device of another context to access the memory of a pool.
+  // Peer access between contexts does not include pools.
   virtual Code pool_share(Native pool, const Context &with) = 0;
   virtual Code pool_close(Native pool) = 0;
   virtual Code pool_trim(Native pool, uint64_t keep_bytes) = 0;
@@ -120,11 +120,11 @@ class Driver {
   virtual Code host_release(uint64_t address) = 0;
   virtual Code host_register(uint64_t address, uint64_t bytes) = 0;
   virtual Code host_unregister(uint64_t address) = 0;
-  // Returns whether the driver knows the host memory at this address, as page-locked memory or as
-  // its own. Such memory is copied without staging.
+  // Returns whether the driver knows the host memory at this address,
+  // as page-locked memory or as its own. Such memory is copied without staging.
   virtual bool knows(uint64_t address) = 0;
-  // Returns the index of the device that contains the memory, or -1 if it is not known device
-  // memory.
+  // Returns the index of the device that contains the memory,
+  // or -1 if it is not known device memory.
   virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
@@ -157,8 +157,8 @@ class Driver {
   virtual Code module_load(const void *image, Native *out_module) = 0;
   virtual Code module_unload(Native module) = 0;
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
-  // Loads the function's code immediately, and allows launches with up to `shared_bytes` bytes of
-  // dynamic shared memory.
+  // Loads the function's code immediately, and allows launches with up
+  // to `shared_bytes` bytes of dynamic shared memory.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
   virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
@@ -191,9 +191,9 @@ struct Vendor {
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
   const guf_module_v1 *(*copy_kernels)();
-  // The limit of the local memory of a launch's blocks on each unit. 0 means no limit, because the
-  // driver allocates local memory for as many work-items as fit on the device, independently of the
-  // launch.
+  // The limit of the local memory of a launch's blocks on each unit.
+  // 0 means no limit, because the driver allocates local memory for as many work-items as fit on
+  // the device, independently of the launch.
   uint64_t unit_local_bytes;
 };
 

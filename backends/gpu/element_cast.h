@@ -21,8 +21,8 @@ inline uint32_t element_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not one of the
-// fifteen builtin dtypes. Datetime types are kKindI64.
+// Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not one
+// of the fifteen builtin dtypes. Datetime types are kKindI64.
 uint32_t kind_of_dtype(guf_dtype dtype);
 
 // Returns the form of a stored element (device_form.hpp). Does not support structured dtypes.

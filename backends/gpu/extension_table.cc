@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension "gufunc.gpu": memory statistics and limits, native handles, peers, timers and
-// graphs.
+// The extension "gufunc.gpu": memory statistics and limits,
+// native handles, peers, timers and graphs.
 #include <gufunc/backend_gpu.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fences: events of the library that signal when a stream has completed its queued work, for
-// example before memory is reused.
+// Fences: events of the library that signal when a stream has completed its queued work,
+// for example before memory is reused.
 #ifndef GUFUNC_BACKENDS_GPU_FENCE_H
 #define GUFUNC_BACKENDS_GPU_FENCE_H
 

@@ -66,8 +66,8 @@ void Device::close() {
   copy_kernels_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
-    // Memory that is released in stream order must be released before the streams and the driver's
-    // pool.
+    // Memory that is released in stream order must be released before
+    // the streams and the driver's pool.
     settle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {

@@ -26,13 +26,13 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  // Initialises the parts that need the driver: the default stream and the driver's pool. The
-  // context must be current.
+  // Initialises the parts that need the driver: the default stream and the driver's pool.
+  // The context must be current.
   guf_status start(guf_error *error);
   // Releases everything, including the context.
   void close();
-  // Waits for all work before memory that the work may use is released. Repeats the wait once if
-  // the driver refuses it. Returns immediately if the device is lost.
+  // Waits for all work before memory that the work may use is released.
+  // Repeats the wait once if the driver refuses it. Returns immediately if the device is lost.
   void settle();
 
   Driver &driver() const { return driver_; }
@@ -55,8 +55,8 @@ class Device {
   // The idle stream is never used for work. Memory allocated on it is visible to every stream.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
-  // Returns the driver's pool for device memory, or NULL if device memory uses ordinary
-  // allocations.
+  // Returns the driver's pool for device memory, or NULL if device
+  // memory uses ordinary allocations.
   Native driver_pool() const { return driver_pool_; }
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
@@ -70,8 +70,8 @@ class Device {
   // Destroys the closed streams that are idle now, or all closed streams.
   void collect_streams(bool all = false);
 
-  // Converts a driver code to a status and an error report. A code that means the end of the device
-  // marks the device as lost.
+  // Converts a driver code to a status and an error report.
+  // A code that means the end of the device marks the device as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }
@@ -108,8 +108,8 @@ class Device {
   Stream *closing_ = nullptr;  // closed streams that were busy
 };
 
-// Makes a device's context current on this thread for the lifetime of the object. The destructor
-// restores the previous context.
+// Makes a device's context current on this thread for the lifetime of the object.
+// The destructor restores the previous context.
 class ScopedContext {
  public:
   explicit ScopedContext(Device &device) : device_(device) {}
@@ -129,10 +129,10 @@ class ScopedContext {
     return GUF_OK;
   }
 
-  // As begin(), for functions that close and free. It also succeeds if the device is lost, because
-  // a driver may still accept resources back. If the driver refuses, it tries once more, because
-  // closing is not repeated and resources would leak. Returns false in a forked child, which must
-  // not call the driver.
+  // As begin(), for functions that close and free. It also succeeds if the device is lost,
+  // because a driver may still accept resources back. If the driver refuses,
+  // it tries once more, because closing is not repeated and resources would leak.
+  // Returns false in a forked child, which must not call the driver.
   bool begin_closing() {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {
@@ -149,8 +149,8 @@ class ScopedContext {
   bool entered_ = false;
 };
 
-// For its lifetime, prevents calls of this thread from invalidating an active capture of any
-// thread.
+// For its lifetime, prevents calls of this thread from invalidating
+// an active capture of any thread.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(Driver &driver) : driver_(driver) {

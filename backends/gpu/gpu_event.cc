@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event reports the failure of its stream. The failure is determined when the recording is
-// complete, because all work before it has then reported success or failure. Until then, the event
-// is in a list of its stream. When the stream reports its failure, the failure is first copied to
-// the events in the list and then cleared.
+// An event reports the failure of its stream. The failure is determined when the recording
+// is complete, because all work before it has then reported success or failure.
+// Until then, the event is in a list of its stream. When the stream reports its failure,
+// the failure is first copied to the events in the list and then cleared.
 #include "backends/gpu/gpu_event.h"
 
 #include "backends/gpu/gpu_device.h"
@@ -30,8 +30,8 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::ask(Stream &stream) {
-  // Failing work stores the failure before it decrements the number of expected results. Reading in
-  // the opposite order therefore misses no failure.
+  // Failing work stores the failure before it decrements the number of expected results.
+  // Reading in the opposite order therefore misses no failure.
   const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
   if (!expected && !failed && !concerned_.load(std::memory_order_acquire)) return;

@@ -13,8 +13,8 @@
 
 namespace gufunc::gpu {
 
-// An event that was never recorded is complete. After a second recording, query and synchronize
-// refer to the new recording.
+// An event that was never recorded is complete. After a second recording,
+// query and synchronize refer to the new recording.
 class Event {
  public:
   Event(Device &device, Native native) : device_(device), native_(native) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph owns the memory that was freed while its stream was captured, because every run of the
-// graph uses the memory. A graph also owns the status words of its kernels.
+// A graph owns the memory that was freed while its stream was captured, because every run
+// of the graph uses the memory. A graph also owns the status words of its kernels.
 #include "backends/gpu/gpu_graph.h"
 
 #include <atomic>
@@ -57,8 +57,8 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
                       "launching a graph", error);
 }
 
-// Releases the graph's memory after the last run. Uses the default stream, because its fences are
-// polled most often.
+// Releases the graph's memory after the last run. Uses the default stream,
+// because its fences are polled most often.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   if (graph.memory == nullptr) return;
@@ -183,8 +183,8 @@ guf_status graph_instantiate(void *graph, guf_error *error) {
   return make_executable(made, error);
 }
 
-// Replaces the work of a graph. If the driver cannot update the executable, a new one is
-// instantiated.
+// Replaces the work of a graph. If the driver cannot update
+// the executable, a new one is instantiated.
 guf_status graph_update(void *graph, void *newer, guf_error *error) {
   auto &kept = *static_cast<Graph *>(graph);
   auto &model = *static_cast<Graph *>(newer);

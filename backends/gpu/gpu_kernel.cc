@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All entries are looked up and loaded when a kernel is requested, so that no launch makes the
-// driver load code, which may be impossible during a capture. Only the text of the requested
+// All entries are looked up and loaded when a kernel is requested, so that no launch makes
+// the driver load code, which may be impossible during a capture. Only the text of the requested
 // entries is loaded from a PTX image, because the driver compiles all text that it receives.
 #include "backends/gpu/gpu_kernel.h"
 
@@ -30,8 +30,8 @@ bool is_raw(const char *stem) {
   return std::strncmp(stem, kRawPrefix, sizeof(kRawPrefix) - 1) == 0;
 }
 
-// Writes the names of a kernel's entries and returns their number. The entries of a loop are in the
-// order of enum Entry.
+// Writes the names of a kernel's entries and returns their number.
+// The entries of a loop are in the order of enum Entry.
 int names_of(const char *stem, char (&names)[kLoopEntries][kLongestName]) {
   const int count = is_raw(stem) ? 1 : kLoopEntries;
   for (int i = 0; i < count; ++i) {
@@ -85,8 +85,8 @@ guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error 
   return whole ? load_native(image.data, &native_, error) : GUF_OK;
 }
 
-// Loads a kernel that does nothing. A driver that refuses the image because of its version or
-// target, or because the driver has no compiler, refuses the probe, too, at a time when another
+// Loads a kernel that does nothing. A driver that refuses the image because of its version
+// or target, or because the driver has no compiler, refuses the probe, too, at a time when another
 // image can still be used instead. The probe is unloaded together with the module and not earlier:
 // unloading waits for all work of the context, which may itself wait for this thread.
 guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf_error *error) {
@@ -160,9 +160,9 @@ guf_status Module::find_function(Native native, const char *name, Native *out, g
   return device_.check(code, what, error);
 }
 
-// Loads the text that the kernel's entries need. If the entries need the whole image, loads the
-// whole image and leaves *out NULL. If the driver refuses an excerpt, the whole image is tried
-// once.
+// Loads the text that the kernel's entries need.
+// If the entries need the whole image, loads the whole image and leaves *out NULL.
+// If the driver refuses an excerpt, the whole image is tried once.
 guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error) {
   char names[kLoopEntries][kLongestName];
   std::string_view entries[kLoopEntries];

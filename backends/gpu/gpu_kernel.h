@@ -48,12 +48,12 @@ class Module {
 
   Device &device() const { return device_; }
 
-  // Returns the entries of a loop by its stem. Their code is loaded to device memory. Each stem is
-  // looked up only once.
+  // Returns the entries of a loop by its stem. Their code is loaded to device memory.
+  // Each stem is looked up only once.
   // Errors  GUF_E_NO_IMAGE <= the image has no entry of the loop, or the driver refuses the code
   guf_status kernel(const char *stem, Kernel **out, guf_error *error);
-  // Returns the function with exactly this name, or NULL if the image does not contain it. Requires
-  // kWhole.
+  // Returns the function with exactly this name, or NULL if the image
+  // does not contain it. Requires kWhole.
   guf_status function(const char *name, Native *out, guf_error *error);
 
  private:

@@ -42,15 +42,15 @@ bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
-// Returns whether the driver knows the host memory at both ends of a range. Only a part of the
-// range may be page-locked.
+// Returns whether the driver knows the host memory at both ends of a range.
+// Only a part of the range may be page-locked.
 bool is_known(Driver &driver, uint64_t address, uint64_t size) {
   return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
 }
 
-// Copies memory without staging. A driver refuses host memory if it knows only a part of it. If
-// that part is in the middle, only the refusal reveals it; the copy is then staged, which works
-// with any memory.
+// Copies memory without staging. A driver refuses host memory if it knows only a part of it.
+// If that part is in the middle, only the refusal reveals it;
+// the copy is then staged, which works with any memory.
 guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                            Direction direction, guf_error *error) {
   Device &device = order.device();
@@ -125,8 +125,8 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   GUF_BACKEND_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
-  // Without a stream the call waits for the copy, so the driver can access the host memory
-  // directly.
+  // Without a stream the call waits for the copy, so the driver
+  // can access the host memory directly.
   if (host_side && stream != nullptr &&
       !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);

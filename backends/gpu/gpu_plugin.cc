@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function `probe` opens the driver once. Open devices are in a table, which is used for work
-// without a stream and at shutdown.
+// The function `probe` opens the driver once. Open devices are in a table,
+// which is used for work without a stream and at shutdown.
 #include "backends/gpu/gpu_plugin.h"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *er
                      code);
 }
 
-// If the caller's context was destroyed, the handle is wrong, but the plugin's own device is not
-// lost.
+// If the caller's context was destroyed, the handle is wrong,
+// but the plugin's own device is not lost.
 guf_status as_handle(guf_status status, guf_error *error) {
   const bool is_gone = status == GUF_E_DEVICE_LOST &&
                        the_driver->error_info(error->native_code).kind == ErrorKind::kGone;
@@ -77,8 +77,8 @@ guf_status check_index(int32_t index, guf_error *error) {
   return fail(error, GUF_E_NO_DEVICE, "device index: expected 0..%d, got %d", count - 1, index);
 }
 
-// Reports an error for a device that cannot run even the plugin's own kernels. If the plugin was
-// built without kernels, modules are checked instead.
+// Reports an error for a device that cannot run even the plugin's own kernels.
+// If the plugin was built without kernels, modules are checked instead.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
@@ -186,8 +186,8 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
-  // The host opens one device for each index. If it opens more, operations on all devices miss the
-  // additional ones.
+  // The host opens one device for each index. If it opens more,
+  // operations on all devices miss the additional ones.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
   write_info(*device, out_info);

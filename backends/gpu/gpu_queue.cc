@@ -11,8 +11,8 @@
 namespace gufunc::gpu {
 namespace {
 
-// Allocates status words in advance, so that launches that may fail need no allocation. A lack of
-// memory is not reported here, because not every function needs a status word.
+// Allocates status words in advance, so that launches that may fail need no allocation.
+// A lack of memory is not reported here, because not every function needs a status word.
 guf_status reserve_words(Device &device, guf_error *error) {
   guf_error report = {};
   report.struct_size = sizeof report;

@@ -15,8 +15,8 @@ namespace gufunc::gpu {
 class Device;
 class Event;
 
-// A stream is reference-counted. Queued work that will report to the stream (status words, staged
-// copies) owns a reference.
+// A stream is reference-counted. Queued work that will report to the stream
+// (status words, staged copies) owns a reference.
 class Stream {
  public:
   Stream(Device &device, Native native, bool owned);
@@ -34,23 +34,23 @@ class Stream {
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  // Reports whether the stream is being captured into a graph. The device's context must be
-  // current.
+  // Reports whether the stream is being captured into a graph.
+  // The device's context must be current.
   guf_status capturing(bool *out, guf_error *error) const;
 
   // Returns the number of the last capture of the host in which the stream took part (captures.h).
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
 
-  // expect() announces work that may still fail, expected_came() reports its completion. An event
-  // that is recorded in between checks for the failure later.
+  // expect() announces work that may still fail, expected_came() reports its completion.
+  // An event that is recorded in between checks for the failure later.
   void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
   void expected_came() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
   // Keeps a failure unless the stream already has one.
   void keep(const Failure &failure);
 
-  // Reports the first failure since the last report and clears it. Events that were recorded after
-  // the failure keep it.
+  // Reports the first failure since the last report and clears it.
+  // Events that were recorded after the failure keep it.
   guf_status report(guf_error *error);
 
   guf_status query(guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for streams and events. A NULL stream is the device's own default stream. If a slot has
-// no device parameter, a NULL stream means the default streams of all devices.
+// The slots for streams and events. A NULL stream is the device's own default stream.
+// If a slot has no device parameter, a NULL stream means the default streams of all devices.
 #include "backends/gpu/gpu_device.h"
 #include "backends/gpu/gpu_event.h"
 #include "backends/gpu/gpu_plugin.h"

@@ -54,8 +54,8 @@ void take_core(const guf_launch_block &block, CoreShape *out) {
   }
 }
 
-// Assigns shared memory to the rows of `items` items. Returns the number of bytes, or 0 if there
-// are too many.
+// Assigns shared memory to the rows of `items` items.
+// Returns the number of bytes, or 0 if there are too many.
 uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, const CoreShape &core,
                     uint32_t items, dev::staged_row *rows) {
   uint64_t used = 0;
@@ -90,8 +90,8 @@ struct Mapping {
   uint64_t limit;   // maximum number of items of a launch
 };
 
-// Returns whether neighbouring items are contiguous. One thread per item then reads memory in
-// order.
+// Returns whether neighbouring items are contiguous.
+// One thread per item then reads memory in order.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {
@@ -103,8 +103,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that requests shared memory has only this entry, and the launch must provide the
-  // memory.
+  // A function that requests shared memory has only this entry,
+  // and the launch must provide the memory.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }
@@ -151,9 +151,9 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                       error);
 }
 
-// Returns the maximum number of items of a launch. Some drivers allocate local memory for all
-// blocks of a launch that can be resident at the same time. Kernels with much local memory are
-// therefore launched with fewer blocks.
+// Returns the maximum number of items of a launch. Some drivers allocate local
+// memory for all blocks of a launch that can be resident at the same time.
+// Kernels with much local memory are therefore launched with fewer blocks.
 uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t block_bytes = uint64_t{commands.local_bytes(mapping.entry)} * dev::kItemThreads;
   const uint64_t most_bytes = commands.traits().unit_local_bytes;

@@ -16,9 +16,9 @@ namespace gufunc::gpu {
 //         the errors of CommandSink
 guf_status queue_launch(const guf_backend_launch &launch, CommandSink &commands, guf_error *error);
 
-// Describes how queue_launch would run the launch, in lines of the form "word: text". The text is
-// NUL-terminated and truncated to `text_size`. Uses only traits(), has() and local_bytes() of
-// `device`, queues nothing and reads no operand.
+// Describes how queue_launch would run the launch, in lines of the form "word: text".
+// The text is NUL-terminated and truncated to `text_size`.
+// Uses only traits(), has() and local_bytes() of `device`, queues nothing and reads no operand.
 guf_status describe_launch_commands(const guf_backend_launch &launch, const CommandSink &device,
                                     char *out_text, size_t text_size, guf_error *error);
 

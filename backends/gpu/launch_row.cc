@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the entry `row` has 2^lgx threads along the inner dimension; the remaining factor of
-// its threads is along rows.
+// A block of the entry `row` has 2^lgx threads along the inner dimension;
+// the remaining factor of its threads is along rows.
 #include "backends/gpu/launch_row.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ uint32_t vector_of(const LaunchShape &shape, const RowLoop &loop) {
   return widest >= 16 ? 1 : 16 / widest;
 }
 
-// Determines the kinds of all operands. *out_vectors is whether all operands that are not constant
-// can use vector accesses.
+// Determines the kinds of all operands. *out_vectors is whether all operands
+// that are not constant can use vector accesses.
 uint32_t kinds_of(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
                   bool *out_vectors) {
   uint32_t kinds = 0;

@@ -8,8 +8,8 @@
 
 namespace gufunc::gpu {
 
-// The properties of a loop that `row` needs. The operands have the loop's dtypes, are aligned and
-// are in native byte order.
+// The properties of a loop that `row` needs. The operands have the loop's dtypes,
+// are aligned and are in native byte order.
 struct RowLoop {
   Entry entry;
   int nin;

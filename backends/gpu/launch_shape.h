@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a launch, copy or cast in the representation of geometry: dimensions, byte steps and
-// addresses.
+// The items of a launch, copy or cast in the representation of geometry:
+// dimensions, byte steps and addresses.
 #ifndef GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 #define GUFUNC_BACKENDS_GPU_LAUNCH_SHAPE_H
 
@@ -13,8 +13,8 @@ inline constexpr int kMaxOperands = guf::device::kMaxOperands;
 inline constexpr int kShapeDims = int{GUF_MAX_LOOP_NDIM} + int{guf::device::kCoreStrides};
 inline constexpr int kMaskColumn = kMaxOperands;  // column of the mask in `step`
 
-// The maximum number of items of one launch, which is far below 2^31 and keeps grids below 2^32
-// threads.
+// The maximum number of items of one launch, which is far below 2^31
+// and keeps grids below 2^32 threads.
 inline constexpr uint64_t kMaxItems = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxBlocks = (uint64_t{1} << 24) - 1;  // limit for blocks of 256 threads
 
@@ -29,16 +29,16 @@ struct LaunchShape {
   uint64_t address[kMaxOperands];
 };
 
-// Writes the loop dimensions of a block with at most kMaxOperands operands. Dimensions are merged
-// if possible.
+// Writes the loop dimensions of a block with at most kMaxOperands operands.
+// Dimensions are merged if possible.
 void take_shape(const guf_launch_block &block, LaunchShape *out);
 
 // Adds a dimension outside all others, or extends the last dimension if the new one is contiguous
 // with it. A dimension of size 1 is ignored. `mask_step` is used only if shape->mask is set.
 void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_t mask_step);
 
-// Sorts the dimensions so that the dimension with the smallest steps of `operand` is innermost, and
-// merges dimensions.
+// Sorts the dimensions so that the dimension with the smallest steps of `operand`
+// is innermost, and merges dimensions.
 void sort_by_operand(LaunchShape *shape, int operand);
 
 // Calls queue(part, context) for parts of at most `limit` items.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages operands that an entry cannot access directly: copies them to scratch memory before the
-// launch, and results back after it.
+// Stages operands that an entry cannot access directly:
+// copies them to scratch memory before the launch, and results back after it.
 #include <cstdlib>
 
 #include "backends/gpu/copy_convert.h"
@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// Transposing an operand costs two passes over it. Without transposing, `row` reads a memory sector
-// for each element.
+// Transposing an operand costs two passes over it. Without transposing,
+// `row` reads a memory sector for each element.
 constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // number of items
 constexpr int64_t kTurnedSide = 16;
 
-// Returns whether an input should be transposed: it is contiguous across dimension 0, while all
-// outputs are contiguous along it.
+// Returns whether an input should be transposed: it is contiguous across dimension 0,
+// while all outputs are contiguous along it.
 bool is_turned(const guf_launch_block &block, int operand) {
   const auto bytes = static_cast<int64_t>(element_bytes(block.dtype[operand]));
   if (std::abs(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
@@ -42,9 +42,9 @@ struct StagedWay {
   LaunchShape shape;  // operand 0 is the memory, operand 1 is the scratch memory
 };
 
-// Computes the operand's steps in scratch memory, writes them to `inner` and returns the size of
-// the scratch memory. Dimensions with step 0 need no memory, unless they are empty; nothing is
-// copied then.
+// Computes the operand's steps in scratch memory, writes
+// them to `inner` and returns the size of the scratch memory.
+// Dimensions with step 0 need no memory, unless they are empty; nothing is copied then.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
                  StagedWay *way) {
   way->operand = operand;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates and releases blocks. The pool's lock stays locked during calls of the driver, because
-// no callback of the driver locks it. Waits for work unlock it, so that other threads can allocate
-// and release in the meantime.
+// Allocates and releases blocks. The pool's lock stays locked during
+// calls of the driver, because no callback of the driver locks it.
+// Waits for work unlock it, so that other threads can allocate and release in the meantime.
 //
 // PERF  A call of the driver's own stream-ordered allocator takes 1 to 2 us, even if it is tuned.
 // An
@@ -62,8 +62,8 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   const int number = class_of(bytes);
   if (!caches_blocks_ && guarded_ != nullptr) harvest();
   *out = number < 0 ? nullptr : find(number, stream);
-  // Without this wait, a program that never waits could fill the device with memory that it has
-  // freed.
+  // Without this wait, a program that never waits could fill
+  // the device with memory that it has freed.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
       guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
     wait_for_fences(lock);
@@ -74,8 +74,8 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   return GUF_OK;
 }
 
-// Returns a cached block of the class, or NULL. If it returns NULL, cached blocks of another stream
-// may have got a fence for a later call.
+// Returns a cached block of the class, or NULL. If it returns NULL,
+// cached blocks of another stream may have got a fence for a later call.
 Block *MemoryPool::find(int number, Stream &stream) {
   Block *block = nullptr;
   if (follows_streams()) {
@@ -150,8 +150,8 @@ Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_addres
   if (driver_pool_ == nullptr) return driver.allocate(bytes, out_address);
   const Code code = driver.pool_allocate(driver_pool_, bytes, stream.native(), out_address);
   if (code != kDone || &stream != &device_.idle_stream()) return code;
-  // The wait makes the memory available to every stream. It is short, because the idle stream has
-  // no work.
+  // The wait makes the memory available to every stream.
+  // It is short, because the idle stream has no work.
   const Code waited = driver.stream_synchronize(stream.native());
   if (waited != kDone) device_.note(driver.pool_release(*out_address, stream.native()));
   return waited;
@@ -187,8 +187,8 @@ void MemoryPool::give_all(Block *blocks, Stream &stream) {
 void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
   if (blocks == nullptr) return;
   bool captured = false;
-  // If the driver does not report whether the stream is captured, the memory is kept, because a
-  // graph may own it.
+  // If the driver does not report whether the stream is captured,
+  // the memory is kept, because a graph may own it.
   if (stream.capturing(&captured, nullptr) != GUF_OK) captured = true;
   const RelaxedCapture relaxed(device_.driver());
   const std::lock_guard lock(mutex_);
@@ -204,8 +204,8 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
   }
 }
 
-// Receives a block that the stream has released, and caches it, fences it or returns it to the
-// driver.
+// Receives a block that the stream has released, and caches it,
+// fences it or returns it to the driver.
 void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
@@ -219,8 +219,8 @@ void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
     return_to_driver(block, stream.native());
   } else if (number >= 0 && backing_ != Backing::kManaged &&
              device_.driver().stream_query(stream.native()) == kDone) {
-    // No work can be using the block. This is the most common case in programs that wait for
-    // results.
+    // No work can be using the block. This is the most common case
+    // in programs that wait for results.
     push(&common_[number], block);
     counted_.cached_bytes += block->bytes;
   } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one kind on one device, cached in size classes. Large blocks are allocated by the
-// driver.
+// Memory of one kind on one device, cached in size classes.
+// Large blocks are allocated by the driver.
 //
-// Device memory follows the order of streams: a stream can immediately reuse memory that it has
-// freed. Other streams can use the memory after a fence behind the free is signalled, so that no
-// allocation makes a stream wait for another stream. Host memory is written by threads instead of
-// streams, so each free of host memory has a fence.
+// Device memory follows the order of streams: a stream can immediately reuse memory that it
+// has freed. Other streams can use the memory after a fence behind the free is signalled,
+// so that no allocation makes a stream wait for another stream.
+// Host memory is written by threads instead of streams, so each free of host memory has a fence.
 #ifndef GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_MEMORY_POOL_H
 
@@ -63,15 +63,15 @@ class MemoryPool {
   void give(Block *block, Stream &stream);
 
   // As take() and give(), by address. If `stream` is NULL, all streams can use the memory
-  // immediately. It is released after the work that is queued on the device's default stream, and
-  // an allocation may wait for that work.
+  // immediately. It is released after the work that is queued on the device's default stream,
+  // and an allocation may wait for that work.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
 
   void add_stream(Stream &stream);
-  // Must be called when the stream ends. Its cached blocks become available to all streams after a
-  // fence.
+  // Must be called when the stream ends. Its cached blocks become
+  // available to all streams after a fence.
   void remove_stream(Stream &stream);
   // Returns the blocks of a capture that has ended. The graph gives them back when it is destroyed.
   Block *take_captured(Stream &stream);
@@ -87,8 +87,8 @@ class MemoryPool {
   void close();
 
  private:
-  // As pool_class() and block_bytes(). If the cache is disabled, there are no classes and no
-  // rounding.
+  // As pool_class() and block_bytes(). If the cache is disabled,
+  // there are no classes and no rounding.
   int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
   uint64_t size_of(uint64_t bytes) const {
     return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);

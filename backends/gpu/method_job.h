@@ -32,8 +32,8 @@ class MethodJob {
   bool has(uint32_t flag) const { return (block.flags & flag) != 0; }
   bool tree() const { return has(GUF_METHOD_TREE); }
   bool masked() const { return has(GUF_METHOD_MASKED); }
-  // Returns whether floating-point flags of the steps must be checked, which the fast entries
-  // cannot do.
+  // Returns whether floating-point flags of the steps must be checked,
+  // which the fast entries cannot do.
   bool reports_fp_flags() const { return fp_flags_ != 0; }
   uint32_t fp_flags() const { return fp_flags_; }
   uint64_t status() const { return status_; }
@@ -43,9 +43,9 @@ class MethodJob {
   uint32_t partial_form() const;
   bool is_empty() const;  // whether a reduced dimension has no elements
 
-  // Provides the input of the method, which is converted to scratch memory if the entries cannot
-  // read it. Sets the input strides in `lanes`, including the stride of the reduced dimension,
-  // accordingly.
+  // Provides the input of the method, which is converted to scratch memory
+  // if the entries cannot read it. Sets the input strides in `lanes`,
+  // including the stride of the reduced dimension, accordingly.
   guf_status open_source(LaneList *lanes, FoldSource *out);
   // Chooses where results of type X are written: directly to `block.output`, or to scratch memory
   // that close_output() converts. The scratch memory is dense, in the order of the kept dimensions
@@ -56,8 +56,8 @@ class MethodJob {
   int64_t output_step(int kept) const { return kept_step_[kept]; }
   int64_t slot_step() const { return slot_step_; }
 
-  // Allocates scratch memory for partial results or values of X. If `tracked` is set, also
-  // allocates one byte for each value, which marks the value as present.
+  // Allocates scratch memory for partial results or values of X.
+  // If `tracked` is set, also allocates one byte for each value, which marks the value as present.
   guf_status scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
                      uint64_t *out_present);
   void set_initial(dev::fold_sink *sink) const;
@@ -95,8 +95,8 @@ struct CopyDim {
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const CopyDim *dims, int ndim);
 
-// The methods. Each function queues all commands of its method. There must be at least one kept
-// item.
+// The methods. Each function queues all commands of its method.
+// There must be at least one kept item.
 guf_status queue_reduce(MethodJob &job);
 guf_status queue_mixed_reduce(MethodJob &job);
 guf_status queue_accumulate(MethodJob &job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions that a pass of a method does not reduce. Their items are numbered together as
-// lanes.
+// The dimensions that a pass of a method does not reduce.
+// Their items are numbered together as lanes.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_LANES_H
 #define GUFUNC_BACKENDS_GPU_METHOD_LANES_H
 
@@ -14,8 +14,8 @@ namespace dev = guf::device;
 
 inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // limit of one launch, in work-items
 
-// A dimension. Strides are in bytes. `fold` is the number of the reduced dimension, or -1 for a
-// kept one.
+// A dimension. Strides are in bytes. `fold` is the number
+// of the reduced dimension, or -1 for a kept one.
 struct Lane {
   int64_t size, input, mask, output;
   int fold;
@@ -32,11 +32,11 @@ class LaneList {
   }
   Lane take(int i);  // removes the dimension from the list
   uint64_t total() const;
-  // Sorts the dimensions by the absolute input stride, smallest first, and merges kept dimensions
-  // that are contiguous with each other.
+  // Sorts the dimensions by the absolute input stride, smallest first,
+  // and merges kept dimensions that are contiguous with each other.
   void arrange();
-  // Sets the strides of a dense array whose dimensions have the order of the list. An element has
-  // `element` bytes, a mask element has one byte.
+  // Sets the strides of a dense array whose dimensions have the order of the list.
+  // An element has `element` bytes, a mask element has one byte.
   void make_dense(int64_t element);
   // Returns the smallest absolute stride of the input, or INT64_MAX if there are no lanes.
   int64_t nearest() const;

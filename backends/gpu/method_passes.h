@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces one dimension of all lanes, by the tree with one launch for each level, or by a left
-// fold.
+// Reduces one dimension of all lanes, by the tree with one launch
+// for each level, or by a left fold.
 #ifndef GUFUNC_BACKENDS_GPU_METHOD_PASSES_H
 #define GUFUNC_BACKENDS_GPU_METHOD_PASSES_H
 
@@ -12,8 +12,8 @@ struct FoldAxis {
   int64_t size, step, mask_step;
 };
 
-// A table of the pieces of the axis (dev::fold_piece) in device memory. Without a table, the axis
-// is one segment.
+// A table of the pieces of the axis (dev::fold_piece) in device memory.
+// Without a table, the axis is one segment.
 struct PieceTable {
   uint64_t address = 0;
   uint64_t count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PTX module is a head followed by items, which are declarations and definitions with one name
-// each. The body of an item is scanned only if the item is needed, and only for names. If a local
-// name is equal to the name of an item, an excerpt becomes longer, but stays correct.
+// A PTX module is a head followed by items, which are declarations and definitions with one
+// name each. The body of an item is scanned only if the item is needed, and only for names.
+// If a local name is equal to the name of an item, an excerpt becomes longer, but stays correct.
 #include "backends/gpu/ptx_text.h"
 
 #include <cstring>
@@ -25,8 +25,8 @@ class ItemReader {
 
   explicit ItemReader(std::string_view text) : scanner_(text) {}
 
-  // Reads the head. Returns false if the text does not begin with `.version 6.3`, `.target sm_75`
-  // (possibly with more targets) and, optionally, `.address_size 64`.
+  // Reads the head. Returns false if the text does not begin with `.version 6.3`,
+  // `.target sm_75` (possibly with more targets) and, optionally, `.address_size 64`.
   bool read_head(size_t *out_end) {
     if (!directive("version") || !word() || !sign('.') || !word()) return false;
     if (!directive("target") || !word()) return false;
@@ -46,8 +46,8 @@ class ItemReader {
   }
   bool at_end() const { return token_.kind == PtxToken::Kind::kEnd; }
 
-  // Reads an item whose first directive is the current token. Returns false if the syntax is
-  // unknown.
+  // Reads an item whose first directive is the current token.
+  // Returns false if the syntax is unknown.
   bool read(Found *out) {
     out->begin = start_;
     out->is_entry = out->is_writable = false;
@@ -100,9 +100,9 @@ class ItemReader {
     return word();
   }
 
-  // Returns whether a variable is a constant that a compiler has put into global memory: a table of
-  // a function (LLVM, "__const_$_...") or a constant of libdevice ("__cudart_..."). Names that
-  // begin with two underscores are reserved for compilers.
+  // Returns whether a variable is a constant that a compiler has put into global memory:
+  // a table of a function (LLVM, "__const_$_...") or a constant of libdevice ("__cudart_...").
+  // Names that begin with two underscores are reserved for compilers.
   static bool is_table(std::string_view name) {
     return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_";
   }

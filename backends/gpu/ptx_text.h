@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Excerpts of a PTX module, which contain only the text that some of its kernels need. The driver
-// compiles every kernel in the text that it receives, and a family of functions has hundreds of
-// kernels.
+// Excerpts of a PTX module, which contain only the text that some of its kernels need.
+// The driver compiles every kernel in the text that it receives,
+// and a family of functions has hundreds of kernels.
 #ifndef GUFUNC_BACKENDS_GPU_PTX_TEXT_H
 #define GUFUNC_BACKENDS_GPU_PTX_TEXT_H
 
@@ -27,8 +27,8 @@ class PtxText {
   // information.
   Result open(const void *data, uint64_t size);
 
-  // Returns the whole text, followed by a NUL byte. It is valid after kText and until the object is
-  // destroyed.
+  // Returns the whole text, followed by a NUL byte.
+  // It is valid after kText and until the object is destroyed.
   const char *whole() { return text_.data(); }
   bool has_entry(std::string_view name);
 
@@ -38,8 +38,8 @@ class PtxText {
   // share such a variable, so they must be loaded together.
   Result excerpt(const std::string_view *entries, size_t count, HostArray<char> *out);
 
-  // Writes the head of the text and a kernel that does nothing. A driver that refuses the text
-  // because of its version or target refuses this probe, too.
+  // Writes the head of the text and a kernel that does nothing.
+  // A driver that refuses the text because of its version or target refuses this probe, too.
   Result probe(HostArray<char> *out);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: reduces one dimension after the other. The first pass reads the input; each later pass
-// reads the results of the previous pass.
+// reduce: reduces one dimension after the other. The first pass reads the input;
+// each later pass reads the results of the previous pass.
 #include <algorithm>
 
 #include "backends/gpu/element_cast.h"
@@ -9,9 +9,9 @@
 namespace gufunc::gpu {
 namespace {
 
-// Lists all dimensions: the kept ones as in the output, then the reduced ones, numbered in their
-// order. Returns the number of reduced dimensions, which is at least one: if nothing is reduced, it
-// is a dimension with a single element.
+// Lists all dimensions: the kept ones as in the output, then the reduced ones,
+// numbered in their order. Returns the number of reduced dimensions, which is at least one:
+// if nothing is reduced, it is a dimension with a single element.
 int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
@@ -24,8 +24,8 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   for (int d = 0; d < block.nfold; ++d) {
     const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
                        count};
-    // A left fold over a single element must not be skipped, because the initial value is the left
-    // operand of the last dimension.
+    // A left fold over a single element must not be skipped,
+    // because the initial value is the left operand of the last dimension.
     if (lane.size == 1 && job.tree()) continue;
     // Consecutive dimensions are merged for integers, whose result does not depend on the order.
     if (merges && count > 0 && lane.input == last.input * last.size &&

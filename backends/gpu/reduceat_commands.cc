@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduceat: the host divides segments into pieces and writes them to a table in device memory.
-// Segments with one piece write their results directly, many segments in one launch. The results of
-// segments with several pieces are combined level by level.
+// Segments with one piece write their results directly, many segments in one launch.
+// The results of segments with several pieces are combined level by level.
 #include <algorithm>
 
 #include "backends/gpu/host_array.h"
@@ -145,8 +145,8 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
   return join_long(stretches, count, partial);
 }
 
-// Combines one level at a time. A segment with a single partial result is passed to the next level
-// unchanged.
+// Combines one level at a time. A segment with a single partial result
+// is passed to the next level unchanged.
 guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;

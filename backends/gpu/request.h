@@ -12,8 +12,8 @@ namespace gufunc::gpu {
 class Stream;
 struct Block;
 
-// The object is on the stack of a slot's function, with the device's context current. The
-// destructor releases its memory behind its work, even if the request has failed.
+// The object is on the stack of a slot's function, with the device's context current.
+// The destructor releases its memory behind its work, even if the request has failed.
 class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between a device and pageable host memory in stream order. A thread of the driver accesses
-// the host memory, through page-locked staging buffers, when the stream reaches the copy. The call
-// returns immediately. The host memory must stay valid until the copy is complete.
+// Copies between a device and pageable host memory in stream order. A thread of the driver
+// accesses the host memory, through page-locked staging buffers, when the stream reaches the copy.
+// The call returns immediately. The host memory must stay valid until the copy is complete.
 #ifndef GUFUNC_BACKENDS_GPU_STAGED_COPY_H
 #define GUFUNC_BACKENDS_GPU_STAGED_COPY_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring of device status words. Kernels OR error bits into a word, which is copied back after the
-// launch, examined on a thread of the driver, and reported to the caller and the stream. A word
-// that is used in a capture belongs to the graph. Every run clears the word first and examines it
-// afterwards.
+// Ring of device status words. Kernels OR error bits into a word, which is copied back after
+// the launch, examined on a thread of the driver, and reported to the caller and the stream.
+// A word that is used in a capture belongs to the graph.
+// Every run clears the word first and examines it afterwards.
 #ifndef GUFUNC_BACKENDS_GPU_STATUS_RING_H
 #define GUFUNC_BACKENDS_GPU_STATUS_RING_H
 
@@ -55,8 +55,8 @@ class StatusRing {
   // or
   //         floating-point flags are requested, which cannot be reported when the graph runs later
   guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
-  // Queues the check of a word, which is free afterwards. During a capture, adds the word to the
-  // capture instead.
+  // Queues the check of a word, which is free afterwards.
+  // During a capture, adds the word to the capture instead.
   guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
   // Queues the checks of a graph's words. The stream has run the graph as launch number `launch`.
   // The graph must not run again before the checks are complete.

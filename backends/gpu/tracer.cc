@@ -96,8 +96,8 @@ void Tracer::close() {
   base_ = nullptr;
 }
 
-// Returns a record for work. Records are reused together with their driver events, which can be
-// recorded again.
+// Returns a record for work. Records are reused together with their driver events,
+// which can be recorded again.
 TracedWork *Tracer::take_record() {
   {
     const std::lock_guard lock(mutex_);
@@ -127,8 +127,8 @@ void Tracer::put_back(TracedWork *work) {
   capacity_ = work;
 }
 
-// Reports that work is missing in the trace. An older host has a shorter sink without this
-// function.
+// Reports that work is missing in the trace. An older host has
+// a shorter sink without this function.
 void Tracer::leave_out() const {
   if (sink_->struct_size < sizeof(guf_trace_sink)) return;
   sink_->left_out(sink_->context, device_.context().index);
@@ -221,8 +221,8 @@ bool Tracer::report(TracedWork &work) {
   return true;
 }
 
-// Uses the end event of the last work as the new base event, unless pending work depends on the old
-// one.
+// Uses the end event of the last work as the new base event,
+// unless pending work depends on the old one.
 void Tracer::move_base(TracedWork &last) {
   const guf_trace_work &facts = last.facts;
   if ((facts.flags & GUF_TRACE_HOST_TIME) != 0 || facts.end_ns < base_ns_ + kBaseLife) return;

@@ -31,15 +31,15 @@ class Tracer {
   Tracer(const Tracer &) = delete;
   Tracer &operator=(const Tracer &) = delete;
 
-  // Must be called when the host starts a trace. This function and the functions below require that
-  // the device's context is current.
+  // Must be called when the host starts a trace.
+  // This function and the functions below require that the device's context is current.
   void start();
   void close();
 
   bool on() const { return __builtin_expect(sink_ != nullptr, 0); }
 
-  // Reports completed work to the sink. Waits neither for work nor for another thread that
-  // collects.
+  // Reports completed work to the sink. Waits neither for work
+  // nor for another thread that collects.
   void collect();
 
   // Begins a piece of work. Returns nullptr if the stream is being captured, or if there is no

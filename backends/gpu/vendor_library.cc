@@ -25,8 +25,8 @@ struct Search {
   size_t path_size;
 };
 
-// Returns whether a file name belongs to a library. "libcuda.so.1" and "libcuda-1a2b3c.so.1" are
-// copies of libcuda, "libcudart.so.12" is not.
+// Returns whether a file name belongs to a library.
+// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda, "libcudart.so.12" is not.
 bool is_copy_of(const char *path, const char *stem) {
   const char *const slash = std::strrchr(path, '/');
   const char *const name = slash == nullptr ? path : slash + 1;
@@ -98,8 +98,8 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    // The next name has another ABI version. If it were loaded, the library with this name could
-    // not be used any more.
+    // The next name has another ABI version. If it were loaded,
+    // the library with this name could not be used any more.
     if (lacked_memory) return fail_loader_memory(names[i], error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;

@@ -57,9 +57,9 @@ GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
 }
 
-// Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0. The reciprocal
-// of 0 is the smallest value for i32 and i64, and 0 for other types. NumPy returns the same on x86,
-// where it converts an infinite quotient.
+// Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0.
+// The reciprocal of 0 is the smallest value for i32 and i64, and 0 for other types.
+// NumPy returns the same on x86, where it converts an infinite quotient.
 template <class T>
 GUF_DEVICE T reciprocal(T x) {
   if constexpr (is_integer<T>::value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of datetime64 and timedelta64. The result is NaT if an operand is NaT, after a
-// division by zero, and if a floating-point result does not fit in int64. Sums and products of
-// integers wrap.
+// Arithmetic of datetime64 and timedelta64. The result is NaT if an operand is NaT,
+// after a division by zero, and if a floating-point result does not fit in int64.
+// Sums and products of integers wrap.
 #ifndef GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
 #define GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
 

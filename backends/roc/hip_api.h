@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of AMD's HIP runtime that the plugin calls. They are declared here, so that the
-// plugin can be built without ROCm. hip_api_check.cc compares the declarations with HIP's header if
-// it is installed.
+// The functions of AMD's HIP runtime that the plugin calls.
+// They are declared here, so that the plugin can be built without ROCm.
+// hip_api_check.cc compares the declarations with HIP's header if it is installed.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_API_H
 #define GUFUNC_BACKENDS_ROC_HIP_API_H
 
@@ -41,8 +41,8 @@ constexpr unsigned kFineGrained = 0x40000000u;
 constexpr unsigned kCoarseGrained = 0x80000000u;
 constexpr unsigned kManagedForAll = 1;
 
-// The properties of a device are hundreds of fields, which differ between releases. The plugin only
-// reads the target, whose offset depends on the release.
+// The properties of a device are hundreds of fields, which differ between releases.
+// The plugin only reads the target, whose offset depends on the release.
 struct PropertyBytes {
   alignas(8) char bytes[4096];
 };
@@ -75,8 +75,8 @@ struct HipPointer {
 using HipHostFunction = void (*)(void *);
 using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
 
-// X(function, needed, parameters). `needed` is whether HIP 5.2 has the function and there is no
-// substitute.
+// X(function, needed, parameters). `needed` is whether HIP 5.2 has
+// the function and there is no substitute.
 #define GUF_HIP_FUNCTIONS(X)                                                                     \
   X(hipInit, true, (unsigned))                                                                   \
   X(hipGetLastError, true, ())                                                                   \
@@ -147,10 +147,10 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipGraphDestroy, false, (HipHandle))                                                         \
   X(hipGraphExecDestroy, false, (HipHandle))
 
-// A function of HIP. HIP keeps the code of a failed call for hipGetLastError, and a program could
-// mistake this code for a failure of its own. The plugin reports failures itself, so a failed call
-// clears the code. This also clears an earlier error that the program has not read yet, which any
-// failed call would overwrite.
+// A function of HIP. HIP keeps the code of a failed call for hipGetLastError,
+// and a program could mistake this code for a failure of its own.
+// The plugin reports failures itself, so a failed call clears the code. This also clears an earlier
+// error that the program has not read yet, which any failed call would overwrite.
 template <class F>
 class HipFunction;
 template <class... Parameters>

@@ -12,8 +12,8 @@ namespace gufunc::roc {
 // Returns the codes of HIP 5.2 to 7 in ascending order.
 std::span<const gpu::ErrorInfo> hip_codes();
 
-// Returns the classification of any code. An unknown code of a later release only means that the
-// call failed.
+// Returns the classification of any code. An unknown code of a later
+// release only means that the call failed.
 const gpu::ErrorInfo &hip_error_info(gpu::Code code);
 
 }  // namespace gufunc::roc

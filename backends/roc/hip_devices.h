@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver interface for HIP, part 1 of 4: devices. HIP has no contexts. Each thread has a
-// current device, which is set and restored.
+// The driver interface for HIP, part 1 of 4: devices. HIP has no contexts.
+// Each thread has a current device, which is set and restored.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 #define GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 
@@ -42,8 +42,8 @@ class HipDevices : public gpu::Driver {
     const HipError aimed = write_target(index, out->target, sizeof(out->target));
     if (aimed != kHipSuccess) return aimed;
     out->memory_bytes = bytes;
-    // Devices of the gfx9 generation have waves of 64 work-items. For later generations, kernels
-    // are compiled for waves of 32.
+    // Devices of the gfx9 generation have waves of 64 work-items.
+    // For later generations, kernels are compiled for waves of 32.
     out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
     out->units = ask(kUnitsAttribute, index);
     out->max_shared_bytes = ask(kSharedBytesAttribute, index);

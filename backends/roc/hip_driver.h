@@ -18,8 +18,8 @@ class HipDriver final : public HipStreams {
   Code function_find(Native module, const char *name, Native *out_function) override {
     return hip_.hipModuleGetFunction(out_function, module, name);
   }
-  // HIP loads all code of a module immediately, and has one limit of shared memory for all
-  // functions.
+  // HIP loads all code of a module immediately, and has one limit
+  // of shared memory for all functions.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
   Code function_facts(Native function, gpu::FunctionFacts *out) override {

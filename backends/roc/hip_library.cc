@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's functions are looked up by name, because the name contains the version if a function has
-// several versions.
+// HIP's functions are looked up by name, because the name contains the version
+// if a function has several versions.
 #include "backends/roc/hip_library.h"
 
 #include <iterator>

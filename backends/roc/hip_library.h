@@ -9,8 +9,8 @@
 
 namespace gufunc::roc {
 
-// Opens libamdhip64 of HIP 7, 6 or 5: the version that the process has loaded, or else the latest
-// one.
+// Opens libamdhip64 of HIP 7, 6 or 5: the version that the process
+// has loaded, or else the latest one.
 // Errors  GUF_E_NO_DRIVER <= no version can be opened;
 //         GUF_E_DRIVER_OLD <= a required function is missing
 guf_status open_hip(Hip *out_hip, guf_error *error);

@@ -60,8 +60,8 @@ class HipMemory : public HipDevices {
     });
   }
 
-  // Allocates page-locked memory. Memory that only copies access is coarse-grained, which is
-  // fastest. Memory that kernels access while the host uses it is fine-grained.
+  // Allocates page-locked memory. Memory that only copies access is coarse-grained,
+  // which is fastest. Memory that kernels access while the host uses it is fine-grained.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     if (kind == gpu::HostMemory::kPinned) {
       return place(out_address, [&](void **memory) {
@@ -79,8 +79,8 @@ class HipMemory : public HipDevices {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
-  // Since 6.4, HIP accepts memory that is already registered, but the first hipHostUnregister then
-  // ends both registrations.
+  // Since 6.4, HIP accepts memory that is already registered,
+  // but the first hipHostUnregister then ends both registrations.
   Code host_register(uint64_t address, uint64_t bytes) override {
     if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
     if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
@@ -89,8 +89,8 @@ class HipMemory : public HipDevices {
     if (made != kHipSuccess) registered_.remove(address);
     return made;
   }
-  // The range is removed first, because another thread may register the memory as soon as HIP has
-  // released it.
+  // The range is removed first, because another thread may register
+  // the memory as soon as HIP has released it.
   Code host_unregister(uint64_t address) override {
     registered_.remove(address);
     return hip_.hipHostUnregister(pointer_of(address));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of code objects that are linked into the ROC backend, with the names that gufcc
-// generates.
+// The tables of code objects that are linked into the ROC backend,
+// with the names that gufcc generates.
 #ifndef GUFUNC_BACKENDS_ROC_ROC_MODULES_H
 #define GUFUNC_BACKENDS_ROC_ROC_MODULES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the runtime. Any error of hipInit means that there is no device: without a device it
-// returns 100 or 101, depending on the release.
+// Opens the runtime. Any error of hipInit means that there is no device:
+// without a device it returns 100 or 101, depending on the release.
 #include "backends/roc/roc_vendor.h"
 
 #include <cstdio>
@@ -54,9 +54,9 @@ constexpr const guf_module_v1 *kStandard = nullptr;
 constexpr const guf_module_v1 *kCopyKernels = nullptr;
 #endif
 
-// The runtime keeps about 140 MB of local memory for each XCC (HSA_SCRATCH_SINGLE_LIMIT), and an
-// XCC has 38 units on gfx942. If a launch needs more, the runtime allocates and frees memory for
-// each launch.
+// The runtime keeps about 140 MB of local memory for each XCC
+// (HSA_SCRATCH_SINGLE_LIMIT), and an XCC has 38 units on gfx942.
+// If a launch needs more, the runtime allocates and frees memory for each launch.
 constexpr uint64_t kUnitLocalBytes = 3 << 20;
 
 constexpr gpu::Vendor kRoc = {.name = "roc",

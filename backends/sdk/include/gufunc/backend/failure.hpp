@@ -15,8 +15,8 @@ struct Failure {
 
   bool happened() const { return status != GUF_OK; }
 
-  // Stores a failure. `details` is the error record of the failed work; its status is GUF_OK if the
-  // work wrote no message.
+  // Stores a failure. `details` is the error record of the failed work;
+  // its status is GUF_OK if the work wrote no message.
   void keep(guf_status failed, uint64_t launch_number, const guf_error &details) {
     *this = Failure();
     status = failed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: distinguishes a forked child from its parent without a system call and without an
-// atfork handler. A page with MADV_WIPEONFORK contains a word that is 0 in a child until the child
-// stores its own number in it.
+// For plugins: distinguishes a forked child from its parent without a system call and without
+// an atfork handler. A page with MADV_WIPEONFORK contains a word that is 0 in a child until
+// the child stores its own number in it.
 #ifndef GUFUNC_BACKEND_FORK_WATCH_HPP
 #define GUFUNC_BACKEND_FORK_WATCH_HPP
 
@@ -52,8 +52,8 @@ inline void start_fork_watch() {
 }
 
 // Returns a number that differs between a process and its forked child; never 0. It costs one load,
-// about 1 ns. Objects that own threads or driver handles store the number when they are created. In
-// a child, the stored number differs from the current number.
+// about 1 ns. Objects that own threads or driver handles store the number when they are created.
+// In a child, the stored number differs from the current number.
 inline uint32_t process_generation() {
   detail::ForkWord *const word = detail::watched.load(std::memory_order_acquire);
   const uint32_t generation = word->load(std::memory_order_acquire);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: the services of the host (memory, configuration, log) and error reporting. Each
-// plugin has its own copy of this state, because plugins hide their symbols.
+// For plugins: the services of the host (memory, configuration, log) and error reporting.
+// Each plugin has its own copy of this state, because plugins hide their symbols.
 #ifndef GUFUNC_BACKEND_HOST_HPP
 #define GUFUNC_BACKEND_HOST_HPP
 
@@ -50,15 +50,15 @@ inline void write_failure(guf_error *error, guf_status status, int argument, int
 
 }  // namespace detail
 
-// Stores the host's function table. Only the first call has an effect; the table is used until the
-// process ends. Before that call, the services in this file do nothing.
+// Stores the host's function table. Only the first call has an effect;
+// the table is used until the process ends. Before that call, the services in this file do nothing.
 inline void set_host(const guf_host_api *host) {
   const guf_host_api *none = nullptr;
   detail::host.compare_exchange_strong(none, host, std::memory_order_acq_rel);
 }
 
-// Returns the value of an environment variable, or NULL if it is unset or the process is
-// privileged.
+// Returns the value of an environment variable, or NULL if it
+// is unset or the process is privileged.
 inline const char *host_config(const char *name) {
   const guf_host_api *const api = detail::host.load(std::memory_order_acquire);
   return api == nullptr ? nullptr : api->config(api->context, name);
@@ -138,8 +138,8 @@ void destroy(T *object) {
   return fail(error, GUF_E_NO_MEMORY, "no host memory for %s", what);
 }
 
-// Copies `table` to `out`. An older host has a shorter table and receives only the slots that it
-// declares.
+// Copies `table` to `out`. An older host has a shorter table
+// and receives only the slots that it declares.
 inline void give_table(guf_backend_api table, uint32_t host_minor, guf_backend_api *out) {
   const uint32_t known = out->struct_size;
   table.struct_size = sizeof table;
