@@ -24,8 +24,8 @@ namespace gufunc::capi {
 
 // Runs the body of an exported function without deferring thread cancellation.
 // The body may reach cancellation points only within base::CallerState.
-// PERF  Reading the floating-point control takes 7 ns. Deferring cancellation takes 7 ns more (AMD
-// EPYC).
+// PERF  Reading the floating-point control takes 7 ns, and deferring cancellation takes 7 ns more
+//       (AMD EPYC).
 // Errors  as guard
 template <class Body>
 guf_status guard_hot(guf_error *error, Body &&body) {
@@ -64,7 +64,8 @@ inline guf_status need(const void *pointer, const char *parameter, guf_error *er
 }
 
 // Checks the layout arguments of the functions that allocate arrays.
-// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is invalid, or not C with strides
+// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is invalid;
+//         order is not GUF_ORDER_C although strides are given
 inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides,
                               int32_t order, guf_error *error) {
   if (shape == nullptr && ndim > 0) return need(shape, "shape", error);

@@ -69,8 +69,8 @@ inline guf_status ask_device(guf_device device, op::CallView *call, guf_error *e
   return GUF_OK;
 }
 
-// Reports an error after guf_shutdown. Functions that create objects call it.  Errors
-// GUF_E_SHUTDOWN
+// Reports an error after guf_shutdown. Functions that create objects call it.
+// Errors  GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
   if (__builtin_expect(!plugin::is_shut_down(), 1)) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");

@@ -14,9 +14,8 @@
 namespace gufunc::capi {
 
 // A guf_resolution that is filled here and then copied to the caller.
-// PERF  The array of 32 shapes with 64 dimensions has 16 KB, of which a typical result uses a few
-// bytes.
-//       Clearing and copying the whole array took four times as long as the resolution itself.
+// PERF  The array of 32 shapes with 64 dimensions has 16 KB. A typical result uses a few bytes of
+//       it. Clearing and copying the whole array took four times as long as the resolution itself.
 class Resolution {
  public:
   // The shapes stay uninitialised until they are set.

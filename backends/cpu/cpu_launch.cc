@@ -3,8 +3,8 @@
 // is divided into chunks that threads claim.
 //
 // PERF  A launch of one item costs a test of flags, three pointer copies and the indirect call
-//       (bench: cpu_launch_one_item). Successful launches without staging do not allocate, lock or
-//       format text.
+//       (bench: cpu_launch_one_item).
+//       Successful launches without staging do not allocate, lock or format text.
 #include "backends/cpu/cpu_launch.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 namespace gufunc::cpu {
 
 // Errors  the status that a GUF_LAUNCH_STATUS loop returns;
-//         GUF_E_LOOP <= the loop returned a value that is not an error code (`native_code` contains
-//         it);
+//         GUF_E_LOOP <= the loop returned a value that is not an error code; `native_code`
+//         contains the value;
 //         GUF_E_NO_MEMORY <= no scratch memory for staged operands;
 //         GUF_E_DTYPE <= a staged operand has a dtype without casts
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);

@@ -91,8 +91,8 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// Borrows the launch and its block while it runs on the caller.
-// The queued copy owns its own copies.
+// The task borrows the launch and its block while it runs on the caller.
+// A queued task owns copies of both.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}

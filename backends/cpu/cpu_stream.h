@@ -34,7 +34,7 @@ class Task {
   guf_trace_work *traced = nullptr;
 };
 
-// Where a task may run.
+// The thread that may run a task.
 enum class Place {
   kInlineWhenIdle,  // small task: runs on the caller if no work is pending
   kQueue,           // large task or wait: runs on the stream's thread

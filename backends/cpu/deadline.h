@@ -29,7 +29,7 @@ class Deadline {
   }
 
  private:
-  // 100 years. Longer timeouts never expire, so that the addition above cannot overflow.
+  // kNever is 100 years. Longer timeouts never expire, so that the addition above cannot overflow.
   static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
   bool never_;
   Clock::time_point at_{};

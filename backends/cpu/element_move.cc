@@ -31,7 +31,8 @@ void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, 
   }
 }
 
-// Copies elements. Contiguous steps are constants, so that the compiler can vectorize the loop.
+// Copies elements. Contiguous steps are passed as constants,
+// so that the compiler can vectorize the loop.
 template <class Word, int Units, bool kSwap>
 void move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   constexpr int64_t kSize = sizeof(Word) * Units;

@@ -24,7 +24,7 @@ struct ItemTraversal {
 };
 
 // Determines the traversal once for all ranges of a launch.
-// The description of a launch uses it, too.
+// describe_launch uses the result, too.
 ItemTraversal item_traversal(const guf_launch_block &block);
 
 // Runs the items [first, last), numbered with dimension 0 fastest.

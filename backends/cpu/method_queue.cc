@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Borrows the method and its block while it runs on the caller.
+// The task borrows the method and its block while it runs on the caller.
 class MethodTask : public Task {
  public:
   explicit MethodTask(const guf_backend_method &method) : method_(method) {}

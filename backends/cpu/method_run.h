@@ -13,8 +13,8 @@ namespace gufunc::cpu {
 
 // Runs a method and returns when it is complete.
 // Errors  the status that a GUF_METHOD_STATUS loop returns;
-//         GUF_E_LOOP <= the loop returned a value that is not an error code (`native_code` contains
-//         it);
+//         GUF_E_LOOP <= the loop returned a value that is not an error code; `native_code`
+//         contains the value;
 //         GUF_E_NO_MEMORY <= no scratch memory;  GUF_E_DTYPE <= an operand's dtype has no casts
 guf_status execute_method(const guf_backend_method &method, guf_error *error);
 

@@ -22,7 +22,7 @@ inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
 }
 
-// Returns the number that the lanes of a unit are a multiple of.
+// Returns the granularity of the number of lanes in a unit.
 // Slow elements gain nothing from vector instructions, so their lanes may be divided one by one,
 // which lets a few lanes occupy all threads.
 inline int64_t lane_multiple(const guf_backend_method &method) {

@@ -15,9 +15,9 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
-// The size of the partial results that are computed side by side.
+// The size of the partial results that are computed side by side if elements are read in place.
 constexpr int64_t kFastBytes = 2048;
-// The same size if all elements of a base block are copied to scratch memory.
+// The size of the partial results that are computed side by side if elements are copied first.
 constexpr int64_t kSlowBytes = 256;
 constexpr int64_t kRowLeaves = 256;
 // The first number of base blocks if a result may become final early.
@@ -116,7 +116,7 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   return GUF_OK;
 }
 
-// Reduces one row. Several base blocks are computed at a time as lanes.
+// Reduces one row. Several base blocks are computed at the same time, one in each lane.
 guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];

@@ -20,8 +20,8 @@ void fetch_ahead(const char *from, int64_t step, int64_t lines) {
   for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(from + i * step);
 }
 
-// Finds the operands that must be transposed, which are those
-// that are contiguous across the loop's rows.
+// Finds the operands that must be transposed,
+// because they are contiguous across the loop's rows.
 Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];

@@ -10,8 +10,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// Whether two types have the same size and the same kind: pointer, floating-point type or other
-// type.
+// Whether two types have the same size and are both pointers, floating-point types or other types.
 // NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =

@@ -30,8 +30,8 @@ guf_status CopyKernels::load(guf_error *error) {
   return GUF_OK;
 }
 
-// Returns the best image among those with a lower score than
-// the image that the driver refused, or NULL.
+// Returns the best image that ranks below the image that the driver refused,
+// or NULL if there is none.
 const guf_module_image *CopyKernels::next_image(const guf_module_image *refused,
                                                 int32_t refused_score, int32_t *out_score) const {
   const guf_module_v1 *const table = device_.vendor().copy_kernels();

@@ -73,7 +73,8 @@ enum class EventKind : uint8_t { kTimed, kOrder };
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
 struct LaunchGrid {
-  uint32_t blocks, threads, shared_bytes;  // along x
+  // Numbers of blocks and of threads per block along x, and dynamic shared memory.
+  uint32_t blocks, threads, shared_bytes;
   uint32_t blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
 };
 
@@ -120,8 +121,8 @@ class Driver {
   virtual Code host_release(uint64_t address) = 0;
   virtual Code host_register(uint64_t address, uint64_t bytes) = 0;
   virtual Code host_unregister(uint64_t address) = 0;
-  // Returns whether the driver knows the host memory at this address,
-  // as page-locked memory or as its own. Such memory is copied without staging.
+  // Returns whether the host memory at this address is page-locked or was allocated by the driver.
+  // The driver copies such memory without staging.
   virtual bool knows(uint64_t address) = 0;
   // Returns the index of the device that contains the memory,
   // or -1 if it is not known device memory.

@@ -39,9 +39,9 @@ class Module {
   explicit Module(Device &device) : device_(device) {}
 
   // Loads an image. The image must not be compressed, and the device's context must be current.
-  // Errors  GUF_E_NO_IMAGE <= the driver refuses the image, but may accept another image; the
-  // message
-  //         is the driver's;  GUF_E_UNSUPPORTED <= the image is compressed
+  // Errors  GUF_E_NO_IMAGE <= the driver refuses the image, but may accept another image;
+  //         the message is the driver's;
+  //         GUF_E_UNSUPPORTED <= the image is compressed
   static guf_status load(Device &device, const guf_module_image &image, LoadMode mode, Module **out,
                          guf_error *error);
   void unload();

@@ -42,14 +42,14 @@ bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
-// Returns whether the driver knows the host memory at both ends of a range.
-// Only a part of the range may be page-locked.
+// Returns whether the host memory at both ends of a range is page-locked.
+// The middle of the range may be pageable nevertheless.
 bool is_known(Driver &driver, uint64_t address, uint64_t size) {
   return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
 }
 
-// Copies memory without staging. A driver refuses host memory if it knows only a part of it.
-// If that part is in the middle, only the refusal reveals it;
+// Copies memory without staging. A driver refuses to copy host memory of which only a part is
+// page-locked. If this part is in the middle, only the refusal reveals it;
 // the copy is then staged, which works with any memory.
 guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                            Direction direction, guf_error *error) {

@@ -4,9 +4,8 @@
 // Waits for work unlock it, so that other threads can allocate and release in the meantime.
 //
 // PERF  A call of the driver's own stream-ordered allocator takes 1 to 2 us, even if it is tuned.
-// An
-//       allocation from the cache takes a lock, a list operation and one driver query, which
-//       reports whether the stream is captured.
+//       An allocation from the cache takes a lock, a list operation and one driver query,
+//       which reports whether the stream is captured.
 #include "backends/gpu/memory_pool.h"
 
 #include <algorithm>

@@ -15,8 +15,8 @@ constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD |
                                        GUF_METHOD_MIXED;
 constexpr uint32_t kOddFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// Returns the floating-point flags that must be checked:
-// those that are requested and that the function can raise.
+// Returns the floating-point flags that must be checked,
+// which are the requested flags that the function can raise.
 uint32_t requested_fp_flags(const guf_backend_method &call) {
   // Integer reductions by a tree raise no floating-point flags.
   if (call.fp_status == nullptr || (call.block->flags & GUF_METHOD_EXACT) != 0) return 0;

@@ -37,8 +37,8 @@ void MemoryPool::remove_stream(Stream &stream) {
   const std::lock_guard lock(mutex_);
   StreamCache &cache = stream.cache();
   flush_cache(cache);
-  // Memory that was freed during a capture may belong to a graph that the host does not know.
-  // It is kept until the pool is closed, because the lifetime of such a graph is unknown.
+  // Memory that was freed during a capture may belong to a graph of the program.
+  // The pool keeps it until it is closed, because the lifetime of that graph is unknown.
   move_all(&cache.captured, &captured_);
   for (Block *&list : cache.free) move_all(&list, &captured_);
   counted_.cached_bytes -= cache.bytes;

@@ -38,7 +38,7 @@ class ItemReader {
     if (!token_.is('.')) return token_.kind == PtxToken::Kind::kEnd;
     start_ = scanner_.position() - 1;
     advance();
-    if (token_.text != "address_size") return true;  // first directive of an item
+    if (token_.text != "address_size") return true;  // the first item begins here
     if (!word()) return false;
     *out_end = scanner_.position();
     advance();

@@ -21,10 +21,10 @@ class PtxText {
     kNoMemory
   };
 
-  // Copies the text up to its first NUL byte, and finds its declarations and definitions. Must be
-  // called only once. The time is linear in the size of the text.
-  // Returns kWhole if the text contains something that excerpts do not preserve, such as debug
-  // information.
+  // Copies the text up to its first NUL byte, and finds its declarations and definitions.
+  // Must be called only once. The time is linear in the size of the text.
+  // Returns kWhole if the text contains something that excerpts do not preserve,
+  // such as debug information.
   Result open(const void *data, uint64_t size);
 
   // Returns the whole text, followed by a NUL byte.

@@ -33,8 +33,8 @@ class StagedCopies {
  public:
   explicit StagedCopies(Device &device) : device_(device) {}
 
-  // Queues a copy.  Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or the
-  // driver's error
+  // Queues a copy.
+  // Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or the driver's error
   guf_status queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction, Stream &stream,
                    guf_error *error);
   // Abandons copies that never completed. The device must be idle or lost. The abandoned copies

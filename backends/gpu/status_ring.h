@@ -51,9 +51,9 @@ class StatusRing {
   // Allocates words for concurrent launches. Usually no other allocation is needed later.
   guf_status reserve(guf_error *error);
   // Returns a word that is zero when the stream reaches this point.
-  // Errors  GUF_E_CAPTURE <= the stream is captured, and either the host did not start the capture,
-  // or
-  //         floating-point flags are requested, which cannot be reported when the graph runs later
+  // Errors  GUF_E_CAPTURE <= the stream is captured, and either the host did not start the
+  //         capture, or floating-point flags are requested, which cannot be reported when the
+  //         graph runs later
   guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
   // Queues the check of a word, which is free afterwards.
   // During a capture, adds the word to the capture instead.

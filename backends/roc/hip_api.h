@@ -46,8 +46,8 @@ constexpr unsigned kManagedForAll = 1;
 struct PropertyBytes {
   alignas(8) char bytes[4096];
 };
-constexpr size_t kTargetInProperties6 = 1160;  // in hipDeviceProp_tR0600
-constexpr size_t kTargetInProperties5 = 396;   // in hipDeviceProp_t up to HIP 5
+constexpr size_t kTargetInProperties6 = 1160;  // offset in hipDeviceProp_tR0600
+constexpr size_t kTargetInProperties5 = 396;   // offset in hipDeviceProp_t up to HIP 5
 
 struct HipPoolProperties {
   int allocation_type;  // 1: pinned
