@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of guf_explain and similar functions: unpacks the arguments, runs the query and
-// returns the text.
+// The common part of guf_explain and similar functions:
+// unpacks the arguments, runs the query and returns its text.
 #ifndef GUFUNC_ABI_SRC_ANSWER_H
 #define GUFUNC_ABI_SRC_ANSWER_H
 
@@ -12,7 +12,8 @@
 
 namespace gufunc::capi {
 
-// unpack(&view) fills a view of the arguments; ask(view, &text, error) writes the text for it.
+// unpack(&view) fills a view of the arguments.
+// ask(view, &text, error) writes the text of the result.
 template <class View, class Unpack, class Ask>
 guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
   return guard(error, [&]() -> guf_status {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of views: each function checks pointers and handles, then calls the core once.
+// C API layer of array views: each function checks pointers and handles, then calls the core once.
 #include "abi/src/handles.h"
 #include "core/array/views.h"
 
@@ -8,14 +8,14 @@ using array::Array;
 
 namespace {
 
-// The common part of all functions here. `view` creates the view of the array.
+// The common part of all functions in this file. `view` creates the view of the array.
 template <class View>
 guf_status make(guf_array array, guf_array *out_array, guf_error *error, View view) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    base::collect();  // a program that only creates views frees memory nowhere else
+    base::collect();  // A program that only creates views frees no memory elsewhere.
     base::Ref<Array> made;
     GUF_TRY(view(*found, &made));
     *out_array = capi::publish<guf_array>(made);
@@ -28,7 +28,7 @@ guf_status need_list(const int64_t *list, int32_t count, const char *parameter, 
   return count > 0 ? capi::need(list, parameter, error) : GUF_OK;
 }
 
-// Checks the number of axes in a list. There is no upper limit here; the core checks the axes.
+// Rejects a negative number of axes. The core checks the upper limit and the axes themselves.
 guf_status check_count(int32_t naxes, guf_error *error) {
   if (naxes >= 0) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);

@@ -14,13 +14,13 @@ using array::Array;
 
 namespace {
 
-// NULL: the cpu.
+// Finds the device of a handle. NULL selects the cpu.
 guf_status find_device(guf_device device, backend::Device **out, guf_error *error) {
   if (device == nullptr) return plugin::cpu_device(out, error);
   return capi::need_device(device, "device", out, error);
 }
 
-// make(array, queue, &made) creates the copy.
+// The common part of functions that copy an array. make(array, queue, &made) creates the copy.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
                      Make make) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of backends: the list of plugins, and plugins added by path.
+// C API layer of backends: lists the plugins and loads plugins by path.
 #include <gufunc/device.h>
 
 #include "abi/src/capi.h"
@@ -50,7 +50,7 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
                         "no backend of that index; expected less than %zu, got %u", all.size(),
                         index);
     }
-    // A backend that is unusable is described too, so the status of the probe is ignored.
+    // An unusable backend is described, too. The status of the probe is therefore ignored.
     if (probe != 0) plugin::probe_backend(*all[index], nullptr);
     return base::write_struct(out_info, "out_info", describe(*all[index]), error);
   });

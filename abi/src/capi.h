@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment of every exported function: no exception escapes, floating-point control is the
-// default, the thread is not cancelled, and errors name NULL arguments.
+// The wrapper of every exported function: it stops exceptions, sets the default floating-point
+// control, defers thread cancellation and reports NULL arguments by name.
 #ifndef GUFUNC_ABI_CAPI_H
 #define GUFUNC_ABI_CAPI_H
 
@@ -15,15 +15,17 @@
 
 namespace gufunc::capi {
 
-// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes. A different
-// status in `error` means that this call wrote no message.
+// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes.
+// If `error` contains another status, this call wrote no message and `error` is not changed.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
   if (error->status == status) base::make_utf8(error);
 }
 
-// Runs a body that reaches cancellation points only within base::CallerState.
-// PERF  Reading the control takes 7 ns, and deferring cancellation 7 ns more (AMD EPYC).
+// Runs the body of an exported function without deferring thread cancellation.
+// The body may reach cancellation points only within base::CallerState.
+// PERF  Reading the floating-point control takes 7 ns, and deferring cancellation takes 7 ns more
+//       (AMD EPYC).
 // Errors  as guard
 template <class Body>
 guf_status guard_hot(guf_error *error, Body &&body) {
@@ -33,7 +35,7 @@ guf_status guard_hot(guf_error *error, Body &&body) {
     if (__builtin_expect(status >= GUF_E_ARG, 0)) make_utf8(status, error);
     return status;
   } catch (const abi::__forced_unwind &) {
-    throw;  // a program's function ended its thread
+    throw;  // A callback of the program ended its thread.
   } catch (const std::bad_alloc &) {
     return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone, "a host allocation failed");
   } catch (...) {
@@ -50,7 +52,7 @@ guf_status guard(guf_error *error, Body &&body) {
   const base::CallerState kept;
   return guard_hot(error, [&]() -> guf_status {
     const guf_status status = body();
-    ensure_default_float_control();  // a program's function or a driver may have changed it
+    ensure_default_float_control();  // A callback of the program or a driver may have changed it.
     return status;
   });
 }
@@ -61,8 +63,9 @@ inline guf_status need(const void *pointer, const char *parameter, guf_error *er
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "%s is NULL", parameter);
 }
 
-// Checks the layout arguments of all functions that allocate arrays.
-// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is invalid, or not C with strides
+// Checks the layout arguments of the functions that allocate arrays.
+// Errors  GUF_E_ARG <= shape is NULL with ndim > 0; order is invalid;
+//         order is not GUF_ORDER_C although strides are given
 inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t *strides,
                               int32_t order, guf_error *error) {
   if (shape == nullptr && ndim > 0) return need(shape, "shape", error);

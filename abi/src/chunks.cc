@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_call_chunked.
+// C API layer of chunked calls: guf_call_chunked.
 #include <gufunc/chunks.h>
 
 #include "abi/src/capi.h"

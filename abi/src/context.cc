@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of the library as a whole: version, polling, log, shutdown, contexts.
+// C API layer of the library as a whole: version, polling, log, shutdown and contexts.
 #include <gufunc/context.h>
 
 #include "abi/src/handles.h"

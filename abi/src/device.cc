@@ -15,7 +15,8 @@ using namespace gufunc;
 
 namespace {
 
-// Chosen once per context, so that later changes of the machine do not move its arrays.
+// Returns the automatic device of a context. It is chosen once per context,
+// so that the arrays of a program stay on one device when the machine changes later.
 guf_status find_automatic(op::Context &context, backend::Device **out, guf_error *error) {
   *out = context.auto_device.load(std::memory_order_acquire);
   if (*out != nullptr) return GUF_OK;

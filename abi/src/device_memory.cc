@@ -27,8 +27,8 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
   });
 }
 
-// Calls use(device, table, error) for memory of the caller; does nothing for devices that use host
-// memory.
+// Calls use(device, table, error) to register or unregister the caller's memory at `address`.
+// Does nothing if the device uses host memory.
 template <class Use>
 guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
   Device *found = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve_reduce, guf_explain_reduce and similar functions: queries about methods.
+// C API layer of queries about methods: guf_resolve_reduce,
+// guf_explain_reduce and similar functions.
 #include <gufunc/methods.h>
 
 #include <string>
@@ -15,7 +16,8 @@ using namespace gufunc;
 
 namespace {
 
-// unpack(&view) fills a view of the arguments; ask(view, &answer) writes the result for it.
+// unpack(&view) fills a view of the arguments.
+// ask(view, &answer, error) writes the result of the query.
 template <class View, class Unpack, class Ask>
 guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
   return capi::guard(error, [&]() -> guf_status {
@@ -29,7 +31,8 @@ guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack
   });
 }
 
-// Calls `states` for a reduction with a user-defined accumulator, otherwise `plain`.
+// Returns a query that calls `states` for a ufunc with a user-defined
+// accumulator, otherwise `plain`.
 template <class Answer, class States, class Plain>
 auto ask_reduce(guf_operand **results, States states, Plain plain) {
   return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
@@ -59,7 +62,8 @@ auto unpack_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error) {
   return [=](method::AtView *view) { return capi::unpack_at(ufunc, args, view, error); };
 }
 
-// `buffer` receives the extended copy of an older, shorter struct.
+// Callers provide `buffer` for a copy of `args`, which is used
+// if the program's struct is older and shorter.
 auto unpack_outer(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                   guf_error *error) {
   return [=](op::CallView *call) -> guf_status {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_reduce, guf_accumulate, guf_reduceat, guf_outer, guf_at.
+// C API layer of methods: guf_reduce, guf_accumulate, guf_reduceat, guf_outer and guf_at.
 #include <gufunc/methods.h>
 
 #include "abi/src/capi.h"
@@ -21,7 +21,7 @@ namespace {
 
 guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    method::FoldView view;  // 40 KB, uninitialised where unused
+    method::FoldView view;  // FoldView has 40 KB; unused parts stay uninitialised.
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &output, error));
     if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_plan_create and the other functions of plans.
+// C API layer of plans: guf_plan_create and similar functions.
 #include <utility>
 
 #include "abi/src/capi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and meanings of the status codes.
+// Names and descriptions of the status codes.
 #include <gufunc/status.h>
 
 namespace {

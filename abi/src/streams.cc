@@ -97,7 +97,7 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
     Stream *found = nullptr;
     GUF_TRY(capi::need_stream(stream, &found, error));
     if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
-    // Holds a reference, because a callback may release the stream during this call.
+    // Keeps a reference, because a callback may release the stream during this call.
     const auto held = base::Ref<Stream>::share(found);
     backend::ErrorRecord record(error);
     return after_wait(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies text to fixed arrays in structs and to the caller's buffers.
+// Copies text to char arrays of structs and to the caller's buffers.
 #ifndef GUFUNC_ABI_TEXT_OUT_H
 #define GUFUNC_ABI_TEXT_OUT_H
 
@@ -23,13 +23,14 @@ void copy_text(std::string_view text, char (&to)[kSize]) {
   std::memset(to + length, 0, kSize - length);
 }
 
-// Copies from an array that a plugin filled, which may be unterminated.
+// Copies text from an array that a plugin filled. The array may lack a terminating NUL.
 template <size_t kFrom, size_t kSize>
 void copy_text(const char (&from)[kFrom], char (&to)[kSize]) {
   copy_text(std::string_view(from, strnlen(from, kFrom)), to);
 }
 
-// Fills a buffer of the caller, or does not change it.  Errors  GUF_E_BUFFER_TOO_SMALL <= capacity
+// Copies text to a buffer of the caller. If the buffer is too small, it is not changed.
+// Errors  GUF_E_BUFFER_TOO_SMALL <= capacity is too small for the text and its NUL
 inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
   if (capacity < text.size() + 1) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,

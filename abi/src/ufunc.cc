@@ -12,7 +12,8 @@
 
 using namespace gufunc;
 
-// Later versions added the roles and then the parts of a user-defined reduction.
+// The first version of guf_ufunc_info ended before `roles`.
+// Later versions added `roles` and the fields of a user-defined reduction.
 template <>
 inline constexpr uint32_t base::kFirstSize<guf_ufunc_info> = offsetof(guf_ufunc_info, roles);
 
@@ -23,7 +24,8 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
                     "index %u is out of bounds: there are %zu %s", index, count, what);
 }
 
-// parse_signature limits every count to the size of the array that receives it here.
+// Copies the core dimensions. parse_signature limits every count
+// to the size of the array that receives it.
 void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
   info->ncore = static_cast<int32_t>(signature.dims.size());
   std::copy(signature.core_ndim.begin(), signature.core_ndim.end(), info->core_ndim);

@@ -85,7 +85,8 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
   return GUF_OK;
 }
 
-// Returns the function in a description, selected by its kind.
+// Returns the function pointer of a loop description that its kind selects.
+// The other function pointers must be NULL.
 guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
   void (*const own[])(void) = {reinterpret_cast<void (*)(void)>(desc.numpy),
                                reinterpret_cast<void (*)(void)>(desc.status),
@@ -114,7 +115,7 @@ std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32
   return loop;
 }
 
-// Releases the handle unless it is handed over to the caller.
+// Owns a new handle and releases it unless it is handed over to the caller.
 class NewHandle {
  public:
   explicit NewHandle(guf_ufunc handle) : handle_(handle) {}
@@ -130,7 +131,7 @@ class NewHandle {
   guf_ufunc handle_;
 };
 
-// Checks that the signature of a module's function, from which a loop is made, is the ufunc's.
+// Checks that a module's function has the same signature as the ufunc that receives its loop.
 guf_status check_form(const op::Ufunc &ufunc, const guf_module_function &function,
                       guf_error *error) {
   op::Signature parsed;
@@ -172,7 +173,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->flags = desc->flags;
     ufunc->core_dims = desc->core_dims;
     ufunc->core_dims_user = desc->user;
-    // The handle is created first: after the context knows the name, nothing may fail.
+    // The handle is created before the ufunc is added to the context,
+    // because nothing may fail after that.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
     base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
@@ -223,7 +225,7 @@ guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module, const c
                   from->table().name);
     }
     std::unique_ptr<op::Loop> loop = new_loop(types, ntypes, kernel->kind);
-    loop->flags = GUF_LOOP_ANY_THREAD;  // compiled kernels can run on any thread
+    loop->flags = GUF_LOOP_ANY_THREAD;  // Compiled kernels can run on any thread.
     loop->table = &from->table();
     loop->function = known;
     loop->kernel = kernel->kernel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of calls.
+// C API layer of calls: fills the core's view of a call from guf_call_args.
 #include "abi/src/unpack_call.h"
 
 #include "abi/src/capi.h"
@@ -60,7 +60,7 @@ void unpack_value(const guf_operand &in, op::OperandView *out) {
                                                 : "not a guf_operand_kind");
 }
 
-// Marks outputs that the caller did not pass.
+// Describes an output that the caller did not pass.
 void mark_missing(op::OperandView *out) {
   out->kind = GUF_OPERAND_NONE;
   out->layout = {GUF_DTYPE_UNSPECIFIED, 0, nullptr, nullptr, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the arguments of methods to the core's views. Checks pointers, handles and counts.
+// Converts the arguments of methods to the core's views: checks pointers, handles and counts.
 #ifndef GUFUNC_ABI_UNPACK_METHOD_H
 #define GUFUNC_ABI_UNPACK_METHOD_H
 
@@ -8,9 +8,9 @@
 
 namespace gufunc::capi {
 
-// Each function fills `out`, whose pointers point into `out` or to memory of the caller.
-// `*out_output` is the operand that receives an allocated output, or nullptr. For a reduction with
-// a user-defined accumulator it is the first of all results, which unpack_results checks.
+// Each function fills `out`, whose pointers refer to `out` itself or to the caller's memory.
+// `*out_output` receives the operand for an allocated output, or nullptr. For a reduction
+// with a user-defined accumulator, it receives the first result; unpack_results checks all results.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error);
@@ -18,7 +18,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
 guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
                           method::StateResults *out, guf_error *error);
 
-// `with_indices`: reduceat, which requires indices; accumulate does not accept them.
+// `with_indices` is true for reduceat, which requires indices. accumulate rejects them.
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
                              method::FoldView *out, guf_operand **out_output, guf_error *error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of NVIDIA's driver that the plugin calls, declared here so that it builds without
-// the toolkit. cuda_api_check.cc compares the declarations with cuda.h if it is installed.
+// The functions of NVIDIA's driver that the plugin calls.
+// They are declared here, so that the plugin can be built without the CUDA toolkit.
+// cuda_api_check.cc compares the declarations with cuda.h if it is installed.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_API_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_API_H
 
@@ -12,9 +13,9 @@ namespace gufunc::cuda {
 using Result = int;
 using DeviceNumber = int;
 using DeviceAddress = unsigned long long;
-using Handle = void *;  // a context, stream, event, module, function, pool, graph ...
+using Handle = void *;  // a context, stream, event, module, function, pool or graph
 
-// The enum values of the driver that the plugin uses.
+// The values of the driver's enums that the plugin uses.
 constexpr int kAttributeSharedBytes = 8;
 constexpr int kAttributeMultiprocessors = 16;
 constexpr int kAttributeMajor = 75;
@@ -54,11 +55,11 @@ constexpr Result kNotSupported = 801;
 constexpr Result kGraphUpdateFailure = 910;
 
 struct PoolLocation {
-  int type;  // 1: a device
+  int type;  // 1: device
   int id;
 };
 struct PoolProperties {
-  int allocation_type;  // 1: pinned, the driver's term for device memory
+  int allocation_type;  // 1: pinned, which is the driver's term for device memory
   int handle_types;
   PoolLocation location;
   void *security;
@@ -77,9 +78,9 @@ struct GraphUpdateResult {
 
 using HostFunction = void (*)(void *);
 
-// X(member, name, version, suffix, needed, parameters). `version` is the CUDA version that
-// introduced this variant of the function, and `suffix` is the suffix of its symbol. needed: the
-// oldest supported driver has it.
+// X(member, name, version, suffix, needed, parameters). `version` is the CUDA version
+// that introduced this variant of the function, and `suffix` is the suffix of its symbol.
+// `needed` is whether the plugin requires the function, which the oldest supported driver has.
 #define GUF_CUDA_FUNCTIONS(X)                                                                     \
   X(init, cuInit, 2000, "", true, (unsigned))                                                     \
   X(driver_version, cuDriverGetVersion, 2020, "", true, (int *))                                  \

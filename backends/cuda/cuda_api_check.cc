@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares cuda_api.h with cuda.h: types by size and kind, constants by value.
+// Compares cuda_api.h with cuda.h: function types by the size and kind
+// of their parameters, constants by value.
 #include <cuda.h>
 
 #include <type_traits>
@@ -9,7 +10,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// Whether two types have the same size and the same kind: pointer, floating point or other.
+// Whether two types have the same size and are both pointers, floating-point types or other types.
 // NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =
@@ -24,10 +25,10 @@ template <class R, class... Ours, class S, class... Theirs>
 struct SameCall<R (*)(Ours...), S (*)(Theirs...)>
     : std::bool_constant<kAlike<R, S> && (kAlike<Ours, Theirs> && ...)> {};
 
-// Macros in the header map each name to the name with its variant's suffix.
+// Macros in the header map each name to the name with the suffix of its variant.
 #define GUF_CUDA_SAME(member, name, version, suffix, needed, parameters) \
   static_assert(SameCall<decltype(Api::member), decltype(&::name)>::value, #name);
-// Since CUDA 12.8 the name in the header refers to a variant with the same parameters.
+// Since CUDA 12.8, the header maps some names to another variant, which has the same parameters.
 GUF_CUDA_FUNCTIONS(GUF_CUDA_SAME)
 #undef GUF_CUDA_SAME
 

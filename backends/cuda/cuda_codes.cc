@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes that the driver's header documents as sticky, or whose context is destroyed, mark the
-// device as lost. For a cubin of a later assembler the driver returns the same code as for a
-// damaged one: INVALID_IMAGE.
+// A code marks the device as lost if the driver's header documents it as sticky,
+// or if it reports that the context is destroyed. The driver returns the same code, INVALID_IMAGE,
+// for a damaged cubin and for a cubin of a later assembler.
 #include "backends/cuda/cuda_codes.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver interface, first part: devices and contexts.
+// The driver interface for NVIDIA, part 1 of 4: devices and contexts.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_CONTEXTS_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_CONTEXTS_H
 
@@ -58,8 +58,8 @@ class CudaContexts : public gpu::Driver {
     if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
     *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
     if (native == 0) return api_.context_retain(&out->native, device);
-    // An adopted context must belong to this device; pushing it is the only way to query its
-    // device.
+    // An adopted context must belong to this device.
+    // Making it current is the only way to query its device.
     DeviceNumber found = -1;
     Handle popped = nullptr;
     if (const Result code = api_.context_push(out->native); code != kSuccess) return code;
@@ -107,7 +107,7 @@ class CudaContexts : public gpu::Driver {
  protected:
   ~CudaContexts() = default;
 
-  // Returns 0 for an attribute that the driver does not know.
+  // Returns the value of a device attribute, or 0 if the driver does not support the attribute.
   int attribute(int number, DeviceNumber device) const {
     int value = 0;
     return api_.device_attribute(&value, number, device) == kSuccess ? value : 0;

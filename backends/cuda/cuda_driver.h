@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver interface, last part: modules, launches, graphs.
+// The driver interface for NVIDIA, part 4 of 4: modules, launches and graphs.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 
@@ -11,10 +11,11 @@ class CudaDriver final : public CudaStreams {
  public:
   using CudaStreams::CudaStreams;
 
-  // Drivers of CUDA 12 and later load libraries, which belong to no context. If the owner of an
-  // adopted context destroys it, the handles of libraries stay valid. Such a driver may defer all
-  // work on an image until it is used. Requesting the module of the current context makes it check
-  // at once whether it can run the image, while another image can still be chosen.
+  // Drivers of CUDA 12 and later load an image as a library, which belongs to no context.
+  // The handles of libraries stay valid if the owner of an adopted context destroys the context.
+  // Such a driver may process an image only when it is used.
+  // Requesting the module of the current context makes the driver check immediately whether it can
+  // run the image, while another image can still be chosen.
   Code module_load(const void *image, Native *out_module) override {
     if (!has_libraries(api_)) return api_.module_load(out_module, image);
     Native library = nullptr, module = nullptr;
@@ -38,7 +39,8 @@ class CudaDriver final : public CudaStreams {
     return code != kSuccess ? code : api_.kernel_function(out_function, kernel);
   }
 
-  // Drivers load code lazily. This forces the load; without function_load, a query does.
+  // Drivers load code lazily, so this function forces the load.
+  // Without cuFuncLoad, a query forces it.
   Code function_prepare(Native function, uint32_t shared_bytes) override {
     int value = 0;
     const Result loaded = api_.function_load != nullptr
@@ -47,8 +49,8 @@ class CudaDriver final : public CudaStreams {
     if (loaded != kSuccess) return loaded;
     const Result code = api_.function_get(&value, kFunctionSharedBytes, function);
     if (code != kSuccess) return code;
-    // More shared memory than this must be enabled before a launch. The limit includes the
-    // function's static shared memory.
+    // Shared memory above this size must be enabled before a launch.
+    // The limit includes the static shared memory of the function.
     constexpr int kUnannounced = 48 * 1024;
     const int most = static_cast<int>(shared_bytes) - value;
     if (most <= kUnannounced) return kSuccess;
@@ -98,7 +100,7 @@ class CudaDriver final : public CudaStreams {
     if (api_.graph_instantiate == nullptr) return kNotSupported;
     return api_.graph_instantiate(out_executable, graph, 0);
   }
-  // Drivers without this function cannot update graphs; the caller instantiates a new one.
+  // A driver without this function cannot update graphs. The caller then instantiates a new graph.
   Code graph_update(Native executable, Native graph, bool *out_updated) override {
     *out_updated = false;
     if (api_.graph_update == nullptr) return kSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions are requested with the version that their declarations use. A driver that is too old
-// for such requests is searched for the symbol itself.
+// Functions are requested from the driver in the version that their declarations use. If the driver
+// does not support such requests or lacks the function, the symbol itself is looked up.
 #include "backends/cuda/cuda_library.h"
 
 #include "backends/gpu/geometry/gpu_host.h"
@@ -9,7 +9,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// cuGetProcAddress_v2.
+// The type of cuGetProcAddress_v2.
 using GetProcedure = Result (*)(const char *name, void **out, int version, uint64_t flags,
                                 int *out_found);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver interface, second part: memory.
+// The driver interface for NVIDIA, part 2 of 4: memory.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_MEMORY_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_MEMORY_H
 
@@ -20,8 +20,8 @@ class CudaMemory : public CudaContexts {
 
   Code release(uint64_t address) override { return api_.free(address); }
 
-  // The pool keeps freed memory until it is trimmed, and no allocation makes its stream wait for
-  // another stream.
+  // Creates a pool that keeps freed memory until it is trimmed.
+  // No allocation from the pool makes its stream wait for another stream.
   Code pool_open(const gpu::Context &context, Native *out_pool) override {
     PoolProperties properties = {};
     properties.allocation_type = 1;
@@ -60,8 +60,8 @@ class CudaMemory : public CudaContexts {
     return code;
   }
 
-  // The host and the device use the same address, so the device address of mapped memory must equal
-  // its host address.
+  // Allocates page-locked memory. The interface requires that the host and the device use
+  // the same address for mapped memory.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     void *memory = nullptr;
     const bool mapped = kind == gpu::HostMemory::kMapped;

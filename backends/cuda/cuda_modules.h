@@ -7,8 +7,8 @@
 
 // NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
 extern "C" {
-extern const guf_module_v1 gufunc_module_v1_std;        // images only
-extern const guf_module_v1 gufunc_module_v1_copy_cast;  // no functions
+extern const guf_module_v1 gufunc_module_v1_std;        // contains only images, no functions
+extern const guf_module_v1 gufunc_module_v1_copy_cast;  // contains no functions
 }
 // NOLINTEND(readability-identifier-naming)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver interface, third part: streams and events.
+// The driver interface for NVIDIA, part 3 of 4: streams and events.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_STREAMS_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_STREAMS_H
 
@@ -11,7 +11,7 @@ class CudaStreams : public CudaMemory {
  public:
   using CudaMemory::CudaMemory;
 
-  // Not ordered with the legacy default stream, which other libraries use.
+  // The new stream is not ordered with the legacy default stream, which other libraries use.
   Code stream_open(Native *out_stream) override {
     return api_.stream_create(out_stream, kStreamNonBlocking, 0);
   }

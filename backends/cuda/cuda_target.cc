@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target is a word, a number of two or three digits (the last one is the minor), and an optional
-// letter.
+// A target is a word, followed by a number of two or three digits and an optional letter.
+// The last digit is the minor version.
 #include "backends/cuda/cuda_target.h"
 
 #include <gufunc/module_table.h>
@@ -12,7 +12,7 @@ namespace {
 
 struct Target {
   int major = 0, minor = 0;
-  char variant = '\0';  // 'a': only this device; 'f': its family
+  char variant = '\0';  // 'a': runs only on this device; 'f': runs on its family
 };
 
 bool parse(const char *text, const char *word, Target *out) {

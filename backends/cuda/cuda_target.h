@@ -7,9 +7,10 @@
 
 namespace gufunc::cuda {
 
-// Machine code ("sm_86") runs on devices of the same generation with the same or a higher minor
-// number; the code of an "a" target runs only on exactly that device. PTX ("ptx_75", "compute_75")
-// runs on every later device, but must be compiled, so it has the lowest score.
+// Returns the score of an image; 0 means that the device cannot run it. Machine code
+// ("sm_86") runs on devices with the same major and the same or a higher minor version.
+// Machine code of an "a" target runs only on exactly its device. PTX ("ptx_75", "compute_75") runs
+// on every later device, but must be compiled first, so it has the lowest scores.
 int32_t score_target(const char *device_target, int32_t format, const char *image_target);
 
 }  // namespace gufunc::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the driver. Any error of cuInit except "stub" means that the machine has no usable device.
-// Without a device, Debian's driver returns 100 and other drivers return other codes.
+// Opens the driver. Any error of cuInit except "stub" means that the machine has no usable device,
+// because drivers use different codes: without a device, Debian's driver returns 100.
 #include "backends/cuda/cuda_vendor.h"
 
 #include <new>
@@ -43,7 +43,8 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_erro
   return GUF_OK;
 }
 
-// A build without a CUDA toolkit has no kernels of the standard library; modules contain their own.
+// If the plugin was built without a CUDA toolkit, it has no kernels of the standard library.
+// Modules contain their own kernels.
 #if defined(GUFUNC_PLUGIN_KERNELS)
 const guf_module_v1 *standard_kernels() {
   return &gufunc_module_v1_std;

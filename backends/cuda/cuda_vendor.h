@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA-specific part of the GPU plugin.
+// The part of the GPU plugin that is specific to CUDA.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_VENDOR_H
 

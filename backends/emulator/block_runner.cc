@@ -52,12 +52,14 @@ Outcome BlockRunner::run_block(const uint32_t (&block)[3], Result &result) {
   result.at_sync = at_sync_;
   result.returned = returned_;
   result.at_exchange = count_ - at_sync_ - returned_;
-  // Items that will never return have frames on these stacks, and sanitizers track those frames.
+  // The stacks are replaced, because they still contain frames of items that will never return,
+  // and sanitizers track these frames.
   stacks_.release();
   return Outcome::kMissedBarrier;
 }
 
-// Returns the fiber to run next; the thread itself if the block is complete or stuck.
+// Returns the fiber that runs next, or the calling thread
+// if the block is complete or cannot continue.
 Fiber *BlockRunner::next_fiber() {
   if (ready_ == 0 && at_sync_ == count_) release_barrier();
   if (ready_ == 0) return &thread_;
@@ -76,7 +78,7 @@ void BlockRunner::release_barrier() {
   at_sync_ = cursor_ = 0;
 }
 
-// Runs other items until `item` is ready and is selected.
+// Runs other items until `item` is ready and is its turn.
 void BlockRunner::wait(FiberItem &item) {
   Fiber &own = stacks_.at(item.slot);
   Fiber *next = next_fiber();
@@ -112,7 +114,8 @@ uint32_t BlockRunner::size_of_group(uint32_t number) const {
   return std::min<uint32_t>(kLanes, count_ - first_of_group(number));
 }
 
-// All lanes have passed their values in: each receives the value that it requested.
+// Completes an exchange after all lanes have provided their values.
+// Each lane receives the value that it requested.
 void BlockRunner::serve_exchange(uint32_t number) {
   const uint32_t first = first_of_group(number), size = size_of_group(number);
   u64 given[kLanes];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one block of an entry that synchronises: tracks which work-items can run and which wait.
+// Runs one block of an entry that synchronises.
+// Tracks which work-items can run and which ones wait.
 #ifndef GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 #define GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 
@@ -17,21 +18,21 @@ enum class ItemState : uint8_t { kReady, kAtSync, kAtExchange, kReturned };
 // A work-item that runs on a fiber.
 struct FiberItem : guf::device::work_item {
   BlockRunner *runner;
-  uint32_t slot;  // position in the order of execution: the number, or counted from the last
+  uint32_t slot;  // position in the order of execution, which may be descending
   ItemState state;
-  uint32_t lane;   // the lane that it requests
-  uint64_t value;  // the value that it passed in, later the value that it received
+  uint32_t lane;   // number of the requested lane
+  uint64_t value;  // provided value, later replaced by the received value
 };
 
-// Runs the items of one block after the other, each up to its next barrier.
-// Threads  an object is used by one thread only.
+// Runs the items of one block in turn, each up to its next barrier.
+// Threads  an object is used by one thread only
 class BlockRunner {
  public:
-  // Prepares for blocks of this launch. Returns false if there is no memory.
+  // Prepares for blocks of a launch. Returns false if there is no memory.
   bool prepare(const Launch &launch, char *shared);
 
-  // Runs one block. If it fails, sets every field of `result` except `block`, and new stacks are
-  // allocated for the next block.
+  // Runs one block. If it fails, sets every field of `result` except `block`.
+  // New stacks are then allocated for the next block.
   Outcome run_block(const uint32_t (&block)[3], Result &result);
 
  private:
@@ -50,14 +51,15 @@ class BlockRunner {
   }
 
   Launch launch_ = {};
-  uint32_t count_ = 0;                                        // items of a block
-  uint32_t capacity_ = 0;                                     // number of elements of items_
-  std::unique_ptr<FiberItem[]> items_;                        // indexed by slot
-  uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};  // of each sub-group, at an exchange
+  uint32_t count_ = 0;                  // number of items of a block
+  uint32_t capacity_ = 0;               // number of elements of items_
+  std::unique_ptr<FiberItem[]> items_;  // indexed by slot
+  // The number of lanes of each sub-group that have arrived at an exchange.
+  uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};
   uint32_t ready_ = 0, at_sync_ = 0, returned_ = 0;
-  uint32_t cursor_ = 0;  // where the search for the next ready item starts
+  uint32_t cursor_ = 0;  // first slot of the search for the next ready item
   FiberStacks stacks_;
-  Fiber thread_;  // the context that called run_block
+  Fiber thread_;  // the context of the thread that called run_block
 };
 
 }  // namespace gufunc::emulator

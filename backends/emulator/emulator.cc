@@ -17,8 +17,8 @@ using guf::u32;
 using guf::u64;
 using guf::device::work_item;
 
-// Shared memory of one block, allocated with the exact size, so that AddressSanitizer detects
-// accesses beyond its end.
+// The shared memory of one block. It has exactly the requested size,
+// so that AddressSanitizer detects accesses beyond its end.
 class SharedBlock {
  public:
   SharedBlock() = default;
@@ -26,7 +26,7 @@ class SharedBlock {
   SharedBlock &operator=(const SharedBlock &) = delete;
   ~SharedBlock() { std::free(memory_); }
 
-  // Returns NULL for 0 bytes and if there is no memory.
+  // Returns memory of `bytes` bytes. Returns NULL for 0 bytes, and if there is no memory.
   char *get(uint32_t bytes) {
     if (bytes == bytes_) return static_cast<char *>(memory_);
     std::free(memory_);
@@ -42,7 +42,8 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// An item of an entry that does not synchronise: records whether a barrier was called.
+// An item of an entry that does not synchronise.
+// `called` records whether the entry called a barrier.
 struct PlainItem : work_item {
   bool called;
 };
@@ -71,8 +72,8 @@ bool well_formed(const Launch &launch) {
   return threads <= kMaxThreads && launch.entry != nullptr;
 }
 
-// Calls f(x, y, z) for positions in a box, x fastest, from number `first` to `end`; stops when f
-// returns false.
+// Calls f(place) for the positions [first, end) of a box, numbered with x fastest.
+// Stops when f returns false.
 template <class F>
 void for_each_place(const uint32_t (&size)[3], bool descending, uint64_t first, uint64_t end, F f) {
   const uint64_t all = uint64_t{size[0]} * size[1] * size[2];

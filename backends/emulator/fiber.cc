@@ -29,14 +29,15 @@
 namespace gufunc::emulator {
 namespace {
 
-// Instrumented stack frames are several times larger.
+// The stack size of a fiber. Instrumented stack frames are several times larger.
 #if defined(GUFUNC_EMULATOR_ASAN) || defined(GUFUNC_EMULATOR_TSAN)
 constexpr size_t kStackBytes = 256u << 10;
 #else
 constexpr size_t kStackBytes = 64u << 10;
 #endif
 
-// Stack tops at the same offset in their pages would all map to one set of the cache.
+// Stacks have different offsets from their page, because stack tops with equal offsets would
+// all use the same set of the cache.
 constexpr size_t kColours = 32, kColourBytes = 128;
 
 #if defined(GUFUNC_EMULATOR_ASAN)
@@ -47,9 +48,9 @@ inline void switch_done(void *fake_stack) {
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 #elif defined(GUFUNC_EMULATOR_TSAN)
-// All fibers of a thread are one fiber to ThreadSanitizer: with 1024 of them a switch takes 25 us,
-// and barriers order the items anyway. The calling thread is a separate fiber, so that its history
-// does not accumulate abandoned stacks.
+// ThreadSanitizer treats all fibers of a thread as one fiber,
+// because with 1024 separate fibers a switch takes 25 us, and barriers order the items anyway.
+// The calling thread is a separate fiber, so that its history does not accumulate abandoned stacks.
 GUFUNC_EMULATOR_NO_RACE_CHECK inline void announce_switch(void **, const Fiber &from,
                                                           const Fiber &to) {
   if (from.race_fiber != to.race_fiber) __tsan_switch_to_fiber(to.race_fiber, 0);
@@ -99,7 +100,8 @@ void FiberStacks::release() {
 #if defined(GUFUNC_EMULATOR_TSAN)
   if (count_ != 0 && fibers_[0].race_fiber != nullptr) __tsan_destroy_fiber(fibers_[0].race_fiber);
 #elif defined(GUFUNC_EMULATOR_ASAN)
-  // Clears the shadow memory, so that the next use of these addresses does not see the old frames.
+  // Clears the shadow memory, so that sanitizers do not find the old frames
+  // at the next use of these addresses.
   if (memory_ != nullptr) __asan_unpoison_memory_region(memory_, bytes_);
 #endif
   if (memory_ != nullptr) munmap(memory_, bytes_);

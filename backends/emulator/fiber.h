@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of work-items and the switch between them. The function of a fiber never returns: it ends
-// with finish_and_switch, or the fiber is never entered again.
+// The stacks of work-items and the switch between them. The function of a fiber never returns.
+// It ends with finish_and_switch, or the fiber is abandoned.
 #ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_H
 #define GUFUNC_BACKENDS_EMULATOR_FIBER_H
 
@@ -11,20 +11,20 @@
 
 namespace gufunc::emulator {
 
-// The function that a fiber runs.
+// The type of the function that a fiber runs.
 using FiberMain = void (*)(void *argument);
 
-// One context of execution: a fiber with its own stack, or the thread that entered the first fiber.
+// A context of execution: a fiber with its own stack, or the thread that entered the first fiber.
 struct Fiber {
   Context context;
-  char *stack = nullptr;  // lowest usable byte; NULL for the thread itself
+  char *stack = nullptr;  // lowest usable byte; NULL for a thread
   size_t stack_bytes = 0;
-  void *fake_stack = nullptr;  // for AddressSanitizer
-  void *race_fiber = nullptr;  // for ThreadSanitizer
+  void *fake_stack = nullptr;  // used by AddressSanitizer
+  void *race_fiber = nullptr;  // used by ThreadSanitizer
 };
 
-// Adjacent stacks, each above a guard page.
-// Threads  an object is used by one thread only.
+// Adjacent stacks, each above its own guard page.
+// Threads  an object is used by one thread only
 class FiberStacks {
  public:
   FiberStacks() = default;
@@ -32,12 +32,12 @@ class FiberStacks {
   FiberStacks &operator=(const FiberStacks &) = delete;
   ~FiberStacks() { release(); }
 
-  // Creates at least `count` fibers and replaces existing ones. Returns false if there is no
-  // memory.
+  // Provides at least `count` fibers, which replace the existing ones if there are too few.
+  // Returns false if there is no memory.
   bool reserve(uint32_t count);
   Fiber &at(uint32_t index) { return fibers_[index]; }
 
-  // Frees the stacks and abandons everything that is still on them.
+  // Frees the stacks, which abandons the fibers that use them.
   void release();
 
  private:
@@ -47,20 +47,21 @@ class FiberStacks {
   size_t bytes_ = 0;
 };
 
-// Makes `fiber` call main(argument) at the next switch to it, also if it ran another
-// function before.
+// Makes `fiber` call main(argument) at the next switch to it.
+// The fiber may have run another function before.
 void prepare_fiber(Fiber &fiber, FiberMain main, void *argument);
 
-// Records the data of the calling thread that sanitizers need. `here` represents the thread.
+// Stores the data of the calling thread that sanitizers need. `here` represents the thread.
 void adopt_thread(Fiber &here);
 
-// Saves the caller's state in `from` and resumes `to`.
+// Saves the state of the caller in `from` and resumes `to`.
 void switch_fiber(Fiber &from, Fiber &to);
 
-// The same at the end of a fiber's function: `from` is not entered again before prepare_fiber.
+// As switch_fiber(), at the end of a fiber's function.
+// `from` is not entered again before prepare_fiber.
 void finish_and_switch(Fiber &from, Fiber &to);
 
-// Must be the first call in a fiber's function.
+// Must be the first call in the function of a fiber.
 void fiber_entered();
 
 }  // namespace gufunc::emulator

@@ -6,10 +6,11 @@
 
 #if !defined(GUFUNC_EMULATOR_UCONTEXT)
 
-// Saves registers on the current stack, stores the stack pointer in *from, then loads the stack
-// pointer `to` and restores the registers from it.
+// Saves the registers on the current stack and stores the stack pointer in *from.
+// Then loads the stack pointer `to` and restores the registers from its stack.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_switch(void **from, void *to);
-// The start of a new fiber: calls main(argument) with values in registers that the switch restored.
+// The start of a new fiber. Calls main(argument), whose values
+// are in registers that the switch restored.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_start();
 
 #if defined(__x86_64__)
@@ -58,7 +59,7 @@ gufunc_emulator_start:
 namespace gufunc::emulator {
 namespace {
 
-// The layout that gufunc_emulator_switch pops, lowest address first.
+// The stack layout that gufunc_emulator_switch pops, lowest address first.
 struct SavedFrame {
   uint32_t mxcsr;
   uint16_t x87_control;
@@ -133,7 +134,7 @@ gufunc_emulator_start:
 namespace gufunc::emulator {
 namespace {
 
-// The layout that gufunc_emulator_switch loads, lowest address first.
+// The stack layout that gufunc_emulator_switch loads, lowest address first.
 struct SavedFrame {
   uint64_t x19, x20, x21_to_x28[8];
   uint64_t x29, x30;
@@ -157,7 +158,7 @@ namespace gufunc::emulator {
 
 void make_context(Context &context, char *stack, size_t bytes, void (*main)(void *),
                   void *argument) {
-  // Above the frame, the stack pointer is a multiple of 16, as it must be before a call.
+  // Above the frame, the stack pointer is a multiple of 16, which the ABI requires before a call.
   static_assert(sizeof(SavedFrame) % 16 == 0);
   const uintptr_t top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t{15};
   const uintptr_t place = top - sizeof(SavedFrame);
@@ -178,7 +179,7 @@ GUFUNC_EMULATOR_NO_RACE_CHECK void switch_context(Context &from, const Context &
 namespace gufunc::emulator {
 namespace {
 
-// makecontext passes ints, so each pointer is passed as two halves.
+// makecontext passes arguments of type int, so each pointer is passed as two halves.
 void start_ucontext(unsigned main_high, unsigned main_low, unsigned high, unsigned low) {
   const auto join = [](unsigned upper, unsigned lower) {
     return static_cast<uintptr_t>((uint64_t{upper} << 32) | lower);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a fiber that is not running. Implemented in assembly for x86-64 and aarch64,
-// because swapcontext sets the signal mask with a system call each time, which takes ten times as
-// long.
+// The registers of a fiber that is not running.
+// The switch is implemented in assembly for x86-64 and aarch64.
+// swapcontext takes ten times as long, because it sets the signal mask with a system call.
 #ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
 #define GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
 
@@ -16,7 +16,8 @@
 #include <ucontext.h>
 #endif
 
-// ThreadSanitizer counts calls per fiber, so it must not instrument functions that switch fibers.
+// ThreadSanitizer tracks the call stack of each fiber,
+// so functions that switch fibers must not be instrumented.
 #define GUFUNC_EMULATOR_NO_RACE_CHECK __attribute__((no_sanitize("thread")))
 
 namespace gufunc::emulator {
@@ -27,16 +28,17 @@ struct Context {
 };
 #else
 struct Context {
-  void *stack_pointer = nullptr;  // everything else is on the stack
+  void *stack_pointer = nullptr;  // all other registers are on the stack
 };
 #endif
 
-// Prepares the context so that switch_context(…, context) calls main(argument) on the given stack.
+// Initialises a context so that a switch to it calls main(argument) on the given stack.
 // main must never return.
 void make_context(Context &context, char *stack, size_t bytes, void (*main)(void *),
                   void *argument);
 
-// Saves the callee-saved registers, including floating-point control, and loads those of `to`.
+// Saves the callee-saved registers, including the floating-point control,
+// in `from` and restores the registers of `to`.
 GUFUNC_EMULATOR_NO_RACE_CHECK void switch_context(Context &from, const Context &to);
 
 }  // namespace gufunc::emulator

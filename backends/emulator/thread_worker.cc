@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker per thread, for callers that do not keep one.
+// Keeps one worker for each thread, for callers that do not keep one.
 #include <memory>
 
 #include "backends/emulator/emulator.h"
@@ -11,8 +11,9 @@ struct End {
   void operator()(Worker *worker) const { end_worker(worker); }
 };
 
-// A pointer, because thread-local storage is small for libraries that are opened late. NULL: no
-// memory.
+// Returns the worker of the calling thread, or NULL if there is no memory.
+// The thread-local variable is only a pointer, because libraries that are opened
+// late get little thread-local storage.
 Worker *own_worker() {
   thread_local std::unique_ptr<Worker, End> mine;
   if (mine == nullptr) mine.reset(make_worker());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of AMD's HIP runtime that the plugin calls, declared here so that it builds without
-// ROCm. hip_api_check.cc compares the declarations with HIP's header if it is installed.
+// The functions of AMD's HIP runtime that the plugin calls.
+// They are declared here, so that the plugin can be built without ROCm.
+// hip_api_check.cc compares the declarations with HIP's header if it is installed.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_API_H
 #define GUFUNC_BACKENDS_ROC_HIP_API_H
 
@@ -19,7 +20,7 @@ constexpr HipError kHipAlreadyRegistered = 712;
 constexpr HipError kHipNotSupported = 801;
 constexpr HipError kHipGraphUpdateFailure = 910;
 
-// Values that are the same from HIP 5.2 to 7.
+// The following values are the same in HIP 5.2 to 7.
 constexpr int kUnitsAttribute = 63;
 constexpr int kSharedBytesAttribute = 74;
 constexpr int kPoolsAttribute = 88;
@@ -40,30 +41,30 @@ constexpr unsigned kFineGrained = 0x40000000u;
 constexpr unsigned kCoarseGrained = 0x80000000u;
 constexpr unsigned kManagedForAll = 1;
 
-// The properties of a device are hundreds of fields, which differ between releases. Only the target
-// is read, at its offset in each release.
+// The properties of a device are hundreds of fields, which differ between releases.
+// The plugin only reads the target, whose offset depends on the release.
 struct PropertyBytes {
   alignas(8) char bytes[4096];
 };
-constexpr size_t kTargetInProperties6 = 1160;  // hipDeviceProp_tR0600
-constexpr size_t kTargetInProperties5 = 396;   // hipDeviceProp_t up to HIP 5
+constexpr size_t kTargetInProperties6 = 1160;  // offset in hipDeviceProp_tR0600
+constexpr size_t kTargetInProperties5 = 396;   // offset in hipDeviceProp_t up to HIP 5
 
 struct HipPoolProperties {
   int allocation_type;  // 1: pinned
   int handle_types;
-  int location_type;  // 1: a device
+  int location_type;  // 1: device
   int location_id;
   void *security;
   size_t max_bytes;
   unsigned char reserved[56];
 };
 struct HipPoolAccess {
-  int location_type;  // 1: a device
+  int location_type;  // 1: device
   int location_id;
   int flags;
 };
 struct HipPointer {
-  int type;  // values differ since HIP 6
+  int type;  // the values are different since HIP 6
   int device;
   void *device_pointer;
   void *host_pointer;
@@ -74,7 +75,8 @@ struct HipPointer {
 using HipHostFunction = void (*)(void *);
 using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
 
-// X(function, needed, parameters). needed: HIP 5.2 has the function and there is no substitute.
+// X(function, needed, parameters). `needed` is whether HIP 5.2 has
+// the function and there is no substitute.
 #define GUF_HIP_FUNCTIONS(X)                                                                     \
   X(hipInit, true, (unsigned))                                                                   \
   X(hipGetLastError, true, ())                                                                   \
@@ -145,10 +147,10 @@ using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
   X(hipGraphDestroy, false, (HipHandle))                                                         \
   X(hipGraphExecDestroy, false, (HipHandle))
 
-// A function of HIP. HIP keeps the code of a failed call for hipGetLastError, where a program would
-// mistake it for a failure of its own. This library reports failures itself, so a failed call
-// clears the code. An error that the program has not read yet is lost as well, as with any failed
-// call.
+// A function of HIP. HIP keeps the code of a failed call for hipGetLastError,
+// and a program could mistake this code for a failure of its own.
+// The plugin reports failures itself, so a failed call clears the code. This also clears an earlier
+// error that the program has not read yet, which any failed call would overwrite.
 template <class F>
 class HipFunction;
 template <class... Parameters>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares hip_api.h with HIP's header, 5.2 or later. HIP 6 and 7 rename functions with macros, so
-// the types declared here are saved before the header is included.
+// Compares hip_api.h with HIP's header, version 5.2 or later. HIP 6 and 7 rename functions
+// with macros, so the declared types are saved before the header is included.
 #include "backends/roc/hip_api.h"
 
 #include <string_view>
@@ -43,9 +43,9 @@ consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
   }
 }
 
-// Skips functions that HIP 5.2 does not declare, or declares with the same name but other
-// parameters. A function that the header renames is a different one: the plugin looks for the name
-// as written here, which that header no longer declares.
+// Functions that HIP 5.2 lacks, or declares with other parameters, are not compared.
+// A function that the header renames is not compared either:
+// the plugin looks up the name as written here, which such a header no longer declares.
 #define GUF_HIP_TEXT(text) #text
 #define GUF_HIP_NAME(function) GUF_HIP_TEXT(function)
 #define GUF_HIP_AGREES(function)                                         \

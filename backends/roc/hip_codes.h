@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meanings of HIP's error codes.
+// The classification of HIP's error codes.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_CODES_H
 #define GUFUNC_BACKENDS_ROC_HIP_CODES_H
 
@@ -12,7 +12,8 @@ namespace gufunc::roc {
 // Returns the codes of HIP 5.2 to 7 in ascending order.
 std::span<const gpu::ErrorInfo> hip_codes();
 
-// Accepts any code. An unknown code of a later release means only that the call failed.
+// Returns the classification of any code. An unknown code of a later
+// release only means that the call failed.
 const gpu::ErrorInfo &hip_error_info(gpu::Code code);
 
 }  // namespace gufunc::roc

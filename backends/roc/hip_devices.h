@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's driver interface, first part: devices. HIP has no contexts; each thread has a current
-// device, which is set and restored.
+// The driver interface for HIP, part 1 of 4: devices. HIP has no contexts.
+// Each thread has a current device, which is set and restored.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 #define GUFUNC_BACKENDS_ROC_HIP_DEVICES_H
 
@@ -42,8 +42,8 @@ class HipDevices : public gpu::Driver {
     const HipError aimed = write_target(index, out->target, sizeof(out->target));
     if (aimed != kHipSuccess) return aimed;
     out->memory_bytes = bytes;
-    // The gfx9 generation has waves of 64. For later generations kernels are compiled for waves of
-    // 32.
+    // Devices of the gfx9 generation have waves of 64 work-items.
+    // For later generations, kernels are compiled for waves of 32.
     out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
     out->units = ask(kUnitsAttribute, index);
     out->max_shared_bytes = ask(kSharedBytesAttribute, index);
@@ -52,7 +52,7 @@ class HipDevices : public gpu::Driver {
     return kHipSuccess;
   }
 
-  // A native context cannot be adopted, because the device is the context.
+  // A native context cannot be adopted, because HIP has no contexts.
   Code context_open(int32_t index, uint64_t native, gpu::Context *out) override {
     *out = {nullptr, index, false, index};
     return native == 0 ? kHipSuccess : kHipNotSupported;
@@ -70,7 +70,7 @@ class HipDevices : public gpu::Driver {
   }
   void leave(const gpu::Context &, uint64_t before) override {
     const int device = static_cast<int>(before) - 1;
-    // Tries once more after a failure, because the thread's device must be restored.
+    // Repeats the call once after a failure, because the thread's device must be restored.
     if (before != 0 && hip_.hipSetDevice(device) != kHipSuccess) hip_.hipSetDevice(device);
   }
 
@@ -94,14 +94,14 @@ class HipDevices : public gpu::Driver {
  protected:
   ~HipDevices() = default;
 
-  // Returns 0 for an attribute that the runtime does not know.
+  // Returns the value of a device attribute, or 0 if the runtime does not support the attribute.
   uint32_t ask(int attribute, int device) const {
     int value = 0;
     const HipError status = hip_.hipDeviceGetAttribute(&value, attribute, device);
     return status == kHipSuccess && value > 0 ? static_cast<uint32_t>(value) : 0;
   }
 
-  // Reads the properties with the function of HIP 6, else with the layout of HIP 5.
+  // Reads the properties with the function of HIP 6 if it exists, otherwise in the layout of HIP 5.
   HipError write_target(int device, char *out_text, size_t size) const {
     const auto properties = hip_.hipGetDevicePropertiesR0600 != nullptr
                                 ? hip_.hipGetDevicePropertiesR0600

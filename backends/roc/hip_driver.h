@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's driver interface, last part: modules, launches, graphs.
+// The driver interface for HIP, part 4 of 4: modules, launches and graphs.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 #define GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 
@@ -18,7 +18,8 @@ class HipDriver final : public HipStreams {
   Code function_find(Native module, const char *name, Native *out_function) override {
     return hip_.hipModuleGetFunction(out_function, module, name);
   }
-  // HIP loads all code with its module, and has a single limit for shared memory.
+  // HIP loads all code of a module immediately, and has one limit
+  // of shared memory for all functions.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
   Code function_facts(Native function, gpu::FunctionFacts *out) override {
@@ -65,7 +66,7 @@ class HipDriver final : public HipStreams {
     return exchanged;
   }
 
-  // There are no graphs if has_graphs() is false, so the functions below need no check.
+  // If has_graphs() is false, no graph can be created, so the functions below need not check it.
   Code graph_instantiate(Native graph, Native *out_executable) override {
     return hip_.hipGraphInstantiate(out_executable, graph, nullptr, nullptr, 0);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// If a HIP function has versions, the version is part of its name.
+// HIP's functions are looked up by name, because the name contains the version
+// if a function has several versions.
 #include "backends/roc/hip_library.h"
 
 #include <iterator>

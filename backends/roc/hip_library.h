@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens AMD's HIP runtime.
+// Opens the library of AMD's HIP runtime.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_LIBRARY_H
 #define GUFUNC_BACKENDS_ROC_HIP_LIBRARY_H
 
@@ -9,9 +9,10 @@
 
 namespace gufunc::roc {
 
-// Opens libamdhip64 of HIP 7, 6 or 5: the one that the process has loaded, else the latest one.
-// Errors  GUF_E_NO_DRIVER <= none can be opened;  GUF_E_DRIVER_OLD <= a required function is
-//         missing
+// Opens libamdhip64 of HIP 7, 6 or 5: the version that the process
+// has loaded, or else the latest one.
+// Errors  GUF_E_NO_DRIVER <= no version can be opened;
+//         GUF_E_DRIVER_OLD <= a required function is missing
 guf_status open_hip(Hip *out_hip, guf_error *error);
 
 bool has_pools(const Hip &hip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's driver interface, second part: memory.
+// The driver interface for HIP, part 2 of 4: memory.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
 #define GUFUNC_BACKENDS_ROC_HIP_MEMORY_H
 
@@ -31,7 +31,7 @@ class HipMemory : public HipDevices {
     uint64_t keep_all = UINT64_MAX;
     int never = 0;
     HipError set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolThreshold, &keep_all);
-    // Otherwise an allocation may make its stream wait for another stream.
+    // Without this attribute, an allocation may make its stream wait for another stream.
     if (set == kHipSuccess)
       set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolInternalDependencies, &never);
     if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);
@@ -60,8 +60,8 @@ class HipMemory : public HipDevices {
     });
   }
 
-  // Memory that only copies access is coarse-grained, which is fastest. Memory that kernels access
-  // while the host uses it is fine-grained.
+  // Allocates page-locked memory. Memory that only copies access is coarse-grained,
+  // which is fastest. Memory that kernels access while the host uses it is fine-grained.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     if (kind == gpu::HostMemory::kPinned) {
       return place(out_address, [&](void **memory) {
@@ -79,8 +79,8 @@ class HipMemory : public HipDevices {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
-  // Since 6.4 HIP succeeds for memory that is registered already, but then unregisters it at the
-  // first call.
+  // Since 6.4, HIP accepts memory that is already registered,
+  // but the first hipHostUnregister then ends both registrations.
   Code host_register(uint64_t address, uint64_t bytes) override {
     if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
     if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
@@ -89,14 +89,14 @@ class HipMemory : public HipDevices {
     if (made != kHipSuccess) registered_.remove(address);
     return made;
   }
-  // The range is removed first: another thread may register the memory as soon as HIP has
-  // released it.
+  // The range is removed first, because another thread may register
+  // the memory as soon as HIP has released it.
   Code host_unregister(uint64_t address) override {
     registered_.remove(address);
     return hip_.hipHostUnregister(pointer_of(address));
   }
 
-  // For pageable memory, HIP 5 fails, and HIP 6 succeeds without a device pointer.
+  // For pageable memory, HIP 5 reports an error, and HIP 6 succeeds without a device pointer.
   bool knows(uint64_t address) override {
     HipPointer found = {};
     const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));

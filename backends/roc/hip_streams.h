@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's driver interface, third part: streams and events.
+// The driver interface for HIP, part 3 of 4: streams and events.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
 #define GUFUNC_BACKENDS_ROC_HIP_STREAMS_H
 
@@ -22,7 +22,7 @@ class HipStreams : public HipMemory {
     return hip_.hipStreamWaitEvent(stream, event, 0);
   }
 
-  // If the runtime cannot report the device of a stream, the caller's claim is accepted.
+  // If the runtime cannot report the device of a stream, the stream is accepted.
   Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
     int owner = context.index;
     const HipError status =
@@ -71,7 +71,7 @@ class HipStreams : public HipMemory {
     gpu::HostCall call;
     void *argument;
   };
-  // Also runs after work that failed, because the argument of the call is still valid.
+  // Also called after failed work. The argument of the call is still valid then.
   static void run_packet(HipHandle, HipError, void *argument) {
     auto *const packet = static_cast<Packet *>(argument);
     packet->call(packet->argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host memory that this library registered with HIP. hipHostRegister accepts a range that
-// overlaps a registered one, and a single hipHostUnregister then ends both registrations.
+// The host memory that this library has registered with HIP. hipHostRegister accepts a range
+// that overlaps a registered one, and a single hipHostUnregister then ends both registrations.
 #ifndef GUFUNC_BACKENDS_ROC_REGISTERED_RANGES_H
 #define GUFUNC_BACKENDS_ROC_REGISTERED_RANGES_H
 
@@ -14,8 +14,8 @@ namespace gufunc::roc {
 // A set of disjoint address ranges. Any thread may call its functions.
 class RegisteredRanges {
  public:
-  // Adds a range of `bytes` > 0. Returns false, and adds nothing, if it overlaps a range of the
-  // set.
+  // Adds a range of `bytes` > 0 bytes. If it overlaps another range,
+  // returns false and does not change the set.
   bool add(uint64_t address, uint64_t bytes) {
     const uint64_t last = address + (bytes - 1);
     const std::lock_guard lock(mutex_);
@@ -33,7 +33,7 @@ class RegisteredRanges {
 
  private:
   std::mutex mutex_;
-  std::map<uint64_t, uint64_t> last_of_;  // first address of a range -> last address
+  std::map<uint64_t, uint64_t> last_of_;  // maps the first address of a range to its last address
 };
 
 }  // namespace gufunc::roc

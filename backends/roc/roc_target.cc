@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target is a processor followed by features, each after a colon and with + or -.
+// A target is a processor followed by features. A feature begins with a colon and ends with + or -.
 #include "backends/roc/roc_target.h"
 
 #include <gufunc/module_table.h>
@@ -25,7 +25,7 @@ constexpr Generic kGenerics[] = {
     {"gfx12-generic", " gfx1200 gfx1201 "},
 };
 
-// Splits off the text before the next colon.
+// Removes the text before the next colon from `rest` and returns it.
 string_view take_word(string_view *rest) {
   const size_t end = std::min(rest->find(':'), rest->size());
   const string_view word = rest->substr(0, end);
@@ -64,7 +64,8 @@ int32_t score_code_object(const char *device_target, int32_t format, const char 
     if (runtime_version < kGenericSince || !is_member(target, processor)) return 0;
     score = kGeneric;
   }
-  // Code that requires a setting is compiled for it, and better than code for both settings.
+  // If an image requires a setting, it was compiled for this setting,
+  // which is better than an image for both settings.
   for (; !requested.empty(); ++score) {
     if (!has_feature(has, take_word(&requested))) return 0;
   }

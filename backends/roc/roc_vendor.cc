@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without a device hipInit returns 100 or 101, depending on the release; any error means that there
-// is no device.
+// Opens the runtime. Any error of hipInit means that there is no device:
+// without a device it returns 100 or 101, depending on the release.
 #include "backends/roc/roc_vendor.h"
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace gufunc::roc {
 namespace {
 
 alignas(HipDriver) unsigned char driver_bytes[sizeof(HipDriver)];
-int runtime_version = 0;  // written once, when the runtime is opened, before any device exists
+int runtime_version = 0;  // written once, when the runtime is opened
 
 guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Hip hip;
@@ -54,8 +54,9 @@ constexpr const guf_module_v1 *kStandard = nullptr;
 constexpr const guf_module_v1 *kCopyKernels = nullptr;
 #endif
 
-// The runtime keeps about 140 MB for each XCC (HSA_SCRATCH_SINGLE_LIMIT), which has 38 units on
-// gfx942. For a launch that needs more, it allocates and frees memory every time.
+// The runtime keeps about 140 MB of local memory for each XCC
+// (HSA_SCRATCH_SINGLE_LIMIT), and an XCC has 38 units on gfx942.
+// If a launch needs more, the runtime allocates and frees memory for each launch.
 constexpr uint64_t kUnitLocalBytes = 3 << 20;
 
 constexpr gpu::Vendor kRoc = {.name = "roc",

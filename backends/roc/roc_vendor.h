@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ROC-specific part of the GPU plugin.
+// The part of the GPU plugin that is specific to ROCm.
 #ifndef GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 #define GUFUNC_BACKENDS_ROC_ROC_VENDOR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add, subtract, multiply, divide, and related functions of one argument.
+// add, subtract, multiply, divide, and arithmetic functions of one argument.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -57,9 +57,9 @@ GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
 }
 
-// For integers: 1 and -1 are their own reciprocals, other values yield 0. 1/0 is the least value
-// for i32 and i64, and 0 for the other types, which is the result of NumPy on x86, where an
-// infinite quotient is converted.
+// Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0.
+// The reciprocal of 0 is the smallest value for i32 and i64, and 0 for other types.
+// NumPy returns the same on x86, where it converts an infinite quotient.
 template <class T>
 GUF_DEVICE T reciprocal(T x) {
   if constexpr (is_integer<T>::value) {
@@ -71,7 +71,7 @@ GUF_DEVICE T reciprocal(T x) {
     return T(1) / x;
   }
 }
-// NumPy's formula, which divides by the part with the larger magnitude.
+// Uses NumPy's formula, which divides by the part with the larger magnitude.
 template <class T>
 GUF_DEVICE guf::complex<T> reciprocal(guf::complex<T> z) {
   const bool by_re = guf::fabs(z.im) <= guf::fabs(z.re);
@@ -90,7 +90,7 @@ GUF_DEVICE T sign(T x) {
     return x == T(0) ? T(0) : (x != x ? x : unit);
   }
 }
-// z / |z|, with NumPy's results for special values.
+// Returns z / |z|, with NumPy's results for special values.
 template <class T>
 GUF_DEVICE guf::complex<T> sign(guf::complex<T> z) {
   const T inf = guf::limits<T>::infinity, nan = guf::limits<T>::nan;

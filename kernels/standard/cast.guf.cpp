@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of guf::cast, from every dtype to every other dtype, for operands that need a cast. The
-// function returns its argument; the store converts it.
+// The loops of guf::cast from every dtype to every other dtype, which convert operands.
+// The function returns its argument; storing the result converts it.
 #include <gufunc/kernel.hpp>
 
 namespace standard {

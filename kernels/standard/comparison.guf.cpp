@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The six comparisons, and isnat. Comparing i64 with u64 compares the numeric values, not the bits.
+// The six comparisons and isnat. A comparison of i64 with u64
+// compares the numeric values, not the bits.
 #include <gufunc/ops_loops.h>
 
 #include "complex_order.hpp"

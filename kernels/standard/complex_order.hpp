@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's order of complex numbers: by the real part, then by the imaginary part. A comparison is
-// false if any part is NaN.
+// NumPy's order of complex numbers: by the real part, then by the imaginary part.
+// A comparison is false if any part is NaN.
 #ifndef GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
 #define GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
 
@@ -17,7 +17,7 @@ GUF_DEVICE bool has_nan(T x) {
   return x != x;
 }
 
-// Whether the imaginary parts can be compared, that is, neither is NaN.
+// Returns whether the imaginary parts can be compared, that is, whether neither is NaN.
 template <class T>
 GUF_DEVICE bool ordered(guf::complex<T> x, guf::complex<T> y) {
   return x.im == x.im && y.im == y.im;
@@ -41,9 +41,9 @@ GUF_DEVICE bool is_less_equal(guf::complex<T> x, guf::complex<T> y) {
   return (x.re < y.re && ordered(x, y)) || (x.re == y.re && x.im <= y.im);
 }
 
-// Selects each part separately. A selection between two structs would become a selection between
-// two addresses on the stack, which all iterations of a vectorised loop would share (seen with
-// complex128 and clang 19).
+// Selects each part of a complex number separately.
+// A selection between two structs would become a selection between two addresses on the stack,
+// which all iterations of a vectorised loop would share (observed with complex128 and clang 19).
 template <class T>
 GUF_DEVICE T choose(bool first, T x, T y) {
   return first ? x : y;

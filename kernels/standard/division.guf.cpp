@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor_divide and remainder. The remainder has the sign of the divisor. For integers, a zero
-// divisor yields 0, and the least integer divided by -1 is itself, with remainder 0.
+// floor_divide and remainder. The remainder has the sign of the divisor. For integers,
+// a division by zero yields 0. The smallest integer divided by -1 is itself, with the remainder 0.
 #include <gufunc/ops_loops.h>
 
 #include "integer_divide.hpp"

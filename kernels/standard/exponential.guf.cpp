@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, sqrt.
+// exp, log and sqrt.
 #include <gufunc/ops_loops.h>
 #include <gufunc/kernel.hpp>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// maximum and minimum, which propagate NaN, and fmax and fmin, which ignore it. If the operands are
-// equal, the result is the first one. If both real operands are NaN, it is the second one.
+// maximum and minimum, which propagate NaN, and fmax and fmin, which ignore NaN. If the operands
+// are equal, the result is the first operand. If both are real and NaN, it is the second operand.
 //
-// PERF  A selection by NaN followed by `z < y ? y : z` compiles to a blend and one max instruction
-//       on x86. Compilers turn every other formulation into one selection by both conditions. In a
-//       reduction, x is the previous result, so the latency of these instructions counts.
+// PERF  On x86, a selection by NaN followed by `z < y ? y : z` compiles to a blend and one max
+//       instruction. Compilers turn every other formulation into one selection by both conditions.
+//       In a reduction, x is the previous result, so the latency of these instructions matters.
 #include <gufunc/ops_loops.h>
 
 #include "complex_order.hpp"
 
 namespace standard {
 
-// PERF  From sm_90 on, ptxas combines minima and maxima of 16-bit integers in pairs. Packing the
-//       operands of a row for this uses 64 registers and stack memory. As 32-bit words they are not
-//       combined and use 48 registers. The numbers are in the upper halves of the words, because
-//       clang narrows values that it knows to fit in 16 bits.
+// PERF  From sm_90 on, ptxas combines minima and maxima of 16-bit integers in pairs. The packing of
+//       the operands of a row for this purpose uses 64 registers and stack memory. 32-bit words are
+//       not combined and use 48 registers. The numbers are stored in the upper halves of the words,
+//       because clang narrows values if it can prove that they fit in 16 bits.
 template <class T>
 struct is_paired {
 #if defined(GUF_CUDA)

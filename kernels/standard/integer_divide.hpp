@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floor division of integers without a division instruction, because no processor has one for
-// vectors. With i = 1/y, the quotient is x i + |i|/2 - 1/2, rounded to the nearest integer. The
-// exact value is at least |1/(2y)| away from a tie, far more than the rounding errors. i is
-// computed once if y is a scalar. Devices use the division instruction, because f64 may be slow or
-// missing there.
+// Floor division of integers without a division instruction, because no processor
+// has a vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
+// rounded to the nearest integer. The exact value differs from a tie by at least |1/(2y)|,
+// which is far more than the rounding errors. If y is a scalar, i is computed only once.
+// Devices use the division instruction, because f64 may be slow or missing on a device.
 #ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
 #define GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
 
@@ -35,8 +35,8 @@ GUF_DEVICE T rest_by_instruction(T x, T y) {
   }
 }
 
-// Converts x to R. A 64-bit x must be below 2^51: its bits are added to those of a number whose
-// last bit has the value 1.
+// Converts x to R. A 64-bit x must be below 2^51, because its bits are added to the bits
+// of a number whose last bit has the value 1.
 template <class R, class T>
 GUF_DEVICE R in_floating_point(T x) {
   if constexpr (sizeof(T) == 8) {
@@ -47,8 +47,8 @@ GUF_DEVICE R in_floating_point(T x) {
   }
 }
 
-// Uses f32 for 8 and 16 bits, and f64 for 32 bits and for 64-bit numbers below 2^50. The quotient
-// is in the low bits and wraps to T.
+// Uses f32 for 8 and 16 bits, and f64 for 32 bits and for 64-bit numbers below 2^50.
+// The quotient is in the low bits of the result and wraps to T.
 template <class T>
 GUF_DEVICE T quotient_by_inverse(T x, T y) {
   namespace math = guf::detail;
@@ -67,7 +67,8 @@ GUF_DEVICE T rest_by_inverse(T x, T y) {
   return y == T(0) ? T(0) : (T)((wide)x - product);
 }
 
-// Functions of 64 bits choose their loop by the range of the operands (gufunc/kernel/by_range.hpp).
+// Functions of 64-bit integers choose their loop by the range
+// of the operands (gufunc/kernel/by_range.hpp).
 template <class T>
 GUF_DEVICE bool below_2_to_50(T x, T y) {
   constexpr bool is_signed = guf::limits<T>::is_signed;

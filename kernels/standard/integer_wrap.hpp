@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic that wraps, as in NumPy. It uses unsigned types of at least 32 bits, because
-// signed overflow is undefined and because two u16 are multiplied as int.
+// Integer arithmetic that wraps, as in NumPy. It uses unsigned types of at least 32 bits,
+// because signed overflow is undefined and because two u16 are multiplied as int.
 #ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
 #define GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
 
@@ -25,7 +25,7 @@ GUF_WRAPPING(guf::i32, guf::u32)
 GUF_WRAPPING(guf::u32, guf::u32)
 GUF_WRAPPING(guf::i64, guf::u64)
 GUF_WRAPPING(guf::u64, guf::u64)
-// For bool, the bits are combined as numbers.
+// Values of bool are combined as numbers.
 GUF_WRAPPING(bool, guf::u32)
 #undef GUF_WRAPPING
 
@@ -51,8 +51,8 @@ GUF_INTEGER(guf::i64)
 GUF_INTEGER(guf::u64)
 #undef GUF_INTEGER
 
-// Returns the low bits as a T. For signed types this is reduction modulo 2^bits, which all
-// supported compilers define.
+// Returns the low bits of -x as a T. For signed types this is a reduction modulo 2^bits,
+// which all supported compilers define.
 template <class T>
 GUF_DEVICE T negated(T x) {
   if constexpr (is_integer<T>::value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul and vecdot. Each element of a matrix product is one sum over k in order, for all strides:
-// f16 and bf16 are summed in f32 and rounded once, integers wrap, and bool is any(x and y). vecdot
-// sums by the tree of the dialect.
+// matmul and vecdot. Each element of a matrix product is a single sum over k in order,
+// for all strides. f16 and bf16 are summed in f32 and rounded once, integers wrap,
+// and the result for bool is any(x and y). vecdot sums by the tree of the dialect.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -29,23 +29,24 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
   }
 }
 
-// A product is computed panel by panel. A panel is kDepth x kColumns elements of y, packed and
-// converted, and all rows of x are multiplied with it while it is in the cache. A band of rows
-// keeps its sums in `carry` for all panels of a group of columns, so that nothing is rounded to the
-// output's type in between. Panels and sums contain real numbers: a row of complex numbers is
-// stored as its real parts followed by its imaginary parts, so that loops vectorise.
+// A product is computed panel by panel. A panel is kDepth x kColumns elements of y, which
+// are packed and converted. All rows of x are multiplied with a panel while it is in the cache.
+// A band of rows keeps its sums in `carry` for all panels of a group of columns,
+// so that intermediate sums are not rounded to the output's type.
+// Panels and sums contain real numbers: a row of complex numbers is stored as its real parts
+// followed by its imaginary parts, so that loops are vectorised.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
-// The memory of the group and of a thread may be in different address spaces, so the pointer types
-// are deduced.
+// The memory of the group and the memory of a thread may be in different address spaces,
+// so the pointer types are deduced.
 template <class S>
 struct planes {
   typedef guf::real_t<S> real;
   static constexpr int count = guf::is_complex<S>::value ? 2 : 1;
 };
 
-// Adds the product of the rows [row, row + kRows) of x and the panel to kRows rows of sums, which
-// stay in registers.
+// Multiplies the rows [row, row + kRows) of x with the panel and adds the product to kRows
+// rows of sums, which stay in registers.
 template <class S, int kRows, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, guf::i64 depth,
                               Carry carry) {
@@ -74,7 +75,7 @@ GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, gu
   }
 }
 
-// Columns beyond the matrix are filled with zeros; their sums are not used.
+// Packs a panel of y. Columns beyond the matrix are filled with zeros, and their sums are not used.
 template <class S, int kColumns, class G, class Y, class Panel>
 GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 depth,
                            guf::i64 column) {
@@ -100,8 +101,7 @@ GUF_DEVICE void pack_panel(G &g, Y y, Panel panel, guf::i64 first, guf::i64 dept
   g.sync();
 }
 
-// Processes the rows of one band that this thread works on; all of them if the group has one
-// thread.
+// Multiplies the rows of one band, which this thread computes, with a panel.
 template <class S, int kColumns, class X, class Panel, class Carry>
 GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf::i64 first,
                               guf::i64 depth, Carry carry) {
@@ -115,8 +115,8 @@ GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf
   }
 }
 
-// Computes the columns [column, column + kColumns) of z. Every thread of the group must take part
-// in each packing.
+// Computes the columns [column, column + kColumns) of z.
+// Every thread of the group must take part in packing each panel.
 template <class S, int kColumns, class G, class X, class Y, class Z, class Panel>
 GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 column) {
   constexpr int kPlanes = planes<S>::count, kPitch = kPlanes * kColumns;
@@ -132,7 +132,7 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
     for (guf::i64 i = 0; i < band * kPitch; ++i) carry[i] = R(0);
     for (guf::i64 first = 0; first < depth; first += kDepth) {
       const guf::i64 count = depth - first < kDepth ? depth - first : (guf::i64)kDepth;
-      // If one panel is the whole depth, it is still packed for the next band.
+      // If one panel covers the whole depth, it is still packed for the next band.
       if (start == 0 || depth > kDepth) pack_panel<S, kColumns>(g, y, panel, first, count, column);
       multiply_band<S, kColumns>(x, panel, row, band, first, count, carry);
     }
@@ -149,7 +149,8 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
   }
 }
 
-// For small matrices: y is not packed, because it is in the cache and only a few rows use it.
+// Computes a tile of a small matrix. y is not packed,
+// because it is in the cache and only a few rows use it.
 template <class S, int kRows, int kColumns, class X, class Y, class Z>
 GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
   typedef guf::value_t<typename Z::type> T;
@@ -171,8 +172,8 @@ GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
   }
 }
 
-// Computes blocks of kColumns columns from `column` on, as long as that many remain. The threads
-// divide the rows.
+// Computes blocks of kColumns columns from `column` on, while enough columns remain.
+// The threads of the group divide the rows.
 template <class S, int kColumns, class G, class X, class Y, class Z>
 GUF_DEVICE void small_columns(G &g, X x, Y y, Z z, guf::i64 *column) {
   const guf::i64 rows = z.extent(0);
@@ -191,7 +192,7 @@ GUF_DEVICE void small_columns(G &g, X x, Y y, Z z, guf::i64 *column) {
 template <class G, class X, class Y, class Z>
 GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
   typedef sum_t<guf::value_t<typename Z::type>> S;
-  // Interleaved real and imaginary parts do not vectorise, so packing pays at smaller sizes.
+  // Interleaved real and imaginary parts are not vectorised, so packing pays for smaller matrices.
   constexpr guf::i64 kSmall = guf::is_complex<S>::value ? 4 : 32;
   if (z.extent(0) <= kSmall && z.extent(1) <= kSmall && y.extent(0) <= kSmall) {
     guf::i64 column = 0;

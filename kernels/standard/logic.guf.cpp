@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Truth values of numbers (nonzero is true, so NaN is true) and bitwise operations on integers.
+// Truth values of numbers, where nonzero numbers and NaN are true,
+// and bitwise operations on integers.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -49,8 +50,8 @@ GUF_DEVICE T invert(T x) {
   }
 }
 
-// Every count is valid: if it is negative or at least the width of T, the result is 0. As an
-// unsigned number, a negative count is at least the width.
+// Every count is valid. If it is negative or at least the width of T, the result is 0.
+// As an unsigned number, a negative count is at least the width.
 template <class T>
 GUF_DEVICE T left_shift(T x, T count) {
   const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// power: integer powers by repeated squaring, wrapping. A negative exponent of a signed type is an
-// error.
+// power. Integer powers are computed by repeated squaring and wrap.
+// A negative exponent of a signed type is an error.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"

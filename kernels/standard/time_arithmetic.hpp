@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of datetime64 and timedelta64. The result is NaT if an operand is NaT, after a
-// division by zero, and if a floating-point result does not fit in int64. Sums and products of
-// integers wrap.
+// Arithmetic of datetime64 and timedelta64. The result is NaT if an operand is NaT,
+// after a division by zero, and if a floating-point result does not fit in int64.
+// Sums and products of integers wrap.
 #ifndef GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
 #define GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
 
@@ -9,7 +9,7 @@
 
 namespace standard {
 
-// Returns `any` steps, or NaT if an operand is NaT.
+// Returns the value `any`, or NaT if an operand is NaT.
 template <class Out, class A, class B>
 GUF_DEVICE Out unless_nat(A x, B y, guf::i64 any) {
   return Out{guf::is_nat(x) || guf::is_nat(y) ? guf::nat : any};
@@ -35,7 +35,7 @@ GUF_DEVICE guf::timedelta subtract(guf::datetime x, guf::datetime y) {
   return unless_nat<guf::timedelta>(x, y, guf::time::minus(x.value, y.value));
 }
 
-// Rounds towards zero; NaN and values outside int64 become NaT.
+// Rounds towards zero. NaN and values outside the range of int64 become NaT.
 GUF_DEVICE guf::timedelta steps_of(guf::f64 count) {
   const bool inside = count >= -0x1p63 && count < 0x1p63;  // false for NaN
   return guf::timedelta{inside ? (guf::i64)count : guf::nat};
@@ -55,7 +55,7 @@ GUF_DEVICE guf::timedelta multiply(guf::f64 x, guf::timedelta y) {
   return multiply(y, x);
 }
 
-// Division by a number rounds towards zero even in floor_divide, as in NumPy.
+// A division by a number rounds towards zero even in floor_divide, as in NumPy.
 GUF_DEVICE guf::timedelta divide(guf::timedelta x, guf::i64 y) {
   if (guf::is_nat(x) || y == 0) return guf::timedelta{guf::nat};
   return guf::timedelta{y == -1 ? -x.value : x.value / y};
@@ -90,7 +90,7 @@ GUF_DEVICE guf::timedelta remainder(guf::timedelta x, guf::timedelta y) {
   return guf::timedelta{rest != 0 && signs_differ ? rest + y.value : rest};
 }
 
-// NaT is the least int64, which is its own negative.
+// NaT is the smallest int64, which is its own negative.
 GUF_DEVICE guf::timedelta negative(guf::timedelta x) {
   return guf::timedelta{guf::time::minus(0, x.value)};
 }
@@ -98,7 +98,7 @@ GUF_DEVICE guf::timedelta absolute(guf::timedelta x) {
   if (x.value < 0) return negative(x);
   return x;
 }
-// The sign of NaT is -1.
+// The sign of NaT is -1, as in NumPy.
 GUF_DEVICE guf::timedelta sign(guf::timedelta x) {
   return guf::timedelta{(guf::i64)((x.value > 0 ? 1 : 0) - (x.value < 0 ? 1 : 0))};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An alternate signal stack for the threads of the backend.
+// An alternate signal stack for the threads of the cpu backend.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_ALTERNATE_STACK_H
 #define GUFUNC_BACKENDS_CPU_BASE_ALTERNATE_STACK_H
 
@@ -8,9 +8,9 @@
 
 namespace gufunc::cpu {
 
-// The stack is at the base of the thread's own stack. Signal handlers run on it, so that a
-// program's handler can report that a user's loop overflowed the thread's stack. A thread that
-// already has an alternate stack, for example from a sanitizer, keeps it.
+// The alternate stack is an array on the thread's own stack, near its base. Signal handlers run
+// on it, so that a program's handler can report that a user's loop overflowed the thread's stack.
+// A thread that already has an alternate stack, for example from a sanitizer, keeps that stack.
 class AlternateStack {
  public:
   static constexpr size_t kBytes = size_t{64} << 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's thread pool: it runs one job at a time, and threads claim its chunks one by one.
+// The plugin's thread pool. It runs one job at a time; threads claim the job's chunks one by one.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
 #define GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
 
@@ -12,40 +12,41 @@
 
 namespace gufunc::cpu {
 
-// The caller of `run` works on its own job. At the end it waits only for chunks that a helper has
-// already begun, so that a helper that sleeps or was descheduled costs nothing. A second caller, or
-// a loop that calls back into the library, finds the pool in use and runs all its chunks itself.
+// The caller of `run` works on its own job. At the end it waits only for chunks that a helper
+// has already begun, so that a sleeping or descheduled helper costs nothing. A second caller,
+// or a loop that calls back into the library, finds the pool in use and runs all its chunks itself.
 //
 // Each chunk begins with the default floating-point control, even if an earlier loop changed it.
 //
-// Helpers start with the first job. They spin for a while after each job and then sleep. In a
-// forked child the pool detects that its helpers do not exist and starts new ones.
+// Helpers start with the first job. They spin for a while after each job and then sleep.
+// In a forked child, the pool detects that its helpers do not exist and starts new ones.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
   static constexpr uint32_t kMaxChunks = 0xFFFF;
 
-  // Whether the job is large enough to spend some microseconds of the caller on waking helpers.
+  // Whether the job is large enough to justify waking helpers,
+  // which costs the caller some microseconds.
   enum class Wake { kNo, kYes };
 
-  // Runs body(context, i) for every i in [0, count), count <= kMaxChunks, on at most `max_threads`
-  // threads (0: all threads), and returns when all are done. The caller sees everything that the
-  // bodies wrote.
+  // Runs body(context, i) for every i in [0, count), where count <= kMaxChunks,
+  // on at most `max_threads` threads (0: all threads). Returns when all chunks are done;
+  // everything that the bodies wrote is then visible to the caller.
   void run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context);
 
-  // Threads that can work at once, including the caller.
+  // Returns the number of threads that can work at the same time, including the caller.
   uint32_t threads() { return granted().threads; }
   Granted granted();
 
-  // Ends the helpers; the next job starts them again. Returns GUF_TIMEOUT if a job runs for longer
-  // than the timeout.
+  // Ends the helpers; the next job starts them again.
+  // Returns GUF_TIMEOUT if a job or a helper is still running when the timeout expires.
   guf_status stop(uint64_t timeout_ns);
 
  private:
-  // One word, so that a claim is one compare-and-swap: epoch:16 | helpers wanted:16 | count:16 |
-  // next:16. If the epoch wraps around while a helper sleeps, that helper can at worst work on one
-  // job in addition to the requested helpers.
+  // The state of a job in one word, so that a claim is one compare-and-swap:
+  // epoch:16 | free helper slots:16 | number of chunks:16 | next chunk:16. If the epoch wraps
+  // around while a helper sleeps, one more helper than requested may work on a job.
   using State = uint64_t;
 
   static void *helper_entry(void *self);
@@ -63,7 +64,7 @@ class ClaimPool {
   void drop_unclaimed();
   void wait_for_helpers(uint32_t count);
 
-  // Claims, completions and sleepers use different cache lines.
+  // The counters of claims, of completions and of sleepers are in different cache lines.
   alignas(64) std::atomic<State> state_{0};
   Body body_ = nullptr;
   void *context_ = nullptr;
@@ -73,9 +74,10 @@ class ClaimPool {
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
-  alignas(64) std::atomic<uint32_t> owner_{0};  // generation of the owner's process; 0: free
-  std::atomic<Granted> granted_{};              // not determined yet if `by` is kNobody
-  uint32_t generation_ = 0;  // generation of the process that started the helpers
+  // The generation of the process that uses the pool, or 0 if the pool is free.
+  alignas(64) std::atomic<uint32_t> owner_{0};
+  std::atomic<Granted> granted_{};  // not determined yet if `by` is kNobody
+  uint32_t generation_ = 0;         // generation of the process that started the helpers
   uint32_t helpers_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the names of the backend SDK visible in this plugin.
+// Imports the names of the backend SDK into the namespace of this plugin.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_HOST_H
 #define GUFUNC_BACKENDS_CPU_BASE_CPU_HOST_H
 

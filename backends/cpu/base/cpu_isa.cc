@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads cpuid, XCR0 and GUFUNC_CPU_ISA.
+// Detects the ISA level from cpuid and XCR0, and reads GUFUNC_CPU_ISA.
 #include "backends/cpu/base/cpu_isa.h"
 
 #include <cpuid.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The x86-64 microarchitecture level of this machine, from its feature bits, never from the model
-// number.
+// The x86-64 microarchitecture level of this machine.
+// It is determined from feature bits, never from the model number.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
 #define GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
 
@@ -8,31 +8,34 @@ namespace gufunc::cpu {
 
 inline constexpr int kLowestIsaLevel = 1;
 inline constexpr int kHighestIsaLevel = 4;
-// The lowest level that gufcc and the plugin's own kernels are compiled for.
+// The lowest level for which gufcc and the plugin compile kernels.
 inline constexpr int kLowestCompiledLevel = 2;
 
-// The results of cpuid and XCR0. Plain data, so that tests can describe other machines.
+// The results of cpuid and the value of XCR0. They are plain data,
+// so that tests can simulate other machines.
 struct CpuFeatures {
   unsigned leaf1_ecx = 0, leaf7_ebx = 0, extended1_ecx = 0;
-  unsigned long long xcr0 = 0;  // 0 if the system saves no extended state
+  unsigned long long xcr0 = 0;  // 0 if the system does not save extended registers
 };
 CpuFeatures read_cpu_features();
 
-// Returns the highest n such that the features satisfy x86-64-v<n>; 1 is plain x86-64.
+// Returns the highest n for which the features satisfy x86-64-v<n>. Level 1 is plain x86-64.
 int isa_level_of(const CpuFeatures &features);
 
-// "x86-64" is 1, "x86-64-v3" and "v3" are 3; any other text is 0.
+// Returns 1 for "x86-64", 3 for "x86-64-v3" and "v3", and so on; 0 for any other text.
 int parse_isa_level(const char *text);
 
-// Returns the machine's level, lowered to the requested level ("v2"; NULL or empty: no request). A
-// request cannot raise the level, nor lower it below the lowest compiled level. A request that
-// cannot be granted is logged and ignored.
+// Returns the machine's level, or a lower level that `wish` requests
+// ("v2"; NULL or empty: no request). A request above the machine's level or below the lowest
+// compiled level is logged and ignored.
 int granted_isa_level(int machine, const char *wish);
 
-// The machine's level, read once, because virtual machines trap cpuid and need 10 us for each.
+// Returns the machine's level. It is read only once, because a virtual machine
+// traps each cpuid, which takes 10 us.
 int machine_isa_level();
 
-// The level that loops are chosen for: the machine's level, lowered by GUFUNC_CPU_ISA. Read once.
+// Returns the level for which loops are selected: the machine's level,
+// or a lower one that GUFUNC_CPU_ISA requests. It is determined only once.
 int isa_level();
 // Returns the name of the level, such as "x86-64-v3".
 const char *isa_target(int level);

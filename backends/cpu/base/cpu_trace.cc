@@ -21,7 +21,7 @@ void start_trace(const guf_trace_sink *sink) {
   trace_sink.store(sink, std::memory_order_release);
 }
 
-// Streams report immediately, so there is nothing to collect.
+// Streams report their work immediately, so there is nothing to collect.
 void collect_nothing() {}
 
 }  // namespace
@@ -33,11 +33,11 @@ guf_trace_work *make_traced(uint32_t stream) {
   work.struct_size = sizeof(work);
   work.stream = stream;
   sink->queued(sink->context, &work);
-  if (work.call == 0) return nullptr;  // for example freed memory or an event
+  if (work.call == 0) return nullptr;  // not part of a traced call, for example an event
   auto *const kept = create<guf_trace_work>();
   if (kept != nullptr) {
     *kept = work;
-  } else if (sink->struct_size >= sizeof(guf_trace_sink)) {  // the host has this slot
+  } else if (sink->struct_size >= sizeof(guf_trace_sink)) {  // an older host lacks this slot
     sink->left_out(sink->context, work.device);
   }
   return kept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time at which a wait ends.
+// A point in time at which a wait ends.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
 #define GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
 
@@ -12,7 +12,7 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // UINT64_MAX: never.
+  // A timeout of UINT64_MAX never expires.
   explicit Deadline(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
     if (!never_) at_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
   }
@@ -20,7 +20,7 @@ class Deadline {
   bool never() const { return never_; }
   Clock::time_point at() const { return at_; }
   bool passed() const { return !never_ && Clock::now() >= at_; }
-  // The remaining time, at most `most`; used by waits that poll.
+  // Returns the remaining time, at most `most`. Waits that poll use it.
   std::chrono::nanoseconds left(std::chrono::nanoseconds most) const {
     if (never_) return most;
     const auto rest = at_ - Clock::now();
@@ -29,7 +29,7 @@ class Deadline {
   }
 
  private:
-  // 100 years; longer timeouts never expire, so that the addition above cannot overflow.
+  // kNever is 100 years. Longer timeouts never expire, so that the addition above cannot overflow.
   static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
   bool never_;
   Clock::time_point at_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits on a 32-bit word of this process. Preserves errno.
+// Waits on a 32-bit word of this process. Waiting preserves errno.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_FUTEX_H
 #define GUFUNC_BACKENDS_CPU_BASE_FUTEX_H
 
@@ -14,10 +14,11 @@
 
 namespace gufunc::cpu {
 
-// Sleeps while `word` is `value`. May wake spuriously; wakes after `timeout` (NULL: no limit).
+// Sleeps while `word` is equal to `value`, at most for `timeout` (NULL: no limit).
+// May wake spuriously.
 inline void futex_wait(std::atomic<uint32_t> *word, uint32_t value,
                        const timespec *timeout = nullptr) {
-  const int before = errno;  // the caller's errno
+  const int before = errno;
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(word), FUTEX_WAIT_PRIVATE, value, timeout,
           nullptr, 0);
   errno = before;

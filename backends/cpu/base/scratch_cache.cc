@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for a block, or for a free slot, from the thread's start position on.
+// Searches the slots of the cache, starting at the thread's own slot.
 #include "backends/cpu/base/scratch_cache.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Threads start at different positions, because their descriptors are at least a stack apart.
+// Threads start at different slots, because their thread descriptors are at least one stack apart.
 size_t own_place() {
   return static_cast<size_t>(uint64_t{pthread_self()} * 0x9e3779b97f4a7c15u >> 58);
 }
@@ -19,7 +19,7 @@ size_t own_place() {
 }  // namespace
 
 void *ScratchCache::take() {
-  static_assert(kPlaces == 64);  // own_place() has six bits
+  static_assert(kPlaces == 64);  // own_place() returns six bits
   const size_t first = own_place();
   for (size_t i = 0; i < kPlaces; ++i) {
     std::atomic<void *> &place = place_[(first + i) % kPlaces];

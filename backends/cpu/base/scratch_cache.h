@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of scratch memory that are kept between launches, so that frequent launches do not
-// allocate.
+// A cache of scratch memory that is kept between launches,
+// so that frequent launches do not allocate.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_SCRATCH_CACHE_H
 #define GUFUNC_BACKENDS_CPU_BASE_SCRATCH_CACHE_H
 
@@ -9,19 +9,19 @@
 
 namespace gufunc::cpu {
 
-// Keeps blocks of one size, aligned to a cache line. Each thread searches from its own start
-// position, both for a block to take and for a free slot. A thread that uses one block at a time
-// therefore usually gets the same block again, whose lines are in its core's cache. A block is
-// allocated only if the cache is empty. Lock-free. Never destroyed.
+// Keeps blocks of one size, aligned to a cache line. Each thread searches for blocks and for free
+// slots from its own start position. A thread that uses one block at a time therefore usually gets
+// the same block again, whose lines are in its core's cache. A block is allocated only if the cache
+// is empty. All functions are lock-free. The cache is never destroyed.
 class ScratchCache {
  public:
   constexpr explicit ScratchCache(size_t bytes) : bytes_(bytes) {}
 
-  // Returns NULL if there is no memory.
+  // Returns a block, or NULL if there is no memory.
   void *take();
-  // Accepts NULL.
+  // Returns a block to the cache. NULL is accepted and ignored.
   void give(void *piece);
-  // Frees the blocks on the cache. Blocks in use can still be returned later.
+  // Frees all blocks in the cache. Blocks that are in use can still be returned later.
   void clear();
 
  private:

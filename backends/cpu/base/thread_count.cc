@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affinity mask, cgroup quota, GUFUNC_NUM_THREADS, and the start of the plugin's threads.
+// Reads the affinity mask, the cgroup quota and GUFUNC_NUM_THREADS,
+// and starts the plugin's threads.
 #include "backends/cpu/base/thread_count.h"
 
 #include <fcntl.h>
@@ -21,13 +22,13 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr size_t kPathSize = 4096;
-// User-defined loops run on this stack too.
+// The stack size of the plugin's threads. User-defined loops run on these threads, too.
 constexpr size_t kStackBytes = (size_t{1} << 20) + AlternateStack::kBytes;
-// Signals that an instruction of the thread itself raises. If such a signal were blocked, it would
-// end the process without calling the program's handler.
+// Signals that an instruction of the thread itself raises. If such a signal were blocked,
+// it would end the process without calling the program's signal handler.
 constexpr int kSynchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-// Reads the beginning of the file as text; returns false if it cannot be read.
+// Reads the beginning of a file as text. Returns false if the file cannot be read or is empty.
 bool read_text(const char *path, char *out_text, size_t size) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -49,7 +50,7 @@ uint32_t threads_of_quota(long long quota, long long period) {
       std::clamp<long long>((quota + period - 1) / period, 1, kMaxThreads));
 }
 
-// Limit of one cgroup folder; 0: none.
+// Returns the limit of one cgroup folder, or 0 if there is none.
 uint32_t folder_limit(const char *folder, bool v2) {
   char path[kPathSize + 32], text[64];
   long long quota = 0, period = 0;
@@ -72,7 +73,7 @@ uint32_t smaller_limit(uint32_t a, uint32_t b) {
   return a == 0 ? b : b == 0 ? a : std::min(a, b);
 }
 
-// The smallest limit of `group` and its parents below `mount`.
+// Returns the smallest limit of `group` and its parents up to `mount`, or 0 if there is none.
 uint32_t limit_up_to_root(const char *mount, const char *group, size_t group_size, bool v2) {
   char folder[kPathSize];
   const int written =
@@ -88,7 +89,7 @@ uint32_t limit_up_to_root(const char *mount, const char *group, size_t group_siz
   }
 }
 
-// Whether `controllers` ("cpu,cpuacct") contains the cpu controller.
+// Returns whether `controllers` (such as "cpu,cpuacct") contains the cpu controller.
 bool names_cpu(const char *controllers, size_t size) {
   const char *end = controllers + size;
   for (const char *word = controllers; word < end;) {
@@ -104,7 +105,8 @@ uint32_t affinity_threads() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);  // more than 1024 processors
+  // The mask is too small for more than 1024 processors.
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return static_cast<uint32_t>(std::clamp<long>(online, 1, kMaxThreads));
 }
 
@@ -165,7 +167,7 @@ bool start_thread(void *(*entry)(void *), void *argument) {
   sigfillset(&all);
   for (const int number : kSynchronous) sigdelset(&all, number);
   pthread_t thread;
-  // A new thread inherits the signal mask of the thread that starts it.
+  // A new thread inherits the signal mask of the thread that creates it.
   bool started = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
   if (started) {
     started = pthread_create(&thread, &attributes, entry, argument) == 0;

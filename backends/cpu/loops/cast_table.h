@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of guf::cast, one per pair of dtypes, compiled for this machine's ISA level.
+// The loops of guf::cast, one for each pair of dtypes, compiled for this machine's ISA level.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_CAST_TABLE_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_CAST_TABLE_H
 
@@ -7,8 +7,9 @@
 
 namespace gufunc::cpu {
 
-// Returns the elementwise loop from aligned native `from` to aligned native `to`, for any steps.
-// NULL if the dtypes are equal or if one of them is not among the fifteen builtin dtypes.
+// Returns the elementwise loop that casts from `from` to `to`,
+// or NULL if the dtypes are equal or one of them is not among the fifteen builtin dtypes.
+// Elements must be aligned and in native byte order; steps are arbitrary.
 guf_loop_numpy find_cast(guf_dtype from, guf_dtype to);
 
 }  // namespace gufunc::cpu

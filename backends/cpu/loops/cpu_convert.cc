@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and conversions of whole arrays: in tiles if the two sides have different layouts, and on
-// several threads if they are large.
+// Copies and conversions of whole arrays. They are tiled if the two arrays have different layouts,
+// and use several threads if the arrays are large.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -16,11 +16,13 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int kMaxDims = GUF_MAX_LOOP_NDIM;
-constexpr int64_t kTile = 32;  // 32 x 32 elements of 8 bytes: two tiles fill a third of L1
+// Two tiles of 32 x 32 elements of 8 bytes fill a third of the L1 cache.
+constexpr int64_t kTile = 32;
 constexpr uint64_t kCopyChunk = 1024 * 1024;
 constexpr uint64_t kFillBlock = 16 * 1024;
 
-// The launch block as boxes of rows. `tile_dim` and dimension 0 are visited together, in tiles.
+// The launch block as rows along dimension 0.
+// `tile_dim` and dimension 0 are traversed together in tiles.
 struct Conversion {
   ElementConverter converter;
   char *to;
@@ -28,7 +30,7 @@ struct Conversion {
   int ndim;
   int64_t size[kMaxDims];
   int64_t from_step[kMaxDims], to_step[kMaxDims];
-  int tile_dim;  // 0: none
+  int tile_dim;  // 0: not tiled
   uint64_t chunk_items;
   uint64_t items;
 };
@@ -38,7 +40,8 @@ ElementForm operand_form(const guf_launch_block &block, int operand) {
           (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
 }
 
-// Returns the dimension along which one side is closer to contiguous than along dimension 0.
+// Returns a dimension along which only one of the two arrays has a smaller step than along
+// dimension 0, or 0 if there is none.
 int choose_tile_dim(const Conversion &c) {
   const auto crosses = [&](const int64_t *step, int d) {
     return std::abs(step[d]) < std::abs(step[0]);
@@ -49,8 +52,8 @@ int choose_tile_dim(const Conversion &c) {
   return 0;
 }
 
-// Visits the rows [first, last) of the remaining dimensions; with tiles, a "row" is a stripe of
-// kTile rows.
+// Traverses rows, starting at a given one. If the conversion is tiled,
+// it traverses stripes of kTile rows instead.
 class StripeWalk {
  public:
   StripeWalk(const Conversion &c, uint64_t stripe) : c_(c) {
@@ -101,7 +104,7 @@ class StripeWalk {
   int64_t index_[kMaxDims] = {};
 };
 
-// Items are stripes, or elements if there is only one row.
+// Converts one chunk of items. Items are stripes, or elements if there is only one row.
 void convert_chunk(void *context, uint32_t chunk) {
   const auto &c = *static_cast<const Conversion *>(context);
   const uint64_t first = chunk * c.chunk_items;
@@ -178,7 +181,7 @@ void execute_copy(uint64_t dst, uint64_t src, uint64_t size) {
 void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count) {
   auto *to = reinterpret_cast<char *>(dst);
   const uint64_t size = count * pattern_size;
-  // Builds a block that fits in L1 by doubling, then copies it over the rest.
+  // Fills a block that fits in the L1 cache by doubling, then copies the block over the rest.
   const uint64_t block = std::min(size, kFillBlock / pattern_size * pattern_size);
   if (size == 0) return;
   std::memcpy(to, pattern, pattern_size);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: a direct call of the loop if small, claimed chunks if large.
+// Launches: a small launch calls the loop directly, a large one
+// is divided into chunks that threads claim.
 //
-// PERF  A launch of one item is a test of flags, three pointer copies and the indirect call (bench:
-// cpu_launch_one_item). No allocation, lock or formatting on any path that succeeds without
-// staging.
+// PERF  A launch of one item costs a test of flags, three pointer copies and the indirect call
+//       (bench: cpu_launch_one_item).
+//       Successful launches without staging do not allocate, lock or format text.
 #include "backends/cpu/loops/cpu_launch.h"
 
 #include <algorithm>
@@ -19,31 +20,31 @@ namespace {
 
 constexpr uint32_t kNoChunk = UINT32_MAX;
 
-// Elements of one item, counted as in work_of.
+// Returns the number of elements of one item, counted as in work_of.
 uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Whether the launch is known to be too short to read the clock. One launch in 16 is timed even so,
-// because the cost may depend on the data.
+// Whether the launch is known to be so short that reading the clock is too expensive.
+// One short launch in 16 is timed nevertheless, because the cost may depend on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();
 }
 
-// A launch whose chunks several threads claim. It keeps the failure of the first failing chunk in
-// the order of the items: chunks after it are skipped, chunks before it run. The result of a launch
-// therefore does not depend on the speed of the threads.
+// A launch whose chunks are claimed by several threads. If chunks fail, the launch reports
+// the failure of the failed chunk with the lowest number: chunks after it are skipped,
+// chunks before it run. The result therefore does not depend on the speed of the threads.
 struct SharedLaunch {
   const guf_launch_block *block;
   const HostLoop *loop;
   const LaunchStrategy *strategy;
   LoopCost cost;
-  uint64_t first;      // item of the first chunk
+  uint64_t first;      // first item of the first chunk
   uint64_t item_work;  // elements of one item, counted as in work_of
   guf_error *error;
   std::atomic<uint32_t> failed_chunk{kNoChunk};
-  std::mutex failing;  // protects `status`, `error` and `loop->failure`; locked by chunks that fail
+  std::mutex failing;  // protects `status`, `error` and `loop->failure`
   guf_status status = GUF_OK;
 
   void fail(uint32_t chunk, guf_status failed, const LoopFailure &reported,
@@ -63,7 +64,7 @@ void run_chunk(void *context, uint32_t chunk) {
   const uint64_t chunk_items = shared.strategy->split.chunk_items;
   const uint64_t first = shared.first + chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
-  guf_error details;  // per chunk, like the failure of the loop
+  guf_error details;  // each chunk has its own error record, like its own LoopFailure
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
   LoopFailure reported;
@@ -79,7 +80,7 @@ void run_chunk(void *context, uint32_t chunk) {
   shared.fail(chunk, status, reported, details);
 }
 
-// Runs the items from `first` on.
+// Runs the items from `first` on, on several threads.
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
                       const LaunchStrategy &strategy, const LoopCost &cost, uint64_t first,
                       guf_error *error) {
@@ -98,8 +99,8 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return GUF_OK;
 }
 
-// A loop that was never measured, with few items: the cost of the first item decides how the rest
-// run.
+// Runs a loop that was never measured on few items.
+// The cost of the first item decides how the others run.
 [[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
                                      LaunchStrategy *strategy, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;
@@ -125,14 +126,14 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return run_timed(block, loop, strategy->items, cost, done, block.items, error);
 }
 
-// One call of the loop, without further decisions.
+// Runs a launch that is a single call of the loop.
 inline guf_status run_one_call(const guf_launch_block &block, const HostLoop &loop) {
   char *args[GUF_MAX_OPERANDS];  // a loop may modify its argument arrays
   for (int i = 0; i < block.noperands; ++i) args[i] = reinterpret_cast<char *>(block.address[i]);
   return loop(args, block.size, block.step);
 }
 
-// A launch that may be divided among several threads or calls.
+// Runs a launch that may be divided among several threads or into several calls.
 [[gnu::noinline]] guf_status run_many(const guf_backend_launch &launch, const HostLoop &loop,
                                       SerialReason serial, guf_error *error) {
   const guf_launch_block &block = *launch.block;

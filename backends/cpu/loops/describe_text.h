@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that the slots `describe_launch` and `describe_method` share.
+// Common parts of the texts of `describe_launch` and `describe_method`.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_DESCRIBE_TEXT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_DESCRIBE_TEXT_H
 
@@ -10,7 +10,7 @@
 
 namespace gufunc::cpu {
 
-// Text in a buffer of the caller, truncated at its end.
+// Writes text to a buffer of the caller. Text that does not fit is truncated.
 class TextBuffer {
  public:
   TextBuffer(char *to, size_t size) : to_(to), left_(size) {
@@ -24,13 +24,13 @@ class TextBuffer {
   size_t left_;
 };
 
-// Writes the line about threads for `work` that runs on one thread.
+// Writes the line about threads for work that runs on one thread.
 void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out);
-// Writes the beginning of the line about threads if up to `threads` threads share `pieces`, and
-// what limits their number. `word` names the pieces.
+// Writes the beginning of the line about threads: the maximum number of threads and the reason
+// for it. `word` is the name of a piece of work.
 void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
                            const char *word, TextBuffer *out);
-// Writes the highest ISA level that loops are chosen for.
+// Writes the highest ISA level for which loops are selected.
 void describe_instructions(TextBuffer *out);
 
 }  // namespace gufunc::cpu

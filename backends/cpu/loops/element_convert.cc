@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in blocks that stay in L1 handle byte order and alignment; the typed cast loop runs on the
-// blocks.
+// Elements are converted in blocks that stay in the L1 cache:
+// copies change byte order and alignment, and the typed cast loop runs on the blocks.
 //
-// PERF  Blocks of 256 elements cost 1.0 to 1.6 times as much as a loop templated on the operand
-//       types; a switch per element costs 4 to 10 times as much.
+// PERF  Blocks of 256 elements take 1.0 to 1.6 times as long as a loop that is templated on the
+//       operand types. A switch for each element takes 4 to 10 times as long.
 #include "backends/cpu/loops/element_convert.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ void ElementConverter::box(char *to, const int64_t *to_step, const char *from,
     int d = 0;
     for (; d < ndim; ++d) {
       if (d == longest) continue;
-      // Does not step past the last element, because a dimension of extent 1 may have any stride.
+      // Never steps past the last element, because a dimension of extent 1 may have any stride.
       if (++index[d] < size[d]) {
         to += to_step[d];
         from += from_step[d];

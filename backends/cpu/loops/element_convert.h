@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts elements between dtypes, byte orders and alignments. Staging and the `convert` slot use
-// it.
+// Converts elements between dtypes, byte orders and alignments.
+// Staging and the `convert` slot use it.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 
@@ -12,23 +12,23 @@
 
 namespace gufunc::cpu {
 
-// The representation of the elements of one side in memory.
+// The representation in memory of the elements on one side of a conversion.
 struct ElementForm {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   bool swapped = false;
   bool unaligned = false;
 };
 
-// A chosen conversion, usable after choose() has returned true. It owns no memory.
+// A conversion of elements. It is usable after choose() has returned true, and owns no memory.
 class ElementConverter {
  public:
-  // Returns false if there is no such cast: from a structured dtype to another dtype or byte order,
-  // or between datetime units without a conversion factor.
+  // Selects the conversion. Returns false if there is none: from a structured dtype to another
+  // dtype or byte order, or between datetime units without a conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;
 
-  // Converts several dimensions. The longest one becomes the row.
+  // Converts the elements of several dimensions. The longest dimension is processed as rows.
   static constexpr int kMaxDims = 1 + GUF_MAX_CORE_STRIDES;
   void box(char *to, const int64_t *to_step, const char *from, const int64_t *from_step,
            const int64_t *size, int ndim) const;
@@ -38,11 +38,11 @@ class ElementConverter {
   void row_by_blocks(char *to, int64_t to_step, const char *from, int64_t from_step,
                      int64_t count) const;
 
-  guf_loop_numpy cast_;          // NULL: the bits do not change
-  guf::time::conversion units_;  // the parameters of a cast between units
+  guf_loop_numpy cast_;          // NULL: the elements are copied without a cast
+  guf::time::conversion units_;  // the parameters of a cast between datetime units
   uint32_t from_bytes_, to_bytes_;
-  uint32_t from_swap_, to_swap_;  // bytes that are swapped as one unit; 0: native order
-  bool from_staged_, to_staged_;  // the cast cannot access that side directly
+  uint32_t from_swap_, to_swap_;  // bytes that are reversed as one unit; 0: native byte order
+  bool from_staged_, to_staged_;  // the cast loop cannot access this side directly
 };
 
 }  // namespace gufunc::cpu

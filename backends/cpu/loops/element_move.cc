@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop per element size and swap width. Unaligned access uses memcpy of constant size.
+// One loop for each element size and swap width.
+// Unaligned accesses use memcpy with a constant size.
 #include "backends/cpu/loops/element_move.h"
 
 #include <cstring>
@@ -17,7 +18,7 @@ inline uint64_t reversed(uint64_t x) {
   return __builtin_bswap64(x);
 }
 
-// An element is `Units` words.
+// Copies elements that consist of `Units` words each.
 template <class Word, int Units, bool kSwap>
 void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
@@ -30,7 +31,8 @@ void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, 
   }
 }
 
-// The same with constant steps, so that the compiler can vectorize the loop.
+// Copies elements. Contiguous steps are passed as constants,
+// so that the compiler can vectorize the loop.
 template <class Word, int Units, bool kSwap>
 void move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   constexpr int64_t kSize = sizeof(Word) * Units;

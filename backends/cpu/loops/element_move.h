@@ -7,9 +7,9 @@
 
 namespace gufunc::cpu {
 
-// Copies `count` elements of `size` bytes. `swap` is 0 or the number of bytes to reverse as one
-// unit: `size`, or half of it for complex numbers; in that case `size` is 1, 2, 4, 8 or 16. Steps
-// are signed, in bytes.
+// Copies `count` elements of `size` bytes. Steps are signed and in bytes.
+// `swap` is 0, or the number of bytes that are reversed as one unit:
+// `size`, or half of `size` for complex numbers. If `swap` is not 0, `size` is 1, 2, 4, 8 or 16.
 void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
                    uint32_t size, uint32_t swap);
 

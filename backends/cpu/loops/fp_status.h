@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point flags of a launch, computed from the values of its operands and results. The flags
-// of the processor are never read.
+// Floating-point flags of a launch, computed from the values of its operands and results.
+// The flags of the processor are not read.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_FP_STATUS_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_FP_STATUS_H
 
@@ -12,23 +12,23 @@ namespace gufunc::cpu {
 
 struct HostLoop;
 
-// The object is on the stack of a launch, whose threads share it. docs/fp-flags.md defines the
-// predicates.
+// The object is on the stack of the launch, and all threads of the launch share it.
+// docs/fp-flags.md defines when a flag is raised.
 class FpStatus {
  public:
   FpStatus(const guf_launch_block &block, const guf_fp_status &fp_status)
       : block_(block), status_(fp_status) {}
 
-  // Runs the loop in blocks of items. Each block's operands are examined before its call, and its
-  // results after it.
+  // Runs the loop in blocks of items. The operands of a block are examined
+  // before the call, the results after it.
   guf_status run(const HostLoop &loop, char **args, const int64_t *dims, const int64_t *steps);
 
-  // Examines results that were kept in a wider type until now: rounding them is a separate step
-  // with its own flags.
+  // Examines results that are rounded from a wider type.
+  // The rounding is a separate step with its own flags.
   void check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                       const char *to, int64_t to_step, int64_t count);
 
-  // Reports the flags. Errors  GUF_E_FLOATING_POINT <= a flag that the request treats as an error
+  // Reports the flags.  Errors  GUF_E_FLOATING_POINT <= a flag that the request treats as an error
   guf_status finish(guf_error *error);
 
  private:
@@ -37,7 +37,7 @@ class FpStatus {
   void check_inputs(char *const *args, const int64_t *dims, const int64_t *steps, uint8_t *seen);
   uint32_t check_results(char *const *args, const int64_t *dims, const int64_t *steps,
                          const uint8_t *seen) const;
-  // The flags among `fp_flags` that the function can raise.
+  // Returns the flags in `fp_flags` that the function can raise.
   uint32_t known(uint32_t fp_flags) const;
   uint32_t integer_fp_flags(char *const *args, const int64_t *steps, int64_t count) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host loop that can be called: its function, its user pointer, and how it reports failure.
+// A callable host loop: its function, its user pointer and its way to report failures.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
 
@@ -13,11 +13,12 @@
 
 namespace gufunc::cpu {
 
-// The internal status of a call whose loop failed. No status of the library has this value, so it
-// differs from every failure of the plugin itself. `failure` contains what the loop reported.
+// The internal status of a launch or method whose loop failed.
+// No status of the library has this value, so it differs from every failure of the plugin itself.
+// `failure` contains the loop's report.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
-// The type of the loop: guf_loop_numpy, guf_loop_status or guf_loop_error.
+// The type of the loop's function: guf_loop_numpy, guf_loop_status or guf_loop_error.
 enum class LoopKind : uint8_t { kNothing, kStatus, kError };
 
 inline LoopKind loop_kind_of(const guf_launch_block &block) {
@@ -33,8 +34,8 @@ struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
   LoopKind kind = LoopKind::kNothing;
-  LoopFailure *failure = nullptr;  // keeps the first failure of the launch or chunk
-  FpStatus *fp_status = nullptr;   // the floating-point flags of the launch to report
+  LoopFailure *failure = nullptr;  // receives the first failure of the launch or chunk
+  FpStatus *fp_status = nullptr;   // collects floating-point flags; NULL: not requested
 
   bool may_fail() const { return kind != LoopKind::kNothing; }
 
@@ -49,7 +50,7 @@ struct HostLoop {
       reinterpret_cast<guf_loop_numpy>(entry)(args, dims, steps, user);
       return GUF_OK;
     } catch (const abi::__forced_unwind &) {
-      throw;  // the loop ended its thread; this exception must not be caught
+      throw;  // the loop ended its thread, so this exception must not be caught
     } catch (...) {
       failure->keep_thrown();
       return kLoopFailed;
@@ -63,7 +64,8 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    guf_error report;  // every field is set except most of the message, which is not read
+    // Every field is set except most of the message, which is not read.
+    guf_error report;
     report.struct_size = sizeof report;
     report.status = GUF_OK;
     report.argument = report.axis = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Odometer over the outer dimensions, and runs of a mask.
+// An iterator over the rows of a launch, and the runs of a mask.
 #include "backends/cpu/loops/item_walk.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Addresses of the row that contains an item, and the step to the next row.
+// Iterates over the rows of a launch. Provides the addresses of the current row.
 class RowWalk {
  public:
   RowWalk(const guf_launch_block &block, uint64_t row) : block_(block) {
@@ -28,10 +28,11 @@ class RowWalk {
 
   char *const *row() const { return row_; }
   const char *mask() const { return mask_; }
-  // The number of consecutive rows along dimension 1, including this one.
+  // Returns the number of rows from this one on to the end of dimension 1.
   int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
-  // Moves `rows` rows on, to the first row of the next plane.
+  // Advances by `rows` rows, which are the remaining rows of the plane,
+  // to the first row of the next plane.
   void skip(int64_t rows) {
     index_[0] += rows - 1;
     advance(0, rows - 1);
@@ -72,7 +73,8 @@ class DirectLoop {
     return loop_(call, dims_, block_.step);
   }
 
-  // Whole rows along dimension 1, with minimal work between two calls, because rows may be short.
+  // Runs whole rows along dimension 1, with minimal work between
+  // two calls, because rows may be short.
   guf_status run_rows(char *const *args, int64_t rows) {
     const int n = block_.noperands;
     char *row[GUF_MAX_OPERANDS], *call[GUF_MAX_OPERANDS];
@@ -94,11 +96,11 @@ class DirectLoop {
   int64_t dims_[1 + GUF_MAX_CORE_NAMES];
 };
 
-// Returns the first index in [from, count) whose mask byte is set (or not set); `count` if there is
-// none.
+// Returns the first index in [from, count) whose mask byte is set (`requested`) or clear,
+// or `count` if there is none.
 int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool requested) {
   if (step == 1) {
-    // Skips eight bytes of the other value at a time. A bool is 0 or 1.
+    // Skips eight mask bytes with the other value at a time. A bool is 0 or 1.
     const uint64_t other = requested ? 0 : 0x0101010101010101u;
     for (uint64_t word; from + 8 <= count; from += 8) {
       std::memcpy(&word, mask + from, 8);
@@ -155,7 +157,7 @@ bool is_whole_rows(const guf_launch_block &block, uint64_t first, uint64_t last)
   return block.nloop >= 2 && block.mask == 0 && first % row_items == 0 && last % row_items == 0;
 }
 
-// Visits whole rows without a mask, as many of one plane at a time as possible.
+// Runs whole rows without a mask. Each call of run_rows gets as many rows of one plane as possible.
 template <class Loop>
 guf_status run_planes(Loop &loop, const guf_launch_block &block, uint64_t first, uint64_t last) {
   const auto row_items = static_cast<uint64_t>(block.size[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visits a range of a launch's items, row by row, and calls the loop on each row.
+// Runs a range of a launch's items row by row.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_ITEM_WALK_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_ITEM_WALK_H
 
@@ -10,26 +10,27 @@
 
 namespace gufunc::cpu {
 
-// How one thread visits items.
+// The way in which one thread traverses the items of a launch.
 enum class Walk : uint8_t {
-  kRows,         // whole rows without a copy, or the runs of a row that the mask selects
-  kTiles,        // see TiledLoop
-  kNonTemporal,  // see NonTemporalLoop
-  kStaged        // see StagedLoop
+  kRows,         // row by row in place; with a mask, only its runs of selected items
+  kTiles,        // tile by tile, with TiledLoop
+  kNonTemporal,  // row by row, with NonTemporalLoop
+  kStaged        // row by row, with StagedLoop
 };
 
 struct ItemTraversal {
   Walk walk;
-  Tiling tiles;  // only for kTiles
+  Tiling tiles;  // used only by kTiles
 };
 
-// Determined once for all ranges of a launch; also used to describe a launch.
+// Determines the traversal once for all ranges of a launch.
+// describe_launch uses the result, too.
 ItemTraversal item_traversal(const guf_launch_block &block);
 
-// Runs a range of a launch's items, numbered with dimension 0 fastest. Ranges are independent: the
-// first and the last row can be partial, except for kTiles. Stops at the first failure of a loop
-// that reports one.
-// Errors  what the loop returns; GUF_E_NO_MEMORY, GUF_E_DTYPE <= see StagedLoop::open
+// Runs the items [first, last), numbered with dimension 0 fastest.
+// Ranges are independent of each other. The first and the last row of a range may be partial,
+// except for kTiles. Stops at the first failure that the loop reports.
+// Errors  the loop's failure; GUF_E_NO_MEMORY, GUF_E_DTYPE <= as StagedLoop::open
 guf_status run_items(const guf_launch_block &block, const HostLoop &loop,
                      const ItemTraversal &traversal, uint64_t first, uint64_t last,
                      guf_error *error);

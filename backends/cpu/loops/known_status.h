@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that are error codes of this version.
+// Tells error codes of this version apart from other values that a loop may return.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
 
@@ -7,7 +7,7 @@
 
 namespace gufunc::cpu {
 
-// No default case: the compiler warns about a code that is missing here.
+// There is no default case, so that the compiler warns about a missing code.
 inline bool is_error(guf_status status) {
   if (status < GUF_OK || status > GUF_E_INTERNAL) return false;
   switch (static_cast<guf_status_code>(status)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the number of threads, the chunks and the traversal.
+// Chooses the number of threads, the chunks and the traversal of a launch.
 #include "backends/cpu/loops/launch_strategy.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Bytes of all operands together, saturated.
+// Returns the size of all operands in bytes, or UINT64_MAX on overflow.
 uint64_t bytes_of(const guf_launch_block &block) {
   uint64_t item_bytes = 0;
   int stride = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run time of loops, measured while they run. It decides how many threads run a launch, never
-// what the launch computes.
+// The run time of loops, measured while they run.
+// It influences how many threads run a launch, but never the results.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
 
@@ -9,11 +9,11 @@
 
 namespace gufunc::cpu {
 
-// The measured cost of one loop, which is a function with a user pointer. A table of fixed size
-// keeps the costs; if another loop has overwritten an entry, the loop is measured again.
+// The measured cost of one loop, which is a function with a user pointer. The costs are in a table
+// of fixed size. A loop whose entry was overwritten by another loop is measured again.
 //
-// Work is counted in elements of an ordinary loop, which take 0.25 ns each: an element of a slower
-// loop weighs more than one.
+// Work is counted in elements of an ordinary loop, which take 0.25 ns each.
+// An element of a slower loop counts as several elements.
 class LoopCost {
  public:
   static constexpr uint64_t kElementsPerMicrosecond = 4000;
@@ -21,13 +21,14 @@ class LoopCost {
   LoopCost(const void *entry, const void *user);
 
   bool is_known() const { return factor_ != 0; }
-  // Returns at least `work`, saturated; `work` itself if the loop has not been measured.
+  // Returns the weight of `work` elements: at least `work`, saturated.
+  // If the loop has not been measured, returns `work`.
   uint64_t weigh(uint64_t work) const;
-  // For a loop of the standard library that has not been measured.
+  // Sets the cost of a loop of the standard library, unless the loop has been measured.
   void assume_ordinary() {
     if (!is_known()) record(kElementsPerMicrosecond, 1000);
   }
-  // Records that `work` elements took `ns`.
+  // Records that `work` elements took `ns` nanoseconds.
   void record(uint64_t work, uint64_t ns);
 
  private:
@@ -36,11 +37,11 @@ class LoopCost {
 
   const uint64_t key_;
   Place &place_;
-  float factor_;  // weight of an element; 0: unknown
+  float factor_;  // weight of an element; 0: not measured
 };
 
-// Whether to time a launch that is too short to be timed each time: one in 16 of a thread's
-// launches.
+// Returns true for one in 16 calls on a thread.
+// These launches are timed even if they are too short to time every launch.
 bool is_sample();
 
 class Stopwatch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes blocks in the cache and copies them with non-temporal stores.
+// Computes blocks in the cache and copies them to the output with non-temporal stores.
 #include "backends/cpu/loops/non_temporal_loop.h"
 
 #include <immintrin.h>
@@ -14,29 +14,30 @@
 namespace gufunc::cpu {
 namespace {
 
-// More than the share of the last-level cache that one core can fill. The size that the system
-// reports is often that of the whole machine.
+// This is more than the share of the last-level cache that one core can fill.
+// The cache size that the system reports is often the size of all caches of the machine.
 constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
-// Shorter rows spend most of their time in partial cache lines.
+// In shorter rows, the partial cache lines at the ends of a row dominate.
 constexpr int64_t kShortestNonTemporalRow = 16 << 10;
 
 bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
 }
 
-// The addresses of the next block's inputs, and the distance each advances per line of the output.
+// The addresses of the next block's inputs, and the number of bytes by which each address
+// advances per cache line of the output.
 struct Ahead {
   int count = 0;
   const char *from[GUF_MAX_OPERANDS];
   int64_t step[GUF_MAX_OPERANDS];
 };
 
-// Stores whole lines with non-temporal stores, and prefetches the inputs of the next block in the
-// order of the lines. Without the prefetch, the loop reads a range of one input, then a range of
-// the next, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect. A line is two
-// stores; with four stores of 16 bytes there is no gain over plain stores, so levels below v3 do
-// not use this.
+// Copies whole cache lines with non-temporal stores and prefetches the inputs of the next
+// block line by line. Without the prefetch, the loop reads a block of one input, then a block
+// of the next one, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect.
+// Each line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than
+// ordinary stores, so ISA levels below v3 do not use non-temporal stores.
 [[gnu::target("avx")]] void store_around_caches(char *to, const char *from, int64_t nbytes,
                                                 Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {
@@ -60,12 +61,13 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
   const int64_t item_bytes = dtype_bytes(block.dtype[output]);
-  if (is_structured(block.dtype[output])) return false;  // lines need not contain whole elements
+  if (is_structured(block.dtype[output])) return false;  // a cache line may end within an element
   if (block.step[output] != item_bytes) return false;
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
   if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
   for (int i = 0; i < output; ++i) {
-    // Operands that share memory are the same view, so the block is in the cache already.
+    // An input that shares memory with the output is the same view,
+    // so its block is already in the cache.
     if (is_written(block, i) || block.address[i] == block.address[output]) return false;
   }
   return true;
@@ -78,19 +80,20 @@ NonTemporalLoop::NonTemporalLoop(const guf_launch_block &block, const HostLoop &
       item_bytes_(dtype_bytes(block.dtype[output_])) {}
 
 NonTemporalLoop::~NonTemporalLoop() {
-  _mm_sfence();  // before other threads can see that the work is complete
+  _mm_sfence();  // orders the stores before the work is reported as complete
 }
 
 guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
   const int64_t block_items = kBlockBytes / item_bytes_;
   const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[output_]) % kLine);
-  if (misaligned % item_bytes_ != 0) {  // an element crosses a line boundary: rows of c128
+  // An element crosses a cache line, which is possible in rows of c128.
+  if (misaligned % item_bytes_ != 0) {
     char *call[GUF_MAX_OPERANDS];
     std::copy_n(args, block_.noperands, call);
     return loop_(call, &count, block_.step);
   }
-  // The part before the first whole line of the output is a separate block, copied with plain
-  // stores.
+  // The items before the first whole cache line of the output are a separate block,
+  // which is copied with ordinary stores.
   int64_t items = misaligned == 0 ? block_items : (kLine - misaligned) / item_bytes_;
   for (int64_t done = 0; done < count; done += items, items = block_items) {
     items = std::min(items, count - done);

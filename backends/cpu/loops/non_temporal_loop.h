@@ -9,16 +9,17 @@
 
 namespace gufunc::cpu {
 
-// Launches of fewer items never use non-temporal stores: the common case costs one comparison.
+// Launches with fewer items never use non-temporal stores.
+// Small launches therefore need only one comparison.
 inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
 
-// Whether the only output is contiguous, larger than any last-level cache, and not an input as
-// well. In that case the output's cache lines need neither be read before the stores nor be kept.
+// Returns whether the only output is contiguous,
+// larger than any last-level cache and not also an input.
+// The output's cache lines then need not be read before the stores, and need not stay in the cache.
 bool uses_non_temporal_stores(const guf_launch_block &block);
 
-// The loop writes a block in the first-level cache, which is then copied to memory with
-// non-temporal stores (bench: add f32 of 1e8, one thread: 39 -> 32 ms). One object per chunk of
-// work.
+// The loop writes a block in the L1 cache, which is then copied to memory with non-temporal stores
+// (bench: add f32 of 1e8, one thread: 39 -> 32 ms). Each chunk of work uses its own object.
 class NonTemporalLoop {
  public:
   // Requires uses_non_temporal_stores(block).

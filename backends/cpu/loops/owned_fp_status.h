@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point flag request of queued work: a copy, because the caller's request is valid
-// only during its call.
+// A copy of the request for floating-point flags. Queued work needs it,
+// because the caller's request is valid only during its call.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
 
@@ -12,7 +12,7 @@ namespace gufunc::cpu {
 
 class OwnedFpStatus {
  public:
-  // Copies `fp_status` and returns the copy; NULL for NULL. A long name is truncated.
+  // Copies `fp_status` and returns the copy, or NULL for NULL. A long name is truncated.
   const guf_fp_status *copy(const guf_fp_status *fp_status) {
     if (fp_status == nullptr) return nullptr;
     fp_status_ = *fp_status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging: load, run and store, block by block.
+// Staging: loads a block of items into scratch memory, runs the loop and stores the results.
 #include "backends/cpu/loops/staged_loop.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ bool is_staged(const guf_launch_block &block, int operand) {
          (block.operand_flags[operand] & kStagedFlags) != 0;
 }
 
-// The index of the first core stride of `operand`, in `step` after the outer strides and in
-// `core_name`.
+// Returns the index of the operand's first core stride.
+// It applies to `core_name` and, after the outer strides, to `step`.
 int first_core_stride(const guf_launch_block &block, int operand) {
   int first = 0;
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
@@ -58,14 +58,14 @@ guf_status StagedLoop::add_operand(int number, guf_error *error) {
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_SWAPPED) != 0,
                               (block.operand_flags[number] & GUF_LAUNCH_OPERAND_UNALIGNED) != 0};
   const ElementForm scratch = {block.loop_dtype[number]};
-  // Some casts exist in one direction only.
+  // Both directions are checked separately, because some casts exist in only one direction.
   if ((op.in && !op.load.choose(memory, scratch)) ||
       (op.out && !op.store.choose(scratch, memory))) {
     --noperands_;
     return fail(error, GUF_E_DTYPE, number, kNone, "dtype 0x%x has no cast to dtype 0x%x",
                 static_cast<unsigned>(memory.dtype), static_cast<unsigned>(scratch.dtype));
   }
-  // The core item in scratch is C-contiguous: its last dimension is innermost.
+  // The core item in scratch memory is C-contiguous: its last dimension is innermost.
   const int core_ndim = block.core_ndim[number];
   const int first = first_core_stride(block, number);
   int64_t bytes = dtype_bytes(scratch.dtype);

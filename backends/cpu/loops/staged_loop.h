@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop over operands that it cannot read directly: of another dtype, byte order or
-// alignment.
+// Runs a loop on operands that it cannot access directly,
+// because they have another dtype, byte order or alignment.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
 
@@ -11,11 +11,11 @@
 
 namespace gufunc::cpu {
 
-// Such operands are processed in blocks: they are converted into contiguous, aligned scratch
-// memory, the loop runs on the scratch memory, and results are converted back. Elementwise
-// functions use 256 items in L1. Generalized functions copy whole core items, several at a time
-// while they are small. One object per chunk of work, on the stack; larger scratch memory comes
-// from the heap.
+// Operands are converted block by block to contiguous, aligned scratch memory.
+// The loop runs on the scratch memory, and results are converted back.
+// Elementwise functions use blocks of 256 items, which fit in the L1 cache.
+// Generalized functions convert whole core items, several at a time if they are small. Each chunk
+// of work uses its own object, which is on the stack. Larger scratch memory is on the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;
@@ -35,16 +35,17 @@ class StagedLoop {
   static constexpr int64_t kStackBytes = 32 * 1024;
   static constexpr int64_t kLine = 64;
 
-  // No member has an initialiser: add_operand sets the members in use, and most launches use few.
+  // The members have no initialisers: add_operand sets the members
+  // in use, and most launches use few.
   struct Operand {
-    int number;  // index among the launch's operands
+    int number;  // index of the operand in the launch
     bool in, out;
-    bool constant;  // the same element for the whole row: converted once
+    bool constant;  // the whole row uses the same element, which is converted once
     ElementConverter load, store;
     char *scratch;
-    int64_t item_bytes;                          // size of a core item in scratch memory
-    int ndim;                                    // 1 + core dimensions; dimension 0 is the items
-    int64_t *size, *memory_step, *scratch_step;  // `ndim` numbers each, in numbers_
+    int64_t item_bytes;  // size of a core item in scratch memory
+    int ndim;            // 1 + number of core dimensions; dimension 0 is the items
+    int64_t *size, *memory_step, *scratch_step;  // arrays of `ndim` numbers, stored in numbers_
   };
 
   guf_status add_operand(int number, guf_error *error);

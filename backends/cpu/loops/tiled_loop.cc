@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes inputs, runs the loop on each row, and transposes outputs back.
+// Transposes inputs, runs the loop on each row, and transposes the outputs back.
 #include "backends/cpu/loops/tiled_loop.h"
 
 #include <algorithm>
@@ -14,13 +14,14 @@ namespace {
 
 constexpr int64_t kShortestSide = 16;
 
-// Prefetches the lines of the next tile, which are too far apart for the hardware prefetcher. A
-// prefetch of an unmapped address has no effect.
+// Prefetches the cache lines of the next tile, which are too far apart for the hardware prefetcher.
+// A prefetch of an unmapped address has no effect.
 void fetch_ahead(const char *from, int64_t step, int64_t lines) {
   for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(from + i * step);
 }
 
-// Finds the operands that are contiguous across the rows.
+// Finds the operands that must be transposed,
+// because they are contiguous across the loop's rows.
 Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const along = by_columns ? block.outer_step[0] : block.step;
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop, tile by tile, over operands with different layouts: the rows of one operand are the
-// columns of another.
+// Runs a loop tile by tile on operands with different layouts:
+// the rows of one operand are the columns of another one.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
 
@@ -11,61 +11,63 @@
 
 namespace gufunc::cpu {
 
-// Launches of fewer items are never tiled; this check costs them one comparison.
+// Launches with fewer items are never tiled. Small launches therefore need only one comparison.
 inline constexpr uint64_t kFewestTiledItems = 1024;
 
-// Work is divided at multiples of this number of rows, so that few tiles are split.
+// Work is divided at multiples of this number of rows, so that few tiles are cut.
 inline constexpr int64_t kTileRows = 64;
 
-inline constexpr int64_t kTileLine = 64;  // bytes
+inline constexpr int64_t kTileLine = 64;  // size of a cache line in bytes
 
-// The tiles of a launch.
+// The division of a launch into tiles.
 struct Tiling {
   static constexpr int kMostTransposed = 2;
 
   struct Transposed {
-    int number;  // index among the launch's operands
+    int number;  // index of the operand in the launch
     uint32_t size;
     bool in, out;
   };
-  bool by_columns;  // the loop's rows run along dimension 1
-  int count;        // number of operands that are transposed for these rows; -1: too many
+  bool by_columns;  // the loop runs along dimension 1
+  int count;        // number of transposed operands; -1: too many
   Transposed transposed[kMostTransposed];
 
-  // If the rows are those of dimension 0 and no operand is transposed, tiles are not needed.
+  // Tiles are not needed if the loop runs along dimension 0 and no operand is transposed.
   bool is_tiled() const { return count > 0 || by_columns; }
 };
 
-// Returns the tiling, by rows or by columns, that transposes fewer operands. A launch is tiled if
-// some operand is contiguous along dimension 0 or 1 and steps over whole cache lines along the
-// dimension of the loop, and the loop accepts every operand without conversion.
+// Returns the tiling, by rows or by columns, that transposes fewer operands.
+// A launch is tiled if some operand is contiguous along dimension 0 or 1 and steps over whole cache
+// lines along the other dimension. The loop must accept all operands without conversion.
 Tiling find_tiling(const guf_launch_block &block);
 
-// Visits the two dimensions tile by tile. Operands that are contiguous along the tile's columns are
-// transposed into or out of scratch memory, so that the loop's rows are contiguous and each cache
-// line is moved once (bench: add f32 1000x1000 to a transposed output: 0.7 -> 1.7 of NumPy's
-// speed). One object per chunk of work, on the stack.
+// Traverses two dimensions tile by tile. Operands that are contiguous along the tile's columns are
+// transposed to or from scratch memory, so that the loop's rows are contiguous and each cache line
+// is moved once (bench: add f32 1000x1000 to a transposed output: 0.7 -> 1.7 of NumPy's speed).
+// Each chunk of work uses its own object, which is on the stack.
 class TiledLoop {
  public:
-  // `tiling` is the tiling of `block`, with is_tiled() true.
+  // `tiling` is the tiling of `block`. Its is_tiled() must be true.
   TiledLoop(const guf_launch_block &block, const HostLoop &loop, const Tiling &tiling);
   ~TiledLoop();
   TiledLoop(const TiledLoop &) = delete;
   TiledLoop &operator=(const TiledLoop &) = delete;
 
-  // Runs `rows` whole rows of dimension 0 that are consecutive along dimension 1.
+  // Runs `rows` whole rows of dimension 0, which are consecutive along dimension 1.
   guf_status run_rows(char *const *args, int64_t rows);
 
   // Frees the scratch memory that is kept for later launches.
   static void free_scratch();
 
  private:
-  // Items in a row of a tile. Long rows let the hardware prefetch the untransposed operands. They
-  // need memory from the cache; small launches, and launches without memory, use short rows.
+  // Number of items in a row of a tile. Long rows let the hardware prefetch
+  // operands that are not transposed, but need scratch memory from the cache.
+  // Small launches, and launches that get no memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;
-  static constexpr int64_t kGap = 16;  // between rows in scratch: avoids one cache set for all rows
+  // The gap between rows in scratch memory, so that rows use different cache sets.
+  static constexpr int64_t kGap = 16;
   static constexpr size_t kTileBytes = (kLongRow + kGap) * kTileLine;
 
   static ScratchCache &cache();
@@ -83,7 +85,7 @@ class TiledLoop {
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
   char *scratch_[Tiling::kMostTransposed];
-  void *piece_ = nullptr;  // a block from the cache
+  void *piece_ = nullptr;  // block of scratch memory from the cache, or NULL
   alignas(kTileLine) char stack_[Tiling::kMostTransposed][(kShortRow + kGap) * kTileLine];
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts of datetime types. The units are part of the operands' dtypes and are passed to the loop as
-// parameters, because a kernel cannot be compiled for each pair of units.
+// Casts of datetime types. The units are part of the operands' dtypes. They are passed to the loop
+// as parameters, because kernels cannot be compiled for all pairs of units.
 #include "backends/cpu/loops/time_cast.h"
 
 #include <cstring>
@@ -39,7 +39,7 @@ void cast_by_ratio(char **args, const int64_t *dims, const int64_t *steps, void 
               [&](int64_t value) { return guf::time::convert_by_ratio(value, units); });
 }
 
-// To a finer unit, without a division.
+// Casts to a finer unit, which needs no division.
 void cast_by_factor(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const int64_t factor = static_cast<const guf::time::conversion *>(user)->num;
   convert_row(args, dims, steps, [&](int64_t value) { return guf::time::times(value, factor); });

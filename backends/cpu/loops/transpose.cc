@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes squares that fit in registers, and the rest of the block element by element. SSE2 is
-// part of every x86-64. Wider squares are not faster, because loading the lines from memory
-// dominates.
+// Transposes squares that fit in SSE2 registers, and the rest of the block element by element.
+// SSE2 is part of every x86-64. Wider squares are not faster,
+// because loading the lines from memory dominates.
 #include "backends/cpu/loops/transpose.h"
 
 #include <emmintrin.h>
@@ -18,7 +18,7 @@ void store(char *to, __m128i x) {
   _mm_storeu_si128(reinterpret_cast<__m128i *>(to), x);
 }
 
-// Transposes a square with sides of 16 bytes.
+// Transposes a square with a side length of 16 bytes.
 template <uint32_t kSize>
 void transpose_square(char *to, int64_t to_step, const char *from, int64_t from_step);
 
@@ -51,7 +51,7 @@ void transpose_square<4>(char *to, int64_t to_step, const char *from, int64_t fr
 
 template <>
 void transpose_square<2>(char *to, int64_t to_step, const char *from, int64_t from_step) {
-  __m128i pair[2][4];  // low and high halves of lines 2k and 2k + 1
+  __m128i pair[2][4];  // low and high halves of the lines 2k and 2k + 1
   for (int k = 0; k < 4; ++k, from += 2 * from_step) {
     const __m128i a = load(from);
     const __m128i b = load(from + from_step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chunks of a launch, from a few constants.
+// Divides a launch into chunks.
 #include "backends/cpu/loops/work_split.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kSmallestChunkBytes = 64 * 1024;
 constexpr uint64_t kLargestChunkBytes = 1024 * 1024;
-constexpr uint64_t kChunksPerThread = 8;  // so that a slow thread delays the end by an eighth
+constexpr uint64_t kChunksPerThread = 8;  // a slow thread then delays the end by at most an eighth
 constexpr uint64_t kItemsPerLine = 64;
 
 }  // namespace
@@ -30,7 +30,8 @@ Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t thread
   const uint64_t item_work = std::max<uint64_t>(work / items, 1);
   const uint64_t item_bytes = std::max<uint64_t>(bytes / items, 1);
   const uint64_t even = items / (threads * kChunksPerThread) + 1;
-  // Items with much work per byte (matrix products) are divided by work, others by bytes.
+  // The chunk size of items with much work per byte (matrix products)
+  // is limited by work, otherwise by bytes.
   const uint64_t least =
       std::min(kSmallestChunkBytes / item_bytes, kParallelWork / 4 / item_work) + 1;
   const uint64_t most = std::max(kLargestChunkBytes / item_bytes, least);

@@ -11,28 +11,28 @@
 
 namespace gufunc::cpu {
 
-// Estimates the number of elements that a launch accesses: items times the product of the core
-// extents. Saturates.
+// Estimates the number of elements that a launch accesses:
+// the number of items times the product of the core extents. Returns UINT64_MAX on overflow.
 uint64_t work_of(const guf_launch_block &block);
 
-// All work is weighed by the cost of an element (loop_cost.h): 4000 elements take a microsecond.
+// Work is weighed by the cost of an element (loop_cost.h): 4000 units of work take a microsecond.
 //
-// Below this limit a second thread costs more than it saves, even if it is awake.
+// Below this limit, a second thread costs more than it saves, even if it is awake.
 inline constexpr uint64_t kParallelWork = 32 * 1024;
-// Below this limit, waking a thread does not pay: it takes 11 to 60 us to start.
+// Below this limit, waking a thread does not pay, because the thread starts only after 11 to 60 us.
 inline constexpr uint64_t kWakeWork = 128 * 1024;
-// Up to this limit an idle stream runs work on the caller instead of a thread.
+// Up to this limit, an idle stream runs work on the caller instead of a thread.
 inline constexpr uint64_t kInlineWork = 64 * 1024;
-// Below this limit the clock is not read for each launch, because that takes 50 ns.
+// Below this limit, not every launch is timed, because reading the clock takes 50 ns.
 inline constexpr uint64_t kTimedWork = 8 * 1024;
-// The minimal remaining work to share after the first item of a loop that was never measured.
+// The least remaining work that is shared after the first item of a loop that was never measured.
 inline constexpr uint64_t kSurpriseWork = 512 * 1024;
-// If the first item took less time than this, cold caches may dominate it; the next item is
-// measured instead.
+// If the first item took less time than this limit, cold caches may dominate it.
+// The next item is then measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
 
-// The weight that decides the number of threads. A call that requests a number of threads gets
-// them, even for little work.
+// Returns the weight that determines the number of threads.
+// A call that requests a number of threads gets them even for little work.
 inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }
@@ -43,12 +43,13 @@ struct Split {
   ClaimPool::Wake wake = ClaimPool::Wake::kNo;
 };
 
-// Divides `items`, which are `work` elements and `bytes` bytes in total, among `threads` threads.
-// Elementwise chunks have 64 KiB to 1 MiB and a multiple of 64 items, so that no two threads write
-// to the same cache line of a contiguous, aligned output.
+// Divides `items` among `threads` threads. `work` and `bytes` are the weight and the size of all
+// items. Chunks of elementwise functions have 64 KiB to 1 MiB and a multiple of 64 items,
+// so that no two threads write to the same cache line of a contiguous, aligned output.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
-// Makes the chunk size a multiple of `step` items; one chunk if `step` exceeds the number of items.
+// Makes the chunk size a multiple of `step` items.
+// There is one chunk if `step` exceeds the number of items.
 void widen_chunks(Split *split, uint64_t items, int64_t step);
 
 }  // namespace gufunc::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: each tile of 256 elements is scanned by a left fold, the totals of the tiles are
-// scanned by the same rule, and the offset of a tile becomes the left operand of all its results.
-// Functions without the tree use one left fold.
+// accumulate: each tile of 256 elements is scanned by a left fold. The totals of the tiles
+// are scanned in the same way; they yield the offset of each tile, which becomes the left operand
+// of all its results. Functions without a tree use one left fold for all elements.
 #include <algorithm>
 #include <cstring>
 
@@ -17,9 +17,9 @@ namespace {
 
 constexpr int64_t kScanTile = GUF_SCAN_TILE;
 constexpr int64_t kScanLaneBytes = 512;
-constexpr int64_t kSideBySide = 4;  // number of tiles that a fold entry scans together
+constexpr int64_t kSideBySide = 4;  // number of tiles that one call of a fold entry scans
 constexpr int64_t kCachedBytes = 256 * 1024;
-constexpr int kMostLevels = 8;  // 256^8 elements
+constexpr int kMostLevels = 8;  // enough for 256^8 elements
 
 guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b, int64_t b_step,
                  char *out, int64_t out_step, int64_t count) {
@@ -28,8 +28,8 @@ guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b,
   return fold.loop()(args, &count, steps);
 }
 
-// Scans the totals of tiles, which arrive in order, `lanes` side by side. A level keeps the left
-// fold of up to 256 totals and the result of all totals before them.
+// Scans the totals of tiles in their order, with `lanes` totals side by side. Each level keeps
+// the left fold of up to 256 totals, and the combination of all totals before them.
 class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
@@ -46,7 +46,7 @@ class TotalScan {
   }
 
   guf_status push(const char *totals, int64_t step) { return push_at(0, totals, step, scanned_); }
-  // Returns the offset of the tile after the tiles whose totals were pushed.
+  // Returns the offset of the next tile, which is the combination of all totals that were pushed.
   const char *offset() const { return scanned_; }
 
  private:
@@ -90,7 +90,7 @@ class Accumulation {
   guf_status run(MethodTraversal *traversal);
 
  private:
-  // Results of some lanes, in the output or in scratch.
+  // The results of some lanes, in the output or in scratch memory.
   struct Results {
     char *base;
     int64_t lane_step, step;
@@ -98,7 +98,7 @@ class Accumulation {
     Results from(int64_t i) const { return {row(i), lane_step, step}; }
   };
 
-  // Each function has a MethodScratch on its stack: inlining would put both into one frame.
+  // Each function has a MethodScratch on its stack. Inlining would put both into one stack frame.
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
@@ -112,11 +112,11 @@ class Accumulation {
     return {reinterpret_cast<char *>(block_.output) + unit.output, units.output_step(),
             block_.fold_output_step};
   }
-  // Returns the number of elements of a lane that are scanned together: for a single lane, several
-  // tiles side by side.
+  // Returns the number of elements of a lane that one call scans.
+  // A single lane is scanned as several tiles side by side.
   //
-  // PERF  Four tiles at a time halve the run time in cache. From memory, their access order takes
-  //       1.5 times as long (f64, 1e6 elements).
+  // PERF  Four tiles at a time halve the run time in cache. If the elements are in memory, this
+  //       access order takes 1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;
@@ -206,8 +206,8 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   return GUF_OK;
 }
 
-// Runs a unit whose tiles the threads share: all tiles are scanned, then their totals, and then the
-// offsets are combined with the results.
+// Computes a unit whose tiles are shared among threads:
+// scans all tiles, then their totals, and then combines the offsets with the results.
 guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit,
                                     uint32_t threads) const {
   MethodScratch scratch;
@@ -234,7 +234,8 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     return GUF_OK;
   };
   GUF_BACKEND_TRY(share(parts, work, threads, scan_parts));
-  for (int64_t t = 0; t + 1 < tiles; ++t) {  // the total of a tile becomes the offset of the next
+  // The total of a tile is replaced by the offset of the next tile.
+  for (int64_t t = 0; t + 1 < tiles; ++t) {
     GUF_BACKEND_TRY(totals.push(all + t * bytes, size_));
     std::memcpy(all + t * bytes, totals.offset(), static_cast<size_t>(bytes));
   }
@@ -249,7 +250,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   return share(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
 }
 
-// Scans `n` elements from `first` on; the tiles of a single lane are side by side.
+// Scans `n` elements from `first` on. A single lane is scanned as several tiles side by side.
 guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit, int64_t first,
                                    int64_t n, const Results &out, const char *before,
                                    MethodScratch &scratch) const {
@@ -266,7 +267,8 @@ guf_status Accumulation::scan_part(const ItemUnits &units, const ItemUnit &unit,
   return done == n ? GUF_OK : scan(in, out.from(done), 1, n - done, nullptr);
 }
 
-// A left fold. `before` is NULL or the value before the first element of each lane.
+// Scans lanes by a left fold. `before` is NULL, or contains the value
+// before the first element of each lane.
 guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_t n,
                               const char *before) const {
   if (fold_.has_chain() && (lanes == 1 || in.lane_step != size_)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: in order and unbuffered, by the fold entry. If there is no entry, or if elements are cast,
-// runs of distinct indices are gathered, computed as one launch and scattered. If an index selects
-// several items, they are one launch.
+// at: elements are computed one by one, in the order of the indices, by the fold entry. If there
+// is no fold entry, or if elements are cast, runs of distinct indices are gathered, computed by one
+// call of the loop and scattered. If an index selects several items, they form one launch.
 #include <algorithm>
 #include <cstring>
 
@@ -17,11 +17,11 @@ namespace {
 constexpr int64_t kRun = 256;
 constexpr int64_t kShortRun = 8;  // gathering shorter runs does not pay
 
-// A hash set without chains of the indices of a run. A collision ends the run earlier than
-// necessary, which affects only the speed.
+// The set of the indices of a run, as a hash table without chains.
+// A collision ends the run earlier than necessary, which costs only speed.
 class SeenIndices {
  public:
-  // Prepares a table that suits `count` indices.
+  // Clears a table whose size suits `count` indices.
   void open(int64_t count) {
     while (bits_ < kMostBits && int64_t{1} << bits_ < 64 * count) ++bits_;
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
@@ -31,7 +31,7 @@ class SeenIndices {
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
     run_ = 1;
   }
-  // Returns true if the index was in the set.
+  // Adds an index. Returns true if the set contained it, or if another index has the same hash.
   bool add(int64_t index) {
     const auto hash = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u;
     uint16_t &place = place_[hash >> (64 - bits_)];
@@ -47,7 +47,7 @@ class SeenIndices {
   uint16_t place_[1 << kMostBits];
 };
 
-// Copies the elements of one operand from the given offsets to contiguous scratch.
+// Copies the elements at the given offsets to contiguous scratch memory.
 template <class Word>
 void gather(const char *base, const int64_t *offsets, int64_t count, char *to) {
   for (int64_t i = 0; i < count; ++i) {
@@ -100,7 +100,7 @@ void scatter(uint32_t bytes, const char *from, int64_t count, char *base, const 
   }
 }
 
-// `at` with one element per index.
+// Computes `at` with one element per index.
 class Runs {
  public:
   Runs(const guf_method_block &block, const Fold &fold) : block_(block), fold_(fold) {}
@@ -130,7 +130,7 @@ class Runs {
       seen_.next_run();
       while (count < left && !seen_.add(block_.indices[i + count])) ++count;
       const bool too_short = plain && count < kShortRun;
-      if (too_short) count = left;  // the next run is probably too short as well
+      if (too_short) count = left;  // the following runs are probably too short, too
       GUF_BACKEND_TRY(too_short ? run_each(i, count) : run_together(i, count));
       i += count;
     }
@@ -138,7 +138,7 @@ class Runs {
   }
 
  private:
-  // The number of indices whose elements fit in the scratch memory for every dtype.
+  // Returns the number of indices whose elements fit in the scratch memory, for any dtype.
   int64_t most_together() const {
     const int64_t bytes = std::max(
         {dtype_bytes(block_.loop_dtype), dtype_bytes(block_.output_dtype), kMaxElementBytes});
@@ -159,7 +159,7 @@ class Runs {
     return fold_.chain()(args, dims, steps);
   }
 
-  // Runs the indices in place, one after the other.
+  // Computes indices in place, one after the other.
   guf_status run_each(int64_t first, int64_t count) {
     const int64_t one = 1, size = fold_.value_bytes(), steps[3] = {size, size, size};
     for (int64_t i = first; i < first + count; ++i) {
@@ -173,7 +173,7 @@ class Runs {
     return GUF_OK;
   }
 
-  // Runs indices that are all different.
+  // Computes a run of distinct indices.
   guf_status run_together(int64_t first, int64_t count) {
     const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
     const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
@@ -205,7 +205,8 @@ class Runs {
   alignas(64) char operands_[kRun * kMaxElementBytes];
 };
 
-// Fills the launch of one index: output, operand, output.
+// Fills the launch of one index. Its operands are the output,
+// the operand (if there is one) and the output again.
 void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
   const bool binary = block.input != 0;
   launch->noperands = binary ? 3 : 2;

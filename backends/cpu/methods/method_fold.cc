@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines values with the fold entry, or with the loop in the same tree if there is no fold entry.
+// Combines values with the fold entry. Without a fold entry,
+// the loop combines them in the same tree.
 #include "backends/cpu/methods/method_fold.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ const char *initial_of(const guf_backend_method &method) {
   return reinterpret_cast<const char *>(block.initial);
 }
 
-// Calls the fold entry's JOIN with the interface of a loop.
+// Calls the JOIN request of the fold entry. The function has the signature of a loop.
 guf_status join_by_entry(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const int64_t request[2] = {GUF_FOLD_JOIN, dims[0]};
   return static_cast<const HostLoop *>(user)->run(args, request, steps);
@@ -68,8 +69,9 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
     find_settled(block.loop_dtype);
 }
 
-// PERF  Four pairs of truth values determine whether a partial result is final, for less than the
-//       cost of calling a reduction, so that any and all of a million elements can stop early.
+// PERF  Combining four pairs of truth values shows whether a partial result can become final early.
+//       This costs less than one call of a reduction.
+//       It lets `any` and `all` of a million elements stop early.
 void Fold::find_settled(guf_dtype dtype) {
   if (dtype != GUF_BOOL) return;
   const char a[4] = {0, 0, 1, 1}, b[4] = {0, 1, 0, 1};
@@ -151,7 +153,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   if (loop_.may_fail() || loop_.fp_status != nullptr || opaque_) {
     return combine_present(a, a_units, b, b_units, out, count);
   }
-  // Combines all pairs, and uses the result where both values are present.
+  // Combines all pairs, but uses a result only if both of its operands are present.
   const MethodScratch::Scope scope(scratch);
   char *const both = scratch.take(count * size);
   if (both == nullptr) return GUF_E_NO_MEMORY;
@@ -175,8 +177,8 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   return GUF_OK;
 }
 
-// A loop that may fail, whose steps are examined, or that reads structured dtypes is called only on
-// pairs in which both values are present.
+// Calls the loop only on pairs in which both values are present. This is required for loops
+// that may fail, for steps whose floating-point flags are examined, and for structured dtypes.
 guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                                  int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {
@@ -210,8 +212,8 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
     for (i = kLeafParts; i + kLeafParts <= n; i += kLeafParts) {
       GUF_BACKEND_TRY(combine(elements, 1, at(elements, i * lanes), 1, elements, all, scratch));
     }
-    // (0+1) (2+3) (4+5) (6+7), then pairs of these, then the two halves. The results overwrite
-    // elements that are no longer needed.
+    // Combines (0+1) (2+3) (4+5) (6+7), then pairs of these results, then the two halves.
+    // The results overwrite elements that are no longer needed.
     for (int64_t parts = kLeafParts, apart = 1; parts > 1; parts /= 2, apart *= 2) {
       for (int64_t k = 0; k < parts; k += 2) {
         const Lanes left = at(elements, k * apart * lanes);
@@ -228,7 +230,7 @@ guf_status Fold::tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
 }
 
 bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
-  int levels = 2;  // a pending subtree and the arriving one
+  int levels = 2;  // one pending subtree and the next one
   while (pushes >> (levels - 1) != 0) ++levels;
   lanes_ = lanes;
   levels_ = fold_.take(scratch_, lanes * levels, tracked);

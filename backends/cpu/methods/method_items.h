@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kept items of a method, in units of lanes: each unit is a range of one kept dimension.
+// Divides the kept items of a method into units of lanes. A unit is a range of one kept dimension.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 
@@ -12,27 +12,28 @@ namespace gufunc::cpu {
 
 struct ItemUnit {
   int64_t lanes = 1;
-  int64_t input = 0, output = 0, mask = 0;  // bytes from the first item
-  uint64_t first = 0;  // number of the first item; the rest of the unit follows it
+  int64_t input = 0, output = 0, mask = 0;  // offsets from the first item, in bytes
+  uint64_t first = 0;  // number of the unit's first item; the other items follow it
 };
 
 inline constexpr int64_t kFewLanes = 16;
 
-// The number of units to request for `threads` threads: several for each, so that threads of
-// different speeds finish together.
+// Returns how many units `threads` threads need: several for each thread,
+// so that threads of different speeds finish at the same time.
 inline int64_t units_for(uint32_t threads) {
   return threads < 2 ? 1 : int64_t{threads} * 4;
 }
 
-// Numbers the kept items with the dimension of the lanes fastest.
+// The kept items are numbered with the dimension of the lanes fastest.
 class ItemUnits {
  public:
-  // Units of at most `most_lanes` lanes; at least `parts` units if there are enough items. The
-  // lanes of a unit are rounded up to a multiple of `multiple`.
+  // Divides the items into units of at most `most_lanes` lanes,
+  // and into at least `parts` units if there are enough items.
+  // The number of lanes of a unit is rounded up to a multiple of `multiple`.
   ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts,
             int64_t multiple = kFewLanes)
       : block_(block) {
-    // The innermost dimension, unless it is too short for lanes.
+    // The lanes are in the innermost dimension, or in the next longer one if it is too short.
     for (int d = 1; d < block.nkept; ++d) {
       if (block.kept_size[dim_] >= kFewLanes) break;
       if (block.kept_size[d] > block.kept_size[dim_]) dim_ = d;
@@ -44,7 +45,7 @@ class ItemUnits {
     const int64_t size = block.kept_size[dim_];
     const auto rows = static_cast<int64_t>(block.items) / size;
     lanes_ = std::min(most_lanes, size);
-    const int64_t units = (parts + rows - 1) / rows;  // requested for each row
+    const int64_t units = (parts + rows - 1) / rows;  // units that each row is divided into
     if (size / units < lanes_) {
       const int64_t even = (size / units + multiple - 1) / multiple * multiple;
       lanes_ = std::clamp<int64_t>(even, 1, lanes_);

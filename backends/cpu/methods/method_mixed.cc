@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce with a loop X, Y -> X: a left fold in C order over all reduced dimensions, some kept items
-// side by side as lanes.
+// reduce with a loop X, Y -> X: a left fold in C order over all reduced dimensions.
+// Several kept items are computed side by side as lanes.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kMixedLaneBytes = 512;
-constexpr int64_t kStretch = 128;  // elements of a lane that are fetched together
+constexpr int64_t kStretch = 128;  // number of elements of a lane that are fetched together
 
 class MixedFold {
  public:
@@ -24,7 +24,7 @@ class MixedFold {
   guf_status run(MethodTraversal *traversal);
 
  private:
-  // A run of elements along dimension 0, for all lanes.
+  // A run of elements along reduced dimension 0, for all lanes.
   struct Stretch {
     const char *base, *mask;
     int64_t count;
@@ -50,8 +50,9 @@ class MixedFold {
   const int64_t size_;  // size of X in bytes
   Source source_;
   Sink sink_;
-  ElementConverter to_output_, to_result_;  // for the first element: from input to output to X
-  uint64_t rows_ = 1;                       // product of the sizes of the dimensions above 0
+  // Both converters cast the first element: from the input to the output, and from there to X.
+  ElementConverter to_output_, to_result_;
+  uint64_t rows_ = 1;  // product of the sizes of the reduced dimensions above 0
   bool empty_ = false;
 };
 
@@ -62,7 +63,7 @@ bool MixedFold::open() {
   }
   const ElementForm own{block_.output_dtype, false, false};
   if (!source_.open(block_) || !sink_.open(block_)) return false;
-  return has_initial() ||  // a structured dtype has no cast to another dtype
+  return has_initial() ||  // without an initial value, the first element must be cast
          (to_output_.choose(form_of(block_.input_dtype, block_.input_flags), own) &&
           to_result_.choose(own, {block_.loop_dtype, false, false}));
 }
@@ -154,8 +155,8 @@ guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stre
   return GUF_OK;
 }
 
-// Applies one element to each lane. With a mask, calls the loop once for each run of lanes that
-// take part.
+// Applies one element to each lane. With a mask, calls the loop
+// once for each run of selected lanes.
 guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
                             int64_t lanes, char *all) const {
   const int64_t steps[3] = {size_, step, size_};

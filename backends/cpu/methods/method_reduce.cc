@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: threads share units of kept items. If there are few units, they share aligned subtrees,
-// whose results are combined afterwards. Both use the same tree, so the result is the same.
+// reduce: the threads share units of kept items. If there are only few units,
+// the threads share aligned subtrees, whose results are combined afterwards.
+// Both divisions use the same tree, so the results are equal.
 #include <algorithm>
 
 #include "backends/cpu/methods/method_items.h"
@@ -12,7 +13,8 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint64_t kPieceWork = 32 * 1024;  // least number of elements in a shared subtree
+// The least number of elements in a subtree that is one piece of work.
+constexpr uint64_t kPieceWork = 32 * 1024;
 
 class Reduction {
  public:
@@ -22,8 +24,8 @@ class Reduction {
   guf_status run(MethodTraversal *traversal);
 
  private:
-  // A division of the reduced dimensions: `dim` is divided into pieces of `piece` elements, the
-  // dimensions above it into single elements.
+  // A division of the reduced dimensions into pieces of work: dimension `dim` is divided into
+  // pieces of `piece` elements, and the dimensions above it into single elements.
   struct Cut {
     int dim = 0;
     int64_t piece = 0, pieces = 0;
@@ -32,7 +34,7 @@ class Reduction {
 
   void shape_up();
   LaneRun run_of(const ItemUnits &units, const ItemUnit &unit) const;
-  // Each of these has a MethodScratch on its stack: inlined into one frame they would use 150 KB.
+  // Each function below has a MethodScratch on its stack. In one stack frame they would use 150 KB.
   [[gnu::noinline]] int64_t most_lanes() const;
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
@@ -43,7 +45,7 @@ class Reduction {
                                          Lanes all) const;
   guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
   guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
-  // A left fold starts with the initial value; a tree applies it at the root.
+  // A left fold starts with the initial value. A tree combines it with the root.
   const char *start() const { return fold_.tree() ? nullptr : fold_.initial(); }
   const char *root() const { return fold_.tree() ? fold_.initial() : nullptr; }
   bool staged() const { return source_.staged() || !sink_.direct(); }
@@ -58,9 +60,9 @@ class Reduction {
   bool empty_ = false;
 };
 
-// If nothing is reduced, there is one dimension of a single element. For integers, consecutive
-// dimensions are merged into one. The product of their sizes cannot overflow, because
-// array::count_elements has checked the whole shape.
+// If nothing is reduced, the shape is one dimension with a single element.
+// For integers, consecutive dimensions are merged. The product of their sizes cannot overflow,
+// because array::count_elements has checked the whole shape.
 void Reduction::shape_up() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
@@ -114,10 +116,11 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
   return GUF_OK;
 }
 
-// Cuts the outermost dimensions so that they yield `wanted` pieces of work.
+// Divides the outermost dimensions into at least `least` pieces of work,
+// if there are enough elements.
 Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
   Cut cut;
-  uint64_t elements = work;  // elements of one piece
+  uint64_t elements = work;  // number of elements of one piece
   for (cut.dim = shape_.ndim - 1;; --cut.dim) {
     const auto size = static_cast<uint64_t>(shape_.size[cut.dim]);
     const uint64_t each = std::max<uint64_t>(elements / (block_.items * size), 1);
@@ -154,7 +157,7 @@ guf_status Reduction::run_piece(const ItemUnits &units, const Cut &cut, uint64_t
                           fold_.at(all, place));
 }
 
-// Combines [above][piece][item] to [above][item].
+// Combines partial results with the layout [above][piece][item] to [above][item].
 guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const {
   MethodScratch scratch;
   const auto items = static_cast<int64_t>(block_.items);
@@ -171,7 +174,8 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
   return GUF_OK;
 }
 
-// Combines the partial results of the dimensions above the cut, then applies the root.
+// Combines the partial results of the dimensions above the cut,
+// then the initial value, and stores the results.
 guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
   MethodScratch scratch;
   const int64_t size = fold_.partial_bytes();

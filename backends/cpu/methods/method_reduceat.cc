@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: each segment of the axis is a separate reduction, whose tree begins at the segment's
-// first element.
+// reduceat: each segment of the axis is a separate reduction,
+// whose tree begins at the first element of the segment.
 #include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
@@ -10,21 +10,22 @@
 namespace gufunc::cpu {
 namespace {
 
-// PERF  One call for each segment of 10 elements costs ten times as much as its additions.
+// PERF  One call for each segment of 10 elements costs ten times as much as its additions, so that
+//       several equal segments are computed together.
 constexpr int64_t kTogether = 128;
 
-// The number of elements that result `k` combines.
+// Returns the number of elements that are combined to result `k`.
 int64_t stretch(const guf_method_block &block, int64_t k) {
   const int64_t end = k + 1 < block.nindices ? block.indices[k + 1] : block.fold_size[0];
   return std::max<int64_t>(end - block.indices[k], 1);
 }
 
-// The number of elements that all results of an item combine. If the indices are unknown, assumes
-// ascending ones.
+// Returns the number of elements that are combined to all results of an item.
+// If the indices are unknown, assumes that they ascend.
 uint64_t stretched_elements(const guf_method_block &block) {
   if (block.indices == nullptr)
     return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));
-  uint64_t elements = 0;  // segments can overlap
+  uint64_t elements = 0;  // segments may overlap
   for (int64_t k = 0; k < block.nindices; ++k) elements += static_cast<uint64_t>(stretch(block, k));
   return elements;
 }
@@ -36,7 +37,8 @@ struct ReduceAt {
   Sink sink;
   FoldShape shape;
 
-  // A piece is a pair of a unit and an index, with the index fastest.
+  // Computes pieces of work. A piece is a pair of a unit and an index,
+  // numbered with the index fastest.
   guf_status run(const ItemUnits &units, uint64_t first, uint64_t last) const;
 
  private:
@@ -51,7 +53,8 @@ struct ReduceAt {
                       Lanes results, MethodScratch &scratch) const;
 };
 
-// The number of consecutive segments from `first` on that have equal lengths and do not overlap.
+// Returns the number of consecutive segments from `first` on
+// that have equal lengths and do not overlap.
 int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;
@@ -64,8 +67,8 @@ int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   return count;
 }
 
-// Runs the segments first..last - 1 of one item. Equal neighbouring segments become lanes, and
-// several results are stored together.
+// Computes the segments [first, last) of one item. Neighbouring segments of equal length
+// are computed side by side, and several results are stored together.
 guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
                               Lanes results, MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block.output) + unit.output;
@@ -130,7 +133,8 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
-  // With only a few segments, items must be divided too, so that every thread gets a piece.
+  // If there are only a few segments, items must be divided as well,
+  // so that every thread gets work.
   const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
                         lane_multiple(method));
   const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the method and reports the failure of its loop.
+// Calls the function of a method and reports the failure of its loop.
 #include "backends/cpu/methods/method_run.h"
 
 #include "backends/cpu/base/cpu_host.h"
@@ -39,7 +39,7 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
               static_cast<unsigned>(block.output_dtype));
 }
 
-// Records the cost of the loop as if all threads that could share the work had been busy.
+// Records the cost of the loop. Assumes that all threads that could share the work were busy.
 guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_error *error) {
   const uint64_t work = work_of(*method.block);
   LoopCost cost(method.kernel, method.user);
@@ -69,8 +69,8 @@ guf_status run_with(const guf_backend_method &method, FpStatus *fp_status, guf_e
   }
 }
 
-// Describes the operands of one step as a launch: X op Y, into X. Steps of a tree with a fold entry
-// have the type of its partial results.
+// Describes one step, X op Y -> X, as a launch. In a tree with a fold entry,
+// the operands have the type of partial results.
 void describe_step(const guf_backend_method &method, guf_launch_block *step) {
   const guf_method_block &block = *method.block;
   const bool unary = block.method == GUF_METHOD_AT && block.input == 0;
@@ -117,15 +117,16 @@ guf_status decide_method(const guf_backend_method &method, MethodTraversal *out,
   guf_launch_block step = {};
   const guf_fp_status none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  FpStatus fp_status(step, none);  // only whether a request exists matters here, not its flags
+  // Only the existence of the request influences the traversal, not its flags.
+  FpStatus fp_status(step, none);
   const Fold fold(method, nullptr, method.fp_status != nullptr && !exact ? &fp_status : nullptr);
   const guf_status status = run(method, fold, out, error);
   return status == GUF_E_DTYPE ? fail_casts(*method.block, error) : status;
 }
 
 guf_status execute_method(const guf_backend_method &method, guf_error *error) {
-  // Integer reductions by a tree may use any order and have no floating-point flags, so their steps
-  // are not examined.
+  // Integer reductions by a tree may combine elements in any order and raise no floating-point
+  // flags, so their steps are not examined.
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
   if (__builtin_expect(method.fp_status != nullptr, 0) && !exact)
     return run_with_fp_status(method, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the `method` slot, one source file each. They run on the calling thread and the
-// pool.
+// The methods of the `method` slot, each in its own source file.
+// They run on the calling thread and the pool.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
 
@@ -13,22 +13,23 @@ namespace gufunc::cpu {
 
 // Runs a method and returns when it is complete.
 // Errors  the status that a GUF_METHOD_STATUS loop returns;
-//         GUF_E_LOOP <= that status is no error code: it is in `native_code`;
-//         GUF_E_NO_MEMORY <= scratch;  GUF_E_DTYPE <= an operand's dtype has no casts
+//         GUF_E_LOOP <= the loop returned a value that is not an error code; `native_code`
+//         contains the value;
+//         GUF_E_NO_MEMORY <= no scratch memory;  GUF_E_DTYPE <= an operand's dtype has no casts
 guf_status execute_method(const guf_backend_method &method, guf_error *error);
 
-// Determines the traversal of a method; runs nothing.
+// Determines the traversal of a method without running it.
 // Errors  GUF_E_UNSUPPORTED <= unknown flags or an unknown method;  GUF_E_DTYPE
 guf_status decide_method(const guf_backend_method &method, MethodTraversal *out, guf_error *error);
 
 // Errors  GUF_E_UNSUPPORTED <= unknown flags
 guf_status check_flags(const guf_method_block &block, guf_error *error);
 
-// Estimates the number of elements that a method accesses. Saturates.
+// Estimates the number of elements that a method accesses. Returns UINT64_MAX on overflow.
 uint64_t work_of(const guf_method_block &block);
 
-// These functions return kLoopFailed, GUF_E_NO_MEMORY or GUF_E_DTYPE, without a message. If
-// `traversal` is not NULL, they write the traversal and run nothing.
+// Each function returns kLoopFailed, GUF_E_NO_MEMORY or GUF_E_DTYPE without a message.
+// If `traversal` is not NULL, the function only writes the traversal and does not run the method.
 guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
 guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,
                         MethodTraversal *traversal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory for one piece of a method's work, allocated and released like a stack.
+// Scratch memory for one piece of a method's work. It is allocated and released like a stack.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SCRATCH_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SCRATCH_H
 
@@ -10,16 +10,16 @@
 
 namespace gufunc::cpu {
 
-// Small requests use an array on the stack; each request that does not fit is a block from the
-// host.
+// Small requests use an array in this object, which is on the stack.
+// A request that does not fit is allocated by the host.
 class MethodScratch {
  public:
-  MethodScratch() : used_(0), blocks_(nullptr) {}  // does not clear the stack array
+  MethodScratch() : used_(0), blocks_(nullptr) {}  // stack_ stays uninitialised
   ~MethodScratch() { release(0, nullptr); }
   MethodScratch(const MethodScratch &) = delete;
   MethodScratch &operator=(const MethodScratch &) = delete;
 
-  // Returns NULL if there is no memory. Aligned to a cache line.
+  // Returns memory that is aligned to a cache line, or NULL if there is no memory.
   char *take(int64_t bytes) {
     const auto rounded = (static_cast<size_t>(bytes) + kLine - 1) / kLine * kLine;
     if (rounded <= kStackBytes - used_) {
@@ -40,7 +40,7 @@ class MethodScratch {
   };
 
  public:
-  // Releases, at the end of its lifetime, everything taken since its beginning.
+  // At the end of its lifetime, releases everything that was allocated since its beginning.
   class Scope {
    public:
     explicit Scope(MethodScratch &scratch)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares a method's work among the threads of the pool and keeps the failure.
+// Shares the work of a method among the threads of the pool and keeps the first failure.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SHARE_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SHARE_H
 
@@ -17,19 +17,20 @@
 
 namespace gufunc::cpu {
 
-// The weight of a method's work when the number of threads is chosen.
+// Returns the weight of a method's work, which determines the number of threads.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
 }
 
-// The number of lanes in a unit of work is a multiple of this. Slow elements gain nothing from
-// vectors: their lanes are divided one by one, so that a few of them occupy all threads.
+// Returns the granularity of the number of lanes in a unit.
+// Slow elements gain nothing from vector instructions, so their lanes may be divided one by one,
+// which lets a few lanes occupy all threads.
 inline int64_t lane_multiple(const guf_backend_method &method) {
   constexpr uint64_t kSlowElement = 64;  // 16 ns
   return LoopCost(method.kernel, method.user).weigh(1) >= kSlowElement ? 1 : kFewLanes;
 }
 
-// Returns the reason why a method is serial; `work` is weighed.
+// Returns the reason why a method is serial. `work` is the weight of its work.
 inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
   if (method.max_threads == 1) return SerialReason::kRequested;
@@ -48,7 +49,7 @@ inline ClaimPool::Wake wake_of(uint64_t work) {
   return work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
 }
 
-// The range [0, count) in pieces of `each`.
+// A division of the range [0, count) into pieces of `each` numbers.
 struct Pieces {
   uint64_t each, count;
 };
@@ -60,13 +61,13 @@ inline Pieces pieces_of(uint64_t count, uint32_t threads) {
   return {each, (count - 1) / each + 1};
 }
 
-// The product, saturated.
+// Returns the product, or UINT64_MAX on overflow.
 inline uint64_t times(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-// Calls body(first, last) -> guf_status for ranges that together are [0, count).
+// Calls body(first, last), which returns a guf_status, for ranges that together are [0, count).
 template <class Body>
 guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
   const Pieces pieces = pieces_of(count, threads);

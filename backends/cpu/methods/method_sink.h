@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a method: converts partial results to the loop's type X, and X to the dtype, byte
-// order and address of the output.
+// Stores the results of a method. Partial results are converted to the loop's dtype X,
+// and X to the dtype, byte order and address of the output.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
 
@@ -14,17 +14,17 @@ namespace gufunc::cpu {
 
 class Sink {
  public:
-  // Returns false if X has no cast to the output's dtype.
+  // Prepares the conversion. Returns false if X has no cast to the output's dtype.
   bool open(const guf_method_block &block);
 
-  // Whether a loop can write X to the output directly.
+  // Returns whether a loop can write X to the output directly.
   bool direct() const { return direct_; }
   void put_values(const char *from, int64_t from_step, char *to, int64_t to_step,
                   int64_t count) const {
     converter_.row(to, to_step, from, from_step, count);
   }
-  // Stores contiguous partial results. `initial` is NULL or a value of X: the left operand of each
-  // result, and the result itself where no partial result is present.
+  // Stores contiguous partial results. `initial` is NULL or a value of X, which becomes the left
+  // operand of each result. If a partial result is absent, the initial value is the result.
   guf_status put(const Fold &fold, Lanes results, const char *initial, char *to, int64_t to_step,
                  int64_t count, MethodScratch &scratch) const;
   void fill(const char *value, char *to, int64_t to_step, int64_t count) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand that a method reads, converted to elements of the loop from any dtype, byte order and
-// alignment.
+// Reads the operand of a method. Elements of any dtype,
+// byte order and alignment are converted to the loop's dtype.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
 
@@ -14,18 +14,19 @@
 
 namespace gufunc::cpu {
 
-// `lanes` x `n` elements; steps are in bytes.
+// A block of `lanes` x `n` elements. Steps are in bytes.
 struct Tile {
   const char *base = nullptr;
   int64_t lane_step = 0, step = 0;
 };
 
-// |step| as an unsigned number, so that it is also defined for INT64_MIN.
+// Returns |step| as an unsigned number, which is also correct for INT64_MIN.
 inline uint64_t size_of_step(int64_t step) {
   return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
 
-// Whether `distance` equals step * length. The product may overflow for arrays without elements.
+// Returns whether `distance` equals step * length.
+// The product may overflow for arrays without elements.
 inline bool continues(int64_t distance, int64_t step, int64_t length) {
   int64_t product;
   return !__builtin_mul_overflow(step, length, &product) && product == distance;
@@ -38,7 +39,7 @@ inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
 
 class Source {
  public:
-  // Returns false if the operand's dtype has no cast to the loop's.
+  // Prepares the conversion. Returns false if the operand's dtype has no cast to the loop's dtype.
   bool open(const guf_method_block &block) {
     const bool mixed = (block.flags & GUF_METHOD_MIXED) != 0;
     const guf_dtype dtype = mixed ? block.element_dtype : block.loop_dtype;
@@ -50,7 +51,8 @@ class Source {
 
   bool staged() const { return staged_; }
 
-  // Returns the tile itself or a copy in scratch; base is NULL if there is no memory.
+  // Returns the tile itself, or a converted copy in scratch memory.
+  // `base` is NULL if there is no memory.
   Tile fetch(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     if (!staged_) return from;
     return copy_of(from, lanes, n, scratch);
@@ -61,7 +63,7 @@ class Source {
     Tile tile;
     char *const to = scratch.take(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
-    // Uses the order of the source, so that rows are long.
+    // The copy has the order of the source, so that rows are long.
     const bool along_lanes = size_of_step(from.lane_step) < size_of_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traversal of a method. The slots `method` and `describe_method` share these decisions, which
-// do not read elements.
+// The traversal of a method. The slots `method` and `describe_method` share these decisions,
+// which do not depend on the values of elements.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_TRAVERSAL_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_TRAVERSAL_H
 
@@ -10,20 +10,20 @@ namespace gufunc::cpu {
 
 enum class MethodWalk : uint8_t {
   kNothing,
-  kItems,       // each result is one piece; some are computed side by side
-  kSubtrees,    // parts of a result, joined afterwards
-  kTiles,       // tiles of the axis of accumulate, for one result after the other
-  kStretches,   // the segments of reduceat
+  kItems,       // result by result; some results are computed side by side
+  kSubtrees,    // parts of a result, which are combined afterwards
+  kTiles,       // accumulate: tiles of the axis, one result after the other
+  kStretches,   // reduceat: one segment after the other
   kEntry,       // at: the fold entry processes one index after the other
-  kRuns,        // at: runs of different indices, gathered and scattered
+  kRuns,        // at: runs of distinct indices are gathered, computed and scattered
   kItemsOfEach  // at: all items of an index, then all items of the next index
 };
 
 struct MethodTraversal {
   MethodWalk walk = MethodWalk::kNothing;
   uint64_t work = 0;
-  uint32_t threads = 1;  // the maximum; also 1 if there is too little work to share
-  uint64_t pieces = 1;   // units of work that the threads claim one after the other
+  uint32_t threads = 1;  // maximum; also 1 if there is too little work to share
+  uint64_t pieces = 1;   // number of units of work that the threads claim one after the other
   int64_t side_by_side = 1, piece = 0;
   bool staged = false;  // elements are converted in blocks to the loop's dtype and byte order
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PERF  Base blocks of a contiguous row are reduced 256 at a time and then combined level by level,
-//       so that one call of the fold entry processes many. Contiguous lanes are passed to the entry
-//       as vectors.
+// PERF  The base blocks of a contiguous row are reduced 256 at a time and then combined level by
+//       level, so that one call of the fold entry processes many blocks. Contiguous lanes are
+//       passed to the fold entry as vectors.
 #include "backends/cpu/methods/method_tree.h"
 
 #include <algorithm>
@@ -15,15 +15,20 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
-constexpr int64_t kFastBytes = 2048;  // bytes of partial results that are reduced side by side
-constexpr int64_t kSlowBytes = 256;   // the same if all elements of a base block are in scratch
+// The size of the partial results that are computed side by side if elements are read in place.
+constexpr int64_t kFastBytes = 2048;
+// The size of the partial results that are computed side by side if elements are copied first.
+constexpr int64_t kSlowBytes = 256;
 constexpr int64_t kRowLeaves = 256;
-constexpr int64_t kFirstLeaves = 256;  // if a result may be final before the end
+// The first number of base blocks if a result may become final early.
+constexpr int64_t kFirstLeaves = 256;
 constexpr int64_t kShortRowLeaves = 16;
-constexpr int64_t kGroupBytes = 256 * 1024;  // bytes of rows that are read block by block, in L2
+// The size of the rows that are read block by block, which stay in the L2 cache.
+constexpr int64_t kGroupBytes = 256 * 1024;
 
 int64_t leaves_of(int64_t n) {
-  return n / kLeaf + (n % kLeaf != 0 ? 1 : 0);  // n may be close to INT64_MAX
+  // The rounded-up division must not overflow, because n may be close to INT64_MAX.
+  return n / kLeaf + (n % kLeaf != 0 ? 1 : 0);
 }
 
 int64_t subtree_of(int64_t leaves) {
@@ -70,9 +75,9 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   return joiner.finish(out);
 }
 
-// Rows whose elements are closer to each other than to the elements of the next row.
+// Reduces rows whose elements are closer to each other than to the elements of the next row.
 guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
-  // Any order is correct: each row is one long base block.
+  // For integers any order is correct, so each row is one long base block.
   const bool packed = fast() && !source_->staged() && shape_.step[0] == fold_.value_bytes();
   if (fold_.exact() && packed && !fold_.may_settle()) {
     return leaves({lanes.base, lanes.step, shape_.step[0]}, lanes.count, n, out.value,
@@ -88,7 +93,8 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
     }
     return GUF_OK;
   }
-  // Several rows together, as [base block][row], so that each combining call processes all of them.
+  // Computes several rows together, with the layout [base block][row],
+  // so that each call combines values of all rows.
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const int64_t group = std::min(std::max<int64_t>(kGroupBytes / (size * n), 4), lanes.count);
@@ -110,14 +116,15 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   return GUF_OK;
 }
 
-// One row, several base blocks at a time as lanes.
+// Reduces one row. Several base blocks are computed at the same time, one in each lane.
 guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
   const bool direct = fast() && !source_->staged();
-  // A power of two, so that the combined blocks are a subtree of the row's tree.
+  // The group is a power of two, so that the combined blocks are a subtree of the row's tree.
   const int64_t group = direct ? kRowLeaves : subtree_of(kSlowBytes / fold_.partial_bytes());
-  // Any order is correct: neighbouring elements become lanes of whole vectors.
+  // For integers any order is correct, so neighbouring elements become
+  // neighbouring lanes, which are read as vectors.
   const bool across = fold_.exact();
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
@@ -154,7 +161,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   return joiner.finish(out);
 }
 
-// Combines `count` subtrees laid out [subtree][lane]; the result is in *values.
+// Combines `count` subtrees with the layout [subtree][lane].
+// On return, *values contains the result.
 guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count) {
   for (; count > 1; count = (count + 1) / 2) {
     const int64_t half = count / 2;
@@ -184,7 +192,7 @@ guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
 }
 
-// Reduces one base block of dimension 0 per lane.
+// Reduces one base block of dimension 0 in each lane.
 guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
                                Lanes out) {
   const bool direct =
@@ -233,7 +241,7 @@ guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *s
   return GUF_OK;
 }
 
-// Reduces lanes in place by a left fold.
+// Reduces lanes by a left fold, without copying the elements.
 guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start) {
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const char *const first = start == nullptr ? lanes.base : start;
@@ -246,7 +254,7 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
   return GUF_OK;
 }
 
-// Left fold, a range of elements at a time.
+// Reduces lanes by a left fold, in blocks of elements.
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (streams()) {
     const bool along_lanes = size_of_step(lanes.step) < size_of_step(shape_.step[0]);
@@ -283,8 +291,9 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
   return GUF_OK;
 }
 
-// Reads `n` elements of a dimension as [element][lane]: for dimension 0 the operand's elements, for
-// another dimension the results of the dimension below it.
+// Reads `n` elements of a dimension into the layout [element][lane].
+// The elements of dimension 0 are elements of the operand;
+// the elements of another dimension are the results of the dimension below it.
 guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   if (dim == 0) return read_elements(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];

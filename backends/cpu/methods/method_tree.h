@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold: some
-// kept items side by side as lanes, in bounded scratch.
+// Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold.
+// Several kept items are computed side by side as lanes, with bounded scratch memory.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
 
@@ -14,7 +14,7 @@
 
 namespace gufunc::cpu {
 
-// The dimensions to reduce; dimension 0 is first. Every size is at least 1.
+// The dimensions to reduce. Dimension 0 is reduced first. Every size is at least 1.
 struct FoldShape {
   int ndim = 0;
   int64_t size[GUF_MAX_LOOP_NDIM] = {};
@@ -22,10 +22,10 @@ struct FoldShape {
   int64_t mask_step[GUF_MAX_LOOP_NDIM] = {};
 };
 
-// Lanes at equal distances in memory.
+// Lanes that are equally spaced in memory.
 struct LaneRun {
   const char *base = nullptr;
-  const char *mask = nullptr;  // NULL: all elements take part
+  const char *mask = nullptr;  // NULL: no element is masked off
   int64_t count = 1;
   int64_t step = 0, mask_step = 0;
 
@@ -39,19 +39,19 @@ struct LaneRun {
 
 class TreeFolder {
  public:
-  // If `source` is NULL, the elements are partial results, native and aligned.
+  // If `source` is NULL, the elements are partial results, which are native and aligned.
   TreeFolder(const Fold &fold, const Source *source, const FoldShape &shape, bool masked,
              MethodScratch &scratch)
       : fold_(fold), source_(source), shape_(shape), masked_(masked), scratch_(scratch) {}
 
-  // The maximum number of lanes in one call.
+  // Returns the maximum number of lanes in one call of run or run_range.
   int64_t most_lanes() const;
-  // Reduces dimensions 0..last. `start` is NULL or the value, per lane, that a left fold of
-  // dimension `last` starts with.
+  // Reduces the dimensions 0..last. `start` is NULL, or the value with which each lane
+  // starts a left fold of dimension `last`.
   guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
     return run_range(last, lanes, shape_.size[last], out, start);
   }
-  // The same for the first `n` elements of dimension `last`.
+  // As run(), for the first `n` elements of dimension `last`.
   guf_status run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start = nullptr);
 
  private:
@@ -66,7 +66,7 @@ class TreeFolder {
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
   guf_status pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count);
-  // Whether elements are read in place, in one dimension and without a mask.
+  // Returns whether elements are read in place, in one dimension and without a mask.
   bool streams() const { return shape_.ndim == 1 && source_ != nullptr && !masked_; }
   bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as one device, and its memory.
+// The only device of the cpu backend, which is the whole machine, and its memory.
 #include "backends/cpu/runtime/cpu_device.h"
 
 #include <cpuid.h>
@@ -19,8 +19,8 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-// Allocations of this size or more are mapped from the system in huge pages: the first touch is 2.5
-// times faster.
+// Allocations of at least this size are mapped directly with huge pages,
+// which makes the first access 2.5 times faster.
 constexpr uint64_t kHugeFrom = uint64_t{4} << 20;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
@@ -52,13 +52,14 @@ void write_driver(char *out_driver, size_t size) {
   }
 }
 
-// Rounds up to whole huge pages; 0 on overflow.
+// Rounds up to whole huge pages. Returns 0 on overflow.
 uint64_t mapped_size(uint64_t size) {
   const uint64_t rounded = (size + kHugePage - 1) & ~(kHugePage - 1);
   return rounded < size ? 0 : rounded;
 }
 
-// Huge pages need an aligned start: maps one page more and unmaps the excess.
+// Maps memory for huge pages, whose start must be aligned:
+// maps one page more and unmaps the excess.
 void *map_huge(uint64_t size) {
   const uint64_t requested = size + kHugePage;
   if (requested < size) return nullptr;
@@ -70,7 +71,7 @@ void *map_huge(uint64_t size) {
   const uint64_t tail = start + requested - (aligned + size);
   if (tail > 0) munmap(reinterpret_cast<void *>(aligned + size), tail);
   auto *memory = reinterpret_cast<void *>(aligned);
-  madvise(memory, size, MADV_HUGEPAGE);  // a hint: fails if huge pages are disabled
+  madvise(memory, size, MADV_HUGEPAGE);  // only a hint, which fails if huge pages are disabled
   return memory;
 }
 

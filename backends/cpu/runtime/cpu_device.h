@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind the slots of the plugin's table, by source file.
+// The functions behind the slots of the plugin's table, grouped by source file.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 
@@ -16,7 +16,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
                         uint64_t *out_address, guf_error *error);
 void memory_release(uint64_t address, uint64_t size);
 
-// cpu_image.cc: host images, the table of the standard library
+// cpu_image.cc: host images and the table of the standard library
 const guf_module_v1 *builtins();
 int32_t image_score(void *device, const guf_module_image *image);
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
@@ -25,11 +25,11 @@ void module_unload(void *module);
 guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
                       guf_error *error);
 
-// describe_launch.cc: describes what the slot `launch` would do
+// describe_launch.cc: the text of the slot `describe_launch`
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error);
 
-// describe_method.cc: describes what the slot `method` would do
+// describe_method.cc: the text of the slot `describe_method`
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: a counter of records, protected by a mutex.
+// An event counts its recordings and the completed ones. A mutex protects the counters.
 #include "backends/cpu/runtime/cpu_event.h"
 
 #include "backends/cpu/base/cpu_host.h"
@@ -13,7 +13,7 @@ Event::Event() : generation_(process_generation()) {}
 
 void Event::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // In a forked child a thread that no longer exists may own the mutex, so the memory is leaked.
+  // In a forked child, a thread that no longer exists may own the mutex, so the memory is leaked.
   if (generation_ == process_generation()) destroy(this);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in a stream that can be queried and waited for.
+// An event: a point in a stream that can be queried and waited for.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_EVENT_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_EVENT_H
 
@@ -15,7 +15,7 @@
 namespace gufunc::cpu {
 
 // An event that was never recorded is complete. After a second recording, query and synchronize
-// refer to the new record; a stream that already waits keeps waiting for the earlier record.
+// refer to the new recording. A stream that already waits continues to wait for the earlier one.
 class Event {
  public:
   Event();
@@ -23,16 +23,18 @@ class Event {
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
 
-  // Starts a new record and returns its number, which the stream passes to `complete` when it
-  // reaches the record.
+  // Starts a new recording and returns its number.
+  // The stream passes the number to `complete` when it reaches that point.
   uint64_t begin_record();
   void complete(uint64_t record, const Failure &failure);
 
   uint64_t last_record();
-  void wait_for(uint64_t record);  // for streams: no timeout, and failures are not reported
+  void wait_for(uint64_t record);  // used by streams; has no timeout and reports no failure
 
-  // Errors  GUF_NOT_READY; the failure that the record keeps;
-  //         GUF_E_FORKED <= recorded before a fork and incomplete at the fork
+  // Errors  GUF_NOT_READY <= the last recording is not complete (query only);
+  //         GUF_TIMEOUT <= it is not complete after the timeout (synchronize only);
+  //         the failure of the stream when it completed the recording;
+  //         GUF_E_FORKED <= the event was created before a fork
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 

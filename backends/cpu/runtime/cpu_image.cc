@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host images: selects those that this machine can run, and returns their functions as kernels.
+// Host images: selects the images that this machine can run and returns their functions as kernels.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -15,7 +15,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// A registered pointer is an image without an ISA level, because it was compiled for this process.
+// The score of an image without a target. A program registered it as a table of function pointers,
+// so it was compiled for this process.
 constexpr int32_t kAnyLevelScore = 1;
 
 guf_loop_numpy casts[kDtypes][kDtypes];
@@ -34,7 +35,8 @@ const guf_module_image *best_image(const guf_module_v1 &module) {
   return best;
 }
 
-// Several threads may fill the table at the same time: they store the same values atomically.
+// Several threads may fill the table at the same time,
+// because they store the same values atomically.
 void fill_casts() {
   const guf_module_v1 &module = gufunc_module_v1_cast;
   const guf_module_image *image = best_image(module);
@@ -82,8 +84,8 @@ int32_t image_score(void *, const guf_module_image *image) {
   return level == 0 || level > isa_level() ? 0 : kAnyLevelScore + level;
 }
 
-// A module handle is the function array of its image: constant data with the lifetime of the
-// module's code.
+// A module handle is the function array of its image,
+// which is constant data and lives as long as the module's code.
 guf_status module_load(void *device, const guf_module_image *image, void **out_module,
                        guf_error *error) {
   if (image_score(device, image) == 0) {

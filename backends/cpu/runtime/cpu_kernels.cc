@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs raw kernels. The pool's threads share the blocks in runs of consecutive ones. The threads of
-// a block that can wait for each other run on fibers (backends/emulator).
+// Runs raw kernels. The threads of the pool share the blocks;
+// each claims a range of consecutive blocks. If the threads of a block can wait for each other,
+// they run on fibers (backends/emulator).
 #include "backends/cpu/runtime/cpu_kernels.h"
 
 #include <algorithm>
@@ -18,12 +19,13 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint32_t kMostShared = 227 * 1024;  // as much as the largest device has
+constexpr uint32_t kMostShared = 227 * 1024;  // the limit of the largest supported device
 constexpr uint32_t kSubgroup = 32;            // subgroup size of the executor
-constexpr uint64_t kThreadWork = 16;  // weight of one thread if the kernel was never measured
+// The assumed weight of one thread of a kernel that was never measured.
+constexpr uint64_t kThreadWork = 16;
 constexpr uint32_t kRunsPerThread = 8;
 
-// Workers that are kept between launches.
+// Workers that are kept between launches. An empty entry is nullptr.
 constexpr size_t kCacheEntries = 64;
 constinit std::atomic<emulator::Worker *> worker_cache[kCacheEntries] = {};
 
@@ -52,13 +54,14 @@ uint64_t product(const uint32_t (&of)[3]) {
   return uint64_t{of[0]} * of[1] * of[2];
 }
 
-// The product, saturated.
+// Returns the product, or UINT64_MAX on overflow.
 uint64_t saturated_product(uint64_t a, uint64_t b) {
   uint64_t both;
   return __builtin_mul_overflow(a, b, &both) ? UINT64_MAX : both;
 }
 
-// A running launch. It keeps the first failure; chunks that other threads have begun continue.
+// A running launch. It keeps the first failure.
+// Chunks that other threads have already begun run to their end.
 struct Job {
   emulator::Launch launch;
   LoopCost cost;
@@ -96,7 +99,7 @@ LoopCost cost_of(const guf_backend_kernel_launch &request) {
   return {request.kernel, nullptr};
 }
 
-// Runs the blocks from the job's first block on; `weight` is their weight.
+// Runs the blocks from the job's first block on. `weight` is the weight of these blocks.
 void run_chunks(Job &job, uint64_t weight) {
   const uint64_t blocks = job.blocks - job.first_block;
   uint64_t chunks = 1;
@@ -123,7 +126,7 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   job.block_work = kThreadWork * product(request.block);
   const uint64_t weight = job.cost.weigh(saturated_product(job.blocks, job.block_work));
   if (!job.cost.is_known() && weight < kParallelWork && job.blocks > 1) {
-    // If there are few blocks, the cost of the first decides how the others run.
+    // If there are few blocks, the measured cost of the first one decides how the others run.
     const uint64_t all = std::exchange(job.blocks, 1);
     run_chunks(job, 0);
     job.first_block = 1;

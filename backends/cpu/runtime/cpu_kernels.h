@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels on the cpu backend: the extension "gufunc.kernels".
+// Raw kernels of the cpu backend, as the extension "gufunc.kernels".
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
 
@@ -9,7 +9,7 @@ namespace gufunc::cpu {
 
 extern const guf_kernels_api kKernelsExtension;
 
-// Frees the worker stacks that finished launches have kept for reuse.
+// Frees the worker stacks that were kept for reuse after earlier launches.
 void free_kernel_workers();
 
 }  // namespace gufunc::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that run on a stream. Each is a task, which runs immediately or is copied to the queue.
+// The slots that run on a stream. Each creates a task,
+// which runs immediately or is copied to the stream's queue.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr uint64_t kInlineBytes = 256 * 1024;
 
-// A task that is copied by its copy constructor.
+// A task that its copy constructor copies completely.
 template <class Self>
 class PlainTask : public Task {
  public:
@@ -32,8 +33,8 @@ class PlainTask : public Task {
   PlainTask(const PlainTask &) = default;
 };
 
-// Without a stream the task runs immediately: on the device's default stream, work is complete on
-// return.
+// Runs a task on a stream. Without a stream it runs immediately,
+// because work on the device's default stream is complete when a slot returns.
 template <class Self>
 guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
@@ -90,14 +91,15 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// Borrows the launch and its block while it runs on the caller; the queued copy owns them.
+// The task borrows the launch and its block while it runs on the caller.
+// A queued task owns copies of both.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
     if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
-      return execute_launch(launch_, error);  // measures the loop if it can divide the launch
+      return execute_launch(launch_, error);  // measures the loop if it divides the launch
     }
     const Stopwatch stopwatch;
     GUF_BACKEND_TRY(execute_launch(launch_, error));
@@ -164,7 +166,7 @@ Task *ConvertTask::copy_of(const Task &task) {
   return create<QueuedConvert>(static_cast<const ConvertTask &>(task));
 }
 
-// Holds a reference to the event while the task is queued.
+// Keeps a reference to the event while the task exists.
 class EventTask : public Task {
  public:
   EventTask(Event *event, uint64_t record) : event_(event), record_(record) { event_->retain(); }
@@ -267,7 +269,8 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   auto *awaited = static_cast<Event *>(event);
   const guf_status status = awaited->query(error);
   if (status == GUF_E_FORKED) return status;
-  if (status != GUF_NOT_READY) return GUF_OK;  // complete; a failure belongs to the event's stream
+  // A failure is reported by the stream that recorded the event.
+  if (status != GUF_NOT_READY) return GUF_OK;
   if (stream == nullptr) {
     awaited->wait_for(awaited->last_record());
     return GUF_OK;
@@ -289,7 +292,8 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
   const guf_status status = static_cast<Stream *>(stream)->submit(task, RecordTask::copy_of,
                                                                   Place::kInlineWhenIdle, error);
   if (status != GUF_OK)
-    recorded->complete(record, Failure());  // never queued: do not block waiters
+    // The task was not queued, so no stream will complete the recording.
+    recorded->complete(record, Failure());
   return status;
 }
 

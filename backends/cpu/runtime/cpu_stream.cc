@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a stream, and the choice of the thread that runs it.
+// The queue of a stream, and the choice of the thread that runs its tasks.
 //
-// PERF  Passing work to a thread costs 2 to 32 us. A caller that finds the stream idle needs two
-// compare-and-swaps instead, and no lock.
+// PERF  Passing work to another thread takes 2 to 32 us. If the stream is idle, the caller runs the
+//       work itself, which takes two compare-and-swaps and no lock.
 #include "backends/cpu/runtime/cpu_stream.h"
 
 #include <pthread.h>
@@ -20,15 +20,17 @@
 namespace gufunc::cpu {
 namespace {
 
-// A thread without work exits after this time; the next task starts another.
+// A thread without work exits after this time. The next task starts another thread.
 constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
 constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
-// The number of threads of all streams. A forked child inherits the number but not the threads, so
-// the upper half contains the process generation of the threads.
+// The number of threads of all streams in the lower half of the word.
+// The upper half contains the generation of the process that owns the threads,
+// because a forked child inherits the number but not the threads.
 constinit std::atomic<uint64_t> live_threads{0};
-constinit std::atomic<uint32_t> ended_threads{0};  // the word that waits for the threads sleep on
+// Incremented when a thread ends. Waits for the end of threads sleep on it.
+constinit std::atomic<uint32_t> ended_threads{0};
 
 uint32_t count_live() {
   const uint64_t seen = live_threads.load(std::memory_order_acquire);
@@ -44,7 +46,7 @@ void thread_starts() {
   } while (!live_threads.compare_exchange_weak(seen, requested, std::memory_order_relaxed));
 }
 
-// Must run on a thread of this process.
+// Counts a thread as ended. Must run on a thread of this process.
 void thread_ends() {
   live_threads.fetch_sub(1, std::memory_order_acq_rel);
   ended_threads.fetch_add(1, std::memory_order_release);
@@ -63,7 +65,7 @@ guf_status Stream::check_fork(guf_error *error) const {
               "the stream was made before this process was forked");
 }
 
-// Also ends the run if a loop ends its thread.
+// Ends an inline run in its destructor, because a loop may end its thread.
 class Stream::InlineRun {
  public:
   explicit InlineRun(Stream &stream) : stream_(stream) {}
@@ -119,18 +121,19 @@ void Stream::end_inline() {
   work_ended_.notify_all();
 }
 
-// Whether another thread runs work; that thread then takes the lock when it ends. Requires the
-// lock.
+// Returns whether another thread runs work. That thread then acquires the lock when it ends.
+// Callers must own the lock.
 bool Stream::notice_runner() {
   if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
   state_.store(0, std::memory_order_release);
   return false;
 }
 
-// Makes the caller the runner, after everything that is pending now.
+// Waits until all work that is pending now is complete,
+// then makes the caller the thread that runs work.
 guf_status Stream::begin_on_caller(guf_error *error) {
-  // Another caller may come first, even after each wake-up, so kNoticed is set again each time. A
-  // failure stays in the stream until synchronize.
+  // Another caller may start first, even after each wake-up, so kNoticed is set again each time.
+  // A failure stays in the stream until the next synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
     work_ended_.wait(lock, [&] { return !notice_runner(); });
@@ -173,8 +176,8 @@ void Stream::enqueue(Task *task) {
   if (queue_runs_) wake_thread(lock);
 }
 
-// Called when the queue can run: wakes or starts a thread, or runs the queue on the caller if no
-// thread can be started.
+// Called when the queue can run. Wakes the stream's thread or starts one.
+// If no thread can be started, runs the queue on the caller.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
   thread_starts();
@@ -193,7 +196,7 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
     head_ = task->next;
     if (head_ == nullptr) tail_ = nullptr;
     lock.unlock();
-    ensure_default_float_control();  // the loop of the previous task may have changed it
+    ensure_default_float_control();  // the loop of the previous task may have changed the control
     run_task(*task);
     task->dispose();
     lock.lock();
@@ -236,7 +239,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
   if (notice_runner()) {
-    // Waits for what is queued now and for the current inline run, if any.
+    // Waits for the tasks that are queued now and for the current inline run, if any.
     const uint64_t last = queued_;
     const uint64_t inline_runs = inline_ended_ + (queue_runs_ ? 0 : 1);
     const auto done = [&] { return completed_ >= last && inline_ended_ >= inline_runs; };
@@ -255,13 +258,13 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 }
 
 void Stream::close() {
-  // In a forked child a thread that no longer exists may own the mutex, so the memory is leaked.
+  // In a forked child, a thread that no longer exists may own the mutex, so the memory is leaked.
   if (generation_ != process_generation()) return;
   std::unique_lock lock(mutex_);
   closed_ = true;
   if (has_thread_) {
     work_arrived_.notify_one();
-    return;  // the thread frees the stream when the queue is empty
+    return;  // the thread destroys the stream when the queue is empty
   }
   lock.unlock();
   destroy(this);

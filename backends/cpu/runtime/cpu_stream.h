@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of work that runs in order. An idle stream runs small work on the calling thread; a busy
-// stream has its own thread.
+// A stream: a queue of work that runs in order.
+// An idle stream runs small work on the calling thread. A busy stream has its own thread.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_STREAM_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_STREAM_H
 
@@ -19,54 +19,56 @@ namespace gufunc::cpu {
 
 class Stream;
 
-// One piece of queued work. Created with create<> and destroyed by the stream.
+// One unit of queued work. create<> allocates it, and the stream destroys it.
 class Task {
  public:
   virtual ~Task() = default;
   // Runs on the stream's thread. A result other than GUF_OK becomes the stream's failure.
   virtual guf_status run(Stream &stream, guf_error *error) = 0;
-  // Frees the memory from create<>.
+  // Destroys a task that create<> allocated.
   virtual void dispose() = 0;
 
   Task *next = nullptr;
-  uint64_t launch = 0;               // number among the stream's launches; 0: not a launch
-  guf_trace_work *traced = nullptr;  // owned by the code that runs the task; a copy takes it over
+  uint64_t launch = 0;  // number of the launch in its stream; 0: the task is not a launch
+  // The task's trace record. The code that runs the task owns it; a copy takes ownership.
+  guf_trace_work *traced = nullptr;
 };
 
-// Where a task may run.
+// The thread that may run a task.
 enum class Place {
-  kInlineWhenIdle,  // small: on the caller if no work is pending
-  kQueue,           // large, or a wait: on the stream's thread
-  kCaller           // only on the caller, which first waits for pending work
+  kInlineWhenIdle,  // small task: runs on the caller if no work is pending
+  kQueue,           // large task or wait: runs on the stream's thread
+  kCaller           // runs only on the caller, which first waits for pending work
 };
 
 class Stream {
  public:
   Stream();
 
-  // Runs the task now, or queues the copy that `copy` returns. The stream keeps a failure of the
-  // task itself; this function does not return it.
-  // Errors  GUF_E_NO_MEMORY <= no memory to queue; GUF_E_FORKED
+  // Runs the task immediately, or queues the copy that `copy` returns.
+  // A failure of the task itself becomes the stream's failure; this function does not return it.
+  // Errors  GUF_E_NO_MEMORY <= no memory to queue the task; GUF_E_FORKED
   using MakeCopy = Task *(*)(const Task &task);
   guf_status submit(Task &task, MakeCopy copy, Place place, guf_error *error);
 
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
-  void close();  // never waits; pending work completes first
+  void close();  // never waits; pending work completes before the stream is destroyed
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // Returns the first failure since the last report. Called by tasks, that is, by the thread that
-  // runs the stream.
+  // Returns the first failure since the last report.
+  // Only the thread that runs the stream's tasks may call it.
   Failure failure();
 
   // Waits until no stream of this process has a thread.
   static guf_status wait_for_threads(uint64_t timeout_ns);
 
  private:
-  // Bits of state_. On an idle stream, the fast path is one compare-and-swap before the work and
-  // one after it.
-  static constexpr uint32_t kRunning = 1;  // an inline caller or the stream's thread runs work
-  static constexpr uint32_t kNoticed = 2;  // a thread queued or waits: the runner locks at its end
+  // Bits of state_. On an idle stream, a small task needs one
+  // compare-and-swap before it runs and one after it.
+  static constexpr uint32_t kRunning = 1;  // the stream's thread or an inline caller runs work
+  // A thread has queued work or waits for the runner, which must therefore lock when it ends.
+  static constexpr uint32_t kNoticed = 2;
 
   class InlineRun;
 
@@ -90,12 +92,12 @@ class Stream {
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> failed_{false};
   const uint32_t generation_;
-  const uint32_t number_;  // for traces
+  const uint32_t number_;  // identifies the stream in traces
 
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable work_arrived_, work_ended_;
   Task *head_ = nullptr, *tail_ = nullptr;
-  uint64_t queued_ = 0, completed_ = 0;  // tasks that went through the queue
+  uint64_t queued_ = 0, completed_ = 0;  // numbers of queued tasks and of completed ones
   uint64_t inline_ended_ = 0;            // inline runs that ended with kNoticed set
   bool queue_runs_ = false;              // kRunning was set for the queue
   bool has_thread_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cpu backend's table.
+// The function table of the cpu backend.
 #include "backends/cpu/runtime/cpu_table.h"
 
 #include <gufunc/backend/fork_watch.hpp>

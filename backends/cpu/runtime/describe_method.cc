@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot `describe_method`: describes in text how a method runs.
+// The slot `describe_method`, which describes in text how a method runs.
 #include <algorithm>
 
 #include "backends/cpu/base/cpu_host.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `method` slot: runs the method immediately, or queues a copy that owns the block, its indices
-// and the initial value.
+// The `method` slot. It runs the method immediately, or queues a copy that owns the block,
+// its indices and the initial value.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// Borrows the method and its block while it runs on the caller.
+// The task borrows the method and its block while it runs on the caller.
 class MethodTask : public Task {
  public:
   explicit MethodTask(const guf_backend_method &method) : method_(method) {}

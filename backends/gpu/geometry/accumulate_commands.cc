@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: scans the tiles for their totals, scans the totals by the same rule, and then scans
-// each tile with the total before it. Functions without the tree have one tile.
+// accumulate: computes the total of each tile, scans the totals in the same way,
+// and then scans each tile with the total before it. Functions without the tree use a single tile.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"
@@ -11,11 +11,12 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr uint64_t kTileElements = GUF_SCAN_TILE;
-constexpr uint32_t kScanRowBytes = 3 * 8;  // shared memory of `scan` for the state of each row
+// The shared memory that the entry `scan` needs for the state of each row.
+constexpr uint32_t kScanRowBytes = 3 * 8;
 
 // The axis to scan, for all lanes.
 struct Scan {
-  LaneList lanes;  // the outputs of a lane are at output + lane.output
+  LaneList lanes;  // each lane writes its results at output + lane.output
   FoldSource from;
   int64_t size, step, output_step;
   uint64_t output;
@@ -25,15 +26,16 @@ uint64_t distance_of(int64_t step) {
   return static_cast<uint64_t>(step < 0 ? -step : step);
 }
 
-// Whether the elements of a tile are closer to each other than tiles or lanes. Otherwise
-// neighbouring threads read neighbouring elements without staging.
+// Returns whether the elements of a tile are closer to each other than neighbouring lanes are.
+// Otherwise neighbouring threads read neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
   return scan.size > 1 && distance_of(scan.step) < static_cast<uint64_t>(scan.lanes.nearest()) &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
-// `totals`: if not 0, writes the totals of all tiles but the last there, at [tile][lane]; if 0,
-// writes all results. `offsets`: 0, or the total before each tile but the first.
+// Scans all tiles. If `totals` is not 0, it only writes the totals of all tiles except
+// the last to this address, with the layout [tile][lane]; if it is 0, it writes all results.
+// `offsets` is 0, or the address of the totals before each tile except the first.
 guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t totals,
                        uint64_t offsets) {
   const auto size = static_cast<uint64_t>(scan.size);
@@ -74,7 +76,7 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
   return GUF_OK;
 }
 
-// Recurses for the totals of tiles, log256(size) times.
+// Scans all lanes. The totals of the tiles are scanned recursively, log256(size) levels deep.
 guf_status run_scan(MethodJob &job, const Scan &scan) {
   const auto size = static_cast<uint64_t>(scan.size);
   if (!job.tree() || size <= kTileElements) return launch_scan(job, scan, size, 0, 0);
@@ -100,7 +102,7 @@ guf_status queue_accumulate(MethodJob &job) {
   const guf_method_block &block = job.block;
   if (block.fold_size[0] == 0) return GUF_OK;
   GUF_BACKEND_TRY(job.open_output(block.fold_size[0]));
-  // Adds the axis first, so that its index is known when it is removed.
+  // The axis is added first, so that its index is known when it is removed.
   LaneList all;
   all.add({block.fold_size[0], block.fold_input_step[0], 0, job.slot_step(), 0});
   for (int d = 0; d < block.nkept; ++d) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: the host groups the operations by element, in their order. One thread then runs all
-// operations of an element.
+// at: the host sorts the operations by element and keeps the order of each element's operations.
+// One thread then runs all operations of an element.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"
@@ -57,14 +57,14 @@ guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out)
               static_cast<unsigned>(from), static_cast<unsigned>(to));
 }
 
-// Each operation loads from and stores to the dtype of the array.
+// Chooses the casts. Each operation loads from the dtype of the array and stores to it.
 guf_status Scatter::choose_ways() {
   GUF_BACKEND_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
   GUF_BACKEND_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
   return binary() ? choose_way(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
 }
 
-// Fills the tables with the operations first .. first + count - 1.
+// Fills the tables with the operations [first, first + count).
 guf_status Scatter::group(int64_t first, int64_t count, uint64_t *out_targets) {
   const auto n = static_cast<uint64_t>(count);
   for (uint64_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table of the blocks that a memory pool has handed out to callers that free by address.
+// A hash table, by address, of the blocks that a memory pool has handed out.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
 
@@ -10,8 +10,8 @@
 
 namespace gufunc::gpu {
 
-// Chains are linked by the blocks' own `next`. The number of chains doubles when there are two
-// blocks per chain; if there is no memory for it, the chains become longer instead.
+// The blocks of a chain are linked by their own `next`. The number of chains doubles when there are
+// two blocks per chain. If there is no memory for more chains, the chains become longer instead.
 template <class Block>
 class BlockTable {
  public:
@@ -27,7 +27,7 @@ class BlockTable {
     put(block);
   }
 
-  // Removes and returns the block at `address`; NULL if there is none.
+  // Removes and returns the block at `address`, or returns NULL if there is none.
   Block *take(uint64_t address) {
     for (Block **link = &chains_[place(address)]; *link != nullptr; link = &(*link)->next) {
       Block *const block = *link;
@@ -39,7 +39,7 @@ class BlockTable {
     return nullptr;
   }
 
-  // Removes and returns any block; NULL if the table is empty.
+  // Removes and returns any block, or returns NULL if the table is empty.
   Block *take_any() {
     for (size_t i = 0; i < nchains_; ++i) {
       Block *const block = chains_[i];

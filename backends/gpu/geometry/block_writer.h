@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the parameter blocks of device entries for a number of operands that is known at run time.
-// The bytes are those of the templates of device_block.hpp: a head, then arrays over the operands.
+// Writes the parameter blocks of device entries if the number of operands is known
+// only at run time. The bytes are equal to the templates of device_block.hpp:
+// a head, followed by arrays over the operands.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
 
@@ -28,7 +29,7 @@ class BlockWriter {
     std::memcpy(bytes_ + used_, values, size);
     used_ += size;
   }
-  // Leaves bytes uninitialised: entries never read the steps of unused dimensions.
+  // Leaves bytes uninitialised, because entries never read the steps of unused dimensions.
   void skip(size_t bytes) { used_ += bytes; }
 
   const void *data() const { return bytes_; }
@@ -42,7 +43,8 @@ class BlockWriter {
   size_t used_;
 };
 
-// Writes the head of a block of items: dimensions and mask. The shape has at most kDims dimensions.
+// Writes the head of a block of items: its dimensions and its mask.
+// The shape has at most kDims dimensions.
 template <class Head>
 void write_items(const LaunchShape &shape, Head *head) {
   head->mask = shape.mask;
@@ -54,7 +56,7 @@ void write_items(const LaunchShape &shape, Head *head) {
   }
 }
 
-// Writes address[count], then stride[kDims][count].
+// Writes address[count] and then stride[kDims][count].
 template <class Writer>
 void write_strides(const LaunchShape &shape, Writer *writer) {
   writer->add(shape.address, shape.count);

@@ -7,7 +7,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scratch
+constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scratch memory
 
 const char *words_of(Entry entry) {
   switch (entry) {

@@ -9,9 +9,9 @@
 
 namespace gufunc::gpu {
 
-// Writes lines "word: text" to the caller's buffer, NUL-terminated and truncated to its size.
-// traits(), has() and local_bytes() return the results of `device`. The addresses of scratch,
-// uploads and the status word are placeholders.
+// Writes lines of the form "word: text" to the caller's buffer,
+// NUL-terminated and truncated to its size. traits(), has() and local_bytes() forward to `device`.
+// The addresses of scratch memory, of uploads and of the status word are placeholders.
 class CommandText final : public CommandSink {
  public:
   CommandText(const CommandSink &device, char *text, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements whose bytes do not change are copied; others use the convert entry.
+// Elements whose bytes do not change are copied. Other elements are converted by the convert entry.
 #include "backends/gpu/geometry/copy_convert.h"
 
 #include "backends/gpu/geometry/block_writer.h"
@@ -15,7 +15,7 @@ constexpr uint32_t kLayout = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNA
 constexpr uint32_t kCopyItems =
     uint32_t{dev::kThreads} * uint32_t{dev::kCopyElements};  // per block
 
-// The parameters of the convert entry, without its dimensions.
+// The parameters of the convert entry, except for the dimensions.
 struct Conversion {
   uint32_t form[2];
   ElementCast cast = {};
@@ -41,7 +41,7 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
                       error);
 }
 
-// Iterates over dimensions on the host if the entry does not support all of them.
+// Queues a conversion. Dimensions that the entry does not support are iterated over on the host.
 guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversion,
                             CommandSink &commands, guf_error *error) {
   const auto queue = [&](const LaunchShape &part) {
@@ -50,7 +50,7 @@ guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversi
   return in_parts(shape, items_within(shape, dev::kDims, kMaxItems), queue);
 }
 
-// Converts a scalar in host memory and writes it to every element.
+// Converts a scalar in host memory and writes the result to every element.
 guf_status queue_scalar(LaunchShape *shape, const CopySide &from, const CopySide &to,
                         const ElementCast &cast, CommandSink &commands, guf_error *error) {
   const auto *const host = reinterpret_cast<const void *>(shape->address[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates copies and conversions of elements to launches (guf_backend_api.convert).
+// Translates copies and conversions of elements to commands (guf_backend_api.convert).
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
 
@@ -9,26 +9,26 @@
 
 namespace gufunc::gpu {
 
-// Reads operand 0 of the block and writes operand 1.
-// Errors  GUF_E_DTYPE <= no such cast; the errors of CommandSink
+// Queues the conversion of operand 0 of the block to operand 1.
+// Errors  GUF_E_DTYPE <= the dtypes have no cast; the errors of CommandSink
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error);
 
 // One side of a copy or conversion.
 struct CopySide {
   guf_dtype dtype;
-  uint32_t flags;  // SWAPPED and UNALIGNED of guf_launch_operand_flag
+  uint32_t flags;  // GUF_LAUNCH_OPERAND_SWAPPED and _UNALIGNED
 };
 
-// The same for a shape of two operands with up to kShapeDims dimensions and an optional mask. Sorts
-// the dimensions of the shape.
+// Queues the conversion for a shape of two operands with up to kShapeDims dimensions
+// and an optional mask. Sorts the dimensions of the shape.
 guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &to,
                       CommandSink &commands, guf_error *error);
 
-// Copies elements of `bytes` bytes and any alignment unchanged. Does not support masks.
+// Copies elements of `bytes` bytes and any alignment without a conversion. Does not support masks.
 guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error);
 
-// Returns the number of items, at most `limit`, that a part can have if the entry supports `dims`
-// dimensions.
+// Returns the maximum number of items, at most `limit`,
+// of a part of the shape that has at most `dims` dimensions.
 uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu

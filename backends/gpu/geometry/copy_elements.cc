@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements unchanged: as rows of words, as tiles if the two sides have different layouts, or
-// as the words of structured elements.
+// Copies elements without a conversion: as rows of words, as tiles if source and destination have
+// different layouts, or as the words of structured elements.
 #include <algorithm>
 #include <cstdlib>
 
@@ -18,8 +18,8 @@ Entry sized(Entry first, uint32_t word) {
   return static_cast<Entry>(static_cast<int>(first) + __builtin_ctz(word));
 }
 
-// Returns the widest word that divides element size, addresses and steps. Words of 16 bytes are
-// copied as two.
+// Returns the size of the widest word that divides the element size, all addresses and all steps.
+// A word of 16 bytes requires only 8-byte alignment, because it is copied in two halves.
 uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   uint64_t bits = 8;
   for (int i = 0; i < 2; ++i) {
@@ -31,8 +31,8 @@ uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
   return aligned == 8 && whole >= 16 ? 16 : std::min(whole, aligned);
 }
 
-// Returns the dimension along which the source is contiguous while the destination is contiguous
-// along dimension 0; 0: no dimension that makes tiles worthwhile.
+// Returns the dimension along which the source is contiguous,
+// if the destination is contiguous along dimension 0. Returns 0 if tiles are not worthwhile.
 int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
   const auto near = static_cast<int64_t>(word);
@@ -76,7 +76,7 @@ guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, CommandSin
       {sized(Entry::kTile1, word), blocks, dev::kThreads, shared, &block, sizeof block}, error);
 }
 
-// An element is `words` words of `word` bytes.
+// Queues a copy of elements that consist of `words` words of `word` bytes.
 guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
                        CommandSink &commands, guf_error *error) {
   dev::bytes_block block;
@@ -103,7 +103,7 @@ guf_status queue_elements(const LaunchShape &shape, uint32_t word, CommandSink &
   return queue_row(shape, loop, commands, error);
 }
 
-// The shape with the words of an element as its innermost dimension.
+// Returns the shape with the words of an element as its innermost dimension.
 LaunchShape shape_of_words(const LaunchShape &shape, uint32_t word, uint32_t words) {
   LaunchShape all;
   all.count = 2;
@@ -141,7 +141,7 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
     const LaunchShape all = shape_of_words(*shape, word, words);
     if (row_should(all)) return queue_elements(all, word, commands, error);
   }
-  const uint32_t narrow = std::min(word, 8U);  // the widest word of the entry
+  const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry supports
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
   return in_parts(*shape, limit, [&](const LaunchShape &part) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns whose size divides 16 are stored in words of 16 bytes; other patterns are copied.
+// A pattern whose size divides 16 is stored in words of 16 bytes.
+// Other patterns are copied to each element.
 #include "backends/gpu/geometry/copy_fill.h"
 
 #include <algorithm>

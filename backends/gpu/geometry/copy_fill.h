@@ -7,7 +7,8 @@
 
 namespace gufunc::gpu {
 
-// Writes the pattern `count` times. The pattern is in host memory and may change after the return.
+// Writes the pattern `count` times. The pattern is in host memory
+// and may change after the call returns.
 // Errors  the errors of CommandSink
 guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes, uint64_t count,
                       CommandSink &commands, guf_error *error);

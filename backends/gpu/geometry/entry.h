@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that a device image can have for a loop, and the entries of the backend's own copy
-// and cast kernels.
+// The entries of device images: the entries of a loop,
+// and the entries of the backend's own copy and cast kernels.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
 
@@ -9,22 +9,22 @@
 namespace gufunc::gpu {
 
 enum class Entry : uint8_t {
-  // Elementwise loops.
+  // Entries of elementwise loops.
   kRow,
   kNd,
-  // Generalized loops.
+  // Entries of generalized loops.
   kThread,
   kStaged,
   kLanes,
   kBlock,
-  // Loops X, X -> X and X, Y -> X in methods.
+  // Entries of loops X, X -> X and X, Y -> X, which methods use.
   kLeaves,
   kJoin,
   kFold,
   kScan,
   kAt,
-  kLoopEntries,  // the number of entries per loop
-  // The backend's own entries, which convert, copy and fill use. They belong to no loop.
+  kLoopEntries,  // the number of entries of a loop
+  // The backend's own entries, which convert, copy and fill. They do not belong to a loop.
   kConvert = kLoopEntries,
   kCopy1,
   kCopy2,
@@ -41,8 +41,8 @@ enum class Entry : uint8_t {
   kEntries
 };
 
-// Returns the suffix after a loop's stem ("_row"), or the complete name of a copy or cast kernel
-// ("guf_copy_convert").
+// Returns the symbol name of an entry: the suffix after a loop's stem ("_row"),
+// or the complete name of a copy or cast kernel ("guf_copy_convert").
 const char *entry_name(Entry entry);
 
 }  // namespace gufunc::gpu

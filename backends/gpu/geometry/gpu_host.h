@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the names of the backend SDK visible in the GPU plugins.
+// Imports the names of the backend SDK into the namespace of the GPU plugins.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_GPU_HOST_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_GPU_HOST_H
 
@@ -8,8 +8,8 @@
 namespace gufunc::gpu {
 using namespace sdk;
 
-// Drivers use the same code for missing host memory and missing device memory. This function is for
-// calls that need host memory.
+// Changes a status for missing device memory to one for missing host memory.
+// Drivers use the same code for both, so calls that allocate host memory use this function.
 inline guf_status as_host_memory(guf_status status, guf_error *error) {
   if (__builtin_expect(status != GUF_E_DEVICE_MEMORY, 1)) return status;
   if (error != nullptr) error->status = GUF_E_NO_MEMORY;

@@ -10,7 +10,7 @@
 
 namespace gufunc::gpu {
 
-// An array of uninitialised elements in the host's memory, freed at the end of the scope.
+// An array of uninitialised elements in the host's memory. The destructor frees it.
 template <class T>
 class HostArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -21,7 +21,7 @@ class HostArray {
   HostArray &operator=(const HostArray &) = delete;
   ~HostArray() { host_free(data_); }
 
-  // Returns false if there is no memory. Must be called only once per array.
+  // Allocates the array. Returns false if there is no memory. Must be called only once.
   bool open(uint64_t count) {
     if (count > SIZE_MAX / 2 / sizeof(T)) return false;
     data_ = static_cast<T *>(host_alloc(static_cast<size_t>(count) * sizeof(T), alignof(T)));

@@ -7,7 +7,7 @@ namespace gufunc::gpu {
 
 guf_status describe_launch_commands(const guf_backend_launch &launch, const CommandSink &device,
                                     char *out_text, size_t text_size, guf_error *error) {
-  static constexpr unsigned char kElement[16] = {};  // placeholder for immediate operands
+  static constexpr unsigned char kElement[16] = {};  // a placeholder for immediate operands
   guf_launch_block block = *launch.block;
   for (int i = 0; i < block.noperands; ++i) {
     if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses `row` if operands have the loop's dtypes and rows are long, otherwise `nd`.
+// Uses the entry `row` if the operands have the loop's dtypes and rows are long, otherwise `nd`.
 #include "backends/gpu/geometry/block_writer.h"
 #include "backends/gpu/geometry/element_cast.h"
 #include "backends/gpu/geometry/gpu_host.h"
@@ -13,11 +13,11 @@ namespace dev = guf::device;
 
 using NdWriter = BlockWriter<dev::items_head, sizeof(dev::nd_block<kMaxOperands>) + 8>;
 
-// The operands as an entry receives them.
+// The operands of a launch in the representation that the entries require.
 struct LoopOperands {
   uint32_t bytes[kMaxOperands];  // element sizes of the loop's dtypes
-  uint32_t form[kMaxOperands];   // set if `forms`
-  uint32_t immediates;           // bit mask
+  uint32_t form[kMaxOperands];   // set only if `forms` is true
+  uint32_t immediates;           // bit mask of immediate operands
   bool forms;                    // some operand needs a conversion or is not aligned
 };
 
@@ -41,7 +41,7 @@ guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
   return commands.run({Entry::kNd, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
 }
 
-// Determines the forms of the operands; replaces the addresses of immediate operands.
+// Determines the forms of the operands and replaces the addresses of immediate operands.
 guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, LoopOperands *out,
                          CommandSink &commands, guf_error *error) {
   constexpr uint32_t kStored = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;

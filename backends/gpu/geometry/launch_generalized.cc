@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses how many threads share an item, from the size, number and layout of the items.
+// Chooses how many threads compute one item, from the size, number and layout of the items.
 #include <algorithm>
 #include <gufunc/kernel/group.hpp>
 
@@ -13,20 +13,22 @@ namespace {
 
 namespace dev = guf::device;
 
-constexpr uint32_t kStagedShared = 48 * 1024;  // a block gets this much on every device
-constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;  // most resident blocks per unit
+// The limit of a block's shared memory, which every device supports.
+constexpr uint32_t kStagedShared = 48 * 1024;
+// The maximum number of resident blocks on a unit.
+constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;
 constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
 
 using GeneralizedWriter =
     BlockWriter<dev::generalized_head, sizeof(dev::staged_block<kMaxOperands>) + 8>;
 
-// The core dimensions of a launch.
+// The core dimensions of the operands of a launch.
 struct CoreShape {
   int64_t stride[kMaxOperands][dev::kCoreStrides];
-  int64_t elements[kMaxOperands];  // per item
-  uint32_t bytes[kMaxOperands];    // per element
-  bool packed[kMaxOperands];       // the elements of an item are contiguous
-  int64_t most;                    // elements of the largest operand
+  int64_t elements[kMaxOperands];  // number of elements of an item
+  uint32_t bytes[kMaxOperands];    // size of an element
+  bool packed[kMaxOperands];       // whether the elements of an item are contiguous
+  int64_t most;                    // number of elements of the largest operand's item
 };
 
 void take_core(const guf_launch_block &block, CoreShape *out) {
@@ -52,7 +54,8 @@ void take_core(const guf_launch_block &block, CoreShape *out) {
   }
 }
 
-// Places the rows of `items` items in shared memory and returns the bytes; 0: too many.
+// Assigns shared memory to the rows of `items` items.
+// Returns the number of bytes, or 0 if there are too many.
 uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, const CoreShape &core,
                     uint32_t items, dev::staged_row *rows) {
   uint64_t used = 0;
@@ -65,7 +68,7 @@ uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, con
     const uint64_t pitch = elements | 1;
     if (pitch * core.bytes[i] > kStagedShared) return 0;
     const bool written = (block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
-    // Rows that the mask excludes are written back unchanged, so they must be read.
+    // Rows that the mask excludes are written back unchanged, so they must be read first.
     const bool read =
         i < block.nin || shape.mask != 0 || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
     rows[i].elements = divisor_of(static_cast<uint32_t>(elements));
@@ -82,12 +85,13 @@ uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, con
 
 struct Mapping {
   Entry entry;
-  uint32_t items;   // per block
-  uint32_t shared;  // bytes
-  uint64_t limit;   // maximum number of items in a launch
+  uint32_t items;   // number of items of a block
+  uint32_t shared;  // bytes of shared memory
+  uint64_t limit;   // maximum number of items of a launch
 };
 
-// Whether neighbouring items are contiguous: one thread per item then reads memory in order.
+// Returns whether neighbouring items are contiguous.
+// One thread per item then reads memory in order.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {
@@ -99,8 +103,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that requests shared memory has only this entry, and the launch must provide the
-  // memory.
+  // A function that requests shared memory has only this entry,
+  // and the launch must provide the memory.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }
@@ -147,9 +151,9 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
                       error);
 }
 
-// Returns the maximum number of items in a launch. Some drivers allocate local memory for all
-// blocks of a launch that can be resident together; kernels with much local memory then get fewer
-// blocks.
+// Returns the maximum number of items of a launch. Some drivers allocate local
+// memory for all blocks of a launch that can be resident at the same time.
+// Kernels with much local memory are therefore launched with fewer blocks.
 uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t block_bytes = uint64_t{commands.local_bytes(mapping.entry)} * dev::kItemThreads;
   const uint64_t most_bytes = commands.traits().unit_local_bytes;

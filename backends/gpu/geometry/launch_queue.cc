@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a launch, determines the operands to stage, and queues the rest.
+// Checks a launch, determines the operands to stage and queues the launch.
 #include "backends/gpu/geometry/launch_queue.h"
 
 #include <cstring>
@@ -42,7 +42,7 @@ guf_status check_launch(const guf_launch_block &block, guf_error *error) {
   return GUF_OK;
 }
 
-// The requested floating-point flags that the function can raise (docs/fp-flags.md).
+// Returns the requested floating-point flags that the function can raise (docs/fp-flags.md).
 uint32_t requested_fp_flags(const guf_launch_block &block, const guf_fp_status *fp_status) {
   if (fp_status == nullptr) return 0;
   uint32_t fp_flags = fp_status->report | fp_status->fail;

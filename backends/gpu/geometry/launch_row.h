@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of the entry `row`, for elementwise loops and copies of elements.
+// Launches of the entry `row`, which runs elementwise loops and copies elements.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_ROW_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_ROW_H
 
@@ -8,21 +8,21 @@
 
 namespace gufunc::gpu {
 
-// The properties of a loop that `row` needs. Operands have the loop's dtypes, aligned and in native
-// byte order.
+// The properties of a loop that `row` needs. The operands have the loop's dtypes,
+// are aligned and are in native byte order.
 struct RowLoop {
   Entry entry;
   int nin;
-  uint32_t vectors;       // words that a thread processes per operand (DeviceTraits)
-  uint32_t immediates;    // bit mask: operands whose address contains the element
-  const uint32_t *bytes;  // element size of each operand
+  uint32_t vectors;       // number of words of each operand that a thread processes (DeviceTraits)
+  uint32_t immediates;    // bit mask of operands whose address is the element itself
+  const uint32_t *bytes;  // element sizes of the operands
   uint64_t status;        // address of the status word, or 0
 };
 
-// Shorter rows do not fill a thread's vectors, so `nd` is used instead.
+// Shorter rows do not fill the vectors of a thread, so the entry `nd` is used for them.
 inline constexpr int64_t kShortRow = 32;
 
-// Whether `row` supports the shape, and whether it is faster for it.
+// row_can returns whether `row` supports the shape; row_should whether it is also the faster entry.
 bool row_can(const LaunchShape &shape);
 inline bool row_should(const LaunchShape &shape) {
   return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_can(shape));

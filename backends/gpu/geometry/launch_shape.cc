@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges dimensions, because fewer dimensions need fewer divisions per element.
+// Merges dimensions, because fewer dimensions require fewer divisions per element.
 #include "backends/gpu/geometry/launch_shape.h"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ namespace {
 void join_dimensions(LaunchShape *shape) {
   const int ndim = shape->ndim;
   shape->ndim = 0;
-  for (int d = 0; d < ndim; ++d) {  // in place: never overwrites an entry that is still needed
+  // Works in place: add_dimension never overwrites an entry that is still needed.
+  for (int d = 0; d < ndim; ++d) {
     add_dimension(shape, shape->size[d], shape->step[d], shape->step[d][kMaskColumn]);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages operands that an entry cannot access directly: copies them to scratch memory, and results
-// back.
+// Stages operands that an entry cannot access directly:
+// copies them to scratch memory before the launch, and results back after it.
 #include <cstdlib>
 
 #include "backends/gpu/geometry/copy_convert.h"
@@ -13,19 +13,21 @@ namespace {
 
 constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// Transposing an operand costs two passes over it; accessing it across with `row` costs a memory
-// sector per element.
-constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // items
+// Transposing an operand costs two passes over it. Without transposing,
+// `row` reads a memory sector for each element.
+constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // number of items
 constexpr int64_t kTurnedSide = 16;
 
-// Whether an input is contiguous across dimension 0 while all outputs are contiguous along it.
+// Returns whether an input should be transposed: it is contiguous across dimension 0,
+// while all outputs are contiguous along it.
 bool is_turned(const guf_launch_block &block, int operand) {
   const auto bytes = static_cast<int64_t>(element_bytes(block.dtype[operand]));
   if (std::abs(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];
-    if (step == 0) return false;  // broadcast: a copy would not reduce the work
+    // The operand is broadcast, so a copy would not reduce the work.
+    if (step == 0) return false;
     along = along || (step == bytes && block.outer_size[d - 1] >= kTurnedSide);
   }
   for (int i = block.nin; i < block.noperands; ++i) {
@@ -34,14 +36,15 @@ bool is_turned(const guf_launch_block &block, int operand) {
   return along;
 }
 
-// The copy of one operand between its memory and scratch.
+// The copy of one operand between its memory and scratch memory.
 struct StagedWay {
   int operand;
-  LaunchShape shape;  // 0: memory, 1: scratch
+  LaunchShape shape;  // operand 0 is the memory, operand 1 is the scratch memory
 };
 
-// Computes the operand's steps in scratch memory, in `inner`, and returns its bytes there.
-// Dimensions with step 0 need no memory, unless they are empty; then nothing is copied.
+// Computes the operand's steps in scratch memory, writes
+// them to `inner` and returns the size of the scratch memory.
+// Dimensions with step 0 need no memory, unless they are empty; nothing is copied then.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
                  StagedWay *way) {
   way->operand = operand;
@@ -49,7 +52,8 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   shape.count = 2;
   shape.ndim = 0;
   shape.items = 1;
-  shape.mask = block.mask;  // mask of results; set first, because merging dimensions uses its steps
+  // The mask of results. It is set first, because merging dimensions uses its steps.
+  shape.mask = block.mask;
   if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
   int64_t next = element_bytes(block.loop_dtype[operand]);
   const auto add = [&](int64_t size, int64_t step, int64_t mask_step) -> int64_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the function for a method.
+// Calls the function that translates a method.
 #include <gufunc/kernel/device_fp_flags.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 

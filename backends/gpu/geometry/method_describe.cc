@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the order and the commands of a method as text.
+// Describes the traversal and the commands of a method as text.
 #include "backends/gpu/geometry/command_text.h"
 #include "backends/gpu/geometry/method_queue.h"
 

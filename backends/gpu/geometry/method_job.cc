@@ -15,7 +15,8 @@ constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD |
                                        GUF_METHOD_MIXED;
 constexpr uint32_t kOddFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
-// The floating-point flags to check: those that are requested and that the function can raise.
+// Returns the floating-point flags that must be checked,
+// which are the requested flags that the function can raise.
 uint32_t requested_fp_flags(const guf_backend_method &call) {
   // Integer reductions by a tree raise no floating-point flags.
   if (call.fp_status == nullptr || (call.block->flags & GUF_METHOD_EXACT) != 0) return 0;
@@ -26,7 +27,7 @@ uint32_t requested_fp_flags(const guf_backend_method &call) {
   return fp_flags;
 }
 
-// The entries that the steps of the method use; kLoopEntries ends the list.
+// Lists the entries that the steps of the method use. The list ends with kLoopEntries.
 void entries_of(const guf_method_block &block, Entry out[3]) {
   const bool tree = (block.flags & GUF_METHOD_TREE) != 0;
   out[0] = out[1] = out[2] = Entry::kLoopEntries;
@@ -105,7 +106,7 @@ bool MethodJob::is_empty() const {
                      [](int64_t size) { return size == 0; });
 }
 
-// Casts between datetime types, and between datetime types and numbers, need `convert`.
+// Casts between datetime types, and between datetime types and numbers, require the convert entry.
 bool MethodJob::reads_directly(guf_dtype requested) const {
   return block.input_dtype == requested ||
          (!is_time_dtype(block.input_dtype) && !is_time_dtype(requested));
@@ -187,7 +188,7 @@ guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const CopyDim *dims, int ndim) {
   if (ndim > GUF_MAX_LOOP_NDIM) {
-    // More dimensions than a launch supports: iterates over the last one on the host.
+    // A launch does not support this many dimensions, so the last one is iterated over on the host.
     const CopyDim &last = dims[ndim - 1];
     for (int64_t i = 0; i < last.size; ++i) {
       const Strided from_i = {from.address + static_cast<uint64_t>(i * last.from), from.dtype,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A method that is translated to commands: the state that its parts share.
+// The translation of one method to commands, with the state that all parts of it share.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
 
@@ -16,8 +16,8 @@ namespace gufunc::gpu {
 
 // The input of a reduction: elements at the lanes' offsets from `address`, or partial results.
 struct FoldSource {
-  uint64_t address, mask;  // mask 0: all are present
-  uint32_t form;           // from device_form.hpp, and fold_form
+  uint64_t address, mask;  // mask 0: all elements are present
+  uint32_t form;           // a form of device_form.hpp, or a fold_form
 };
 
 class MethodJob {
@@ -25,13 +25,15 @@ class MethodJob {
   MethodJob(const guf_backend_method &method, CommandSink &to, guf_error *error)
       : call(method), block(*method.block), commands(to), error_(error) {}
 
-  // Errors  GUF_E_UNSUPPORTED <= flags, structured dtypes, a loop without entries
+  // Checks the method.  Errors  GUF_E_UNSUPPORTED <= unknown flags, structured dtypes, a loop
+  // without the required entries
   guf_status open();
 
   bool has(uint32_t flag) const { return (block.flags & flag) != 0; }
   bool tree() const { return has(GUF_METHOD_TREE); }
   bool masked() const { return has(GUF_METHOD_MASKED); }
-  // Whether floating-point flags of the steps must be checked; the fast entries cannot do that.
+  // Returns whether floating-point flags of the steps must be checked,
+  // which the fast entries cannot do.
   bool reports_fp_flags() const { return fp_flags_ != 0; }
   uint32_t fp_flags() const { return fp_flags_; }
   uint64_t status() const { return status_; }
@@ -39,22 +41,23 @@ class MethodJob {
   int64_t value_bytes() const { return value_bytes_; }      // size of X
   int64_t partial_bytes() const { return partial_bytes_; }  // size of A
   uint32_t partial_form() const;
-  bool is_empty() const;  // some reduced dimension has no elements
+  bool is_empty() const;  // whether a reduced dimension has no elements
 
-  // The input of the method, copied to scratch if the entries cannot read it. Sets the input
-  // strides in `lanes` and of the reduced dimension accordingly.
+  // Provides the input of the method, which is converted to scratch memory
+  // if the entries cannot read it. Sets the input strides in `lanes`,
+  // including the stride of the reduced dimension, accordingly.
   guf_status open_source(LaneList *lanes, FoldSource *out);
-  // Chooses where results of type X are written: to `block.output`, or to scratch that
-  // close_output() converts. The scratch is dense, in the order of the kept dimensions and then of
-  // the slots. `kept_step` contains the steps for writing.
+  // Chooses where results of type X are written: directly to `block.output`, or to scratch memory
+  // that close_output() converts. The scratch memory is dense, in the order of the kept dimensions
+  // and then of the slots. output_step() and slot_step() return the steps for writing.
   guf_status open_output(int64_t slots);
   guf_status close_output();
   uint64_t output() const { return output_; }
   int64_t output_step(int kept) const { return kept_step_[kept]; }
   int64_t slot_step() const { return slot_step_; }
 
-  // Allocates partial results (or values of X) and, if `tracked`, a byte for each that marks it as
-  // present.
+  // Allocates scratch memory for partial results or values of X.
+  // If `tracked` is set, also allocates one byte for each value, which marks the value as present.
   guf_status scratch(uint64_t count, int64_t bytes, bool tracked, uint64_t *out_values,
                      uint64_t *out_present);
   void set_initial(dev::fold_sink *sink) const;
@@ -79,20 +82,21 @@ class MethodJob {
   int64_t slot_step_ = 0, slots_ = 0;
 };
 
-// An array with its dimensions, dimension 0 fastest.
+// A strided array. Its dimensions are passed separately as CopyDim, dimension 0 fastest.
 struct Strided {
   uint64_t address;
   guf_dtype dtype;
-  uint32_t flags;  // guf_launch_operand_flag
+  uint32_t flags;  // flags of guf_launch_operand_flag
 };
 struct CopyDim {
   int64_t size, from, to;
 };
-// Converts elements with any number of dimensions.
+// Converts elements of an array with any number of dimensions.
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const CopyDim *dims, int ndim);
 
-// The methods. Each function queues all commands of its method; there is at least one kept item.
+// The methods. Each function queues all commands of its method.
+// There must be at least one kept item.
 guf_status queue_reduce(MethodJob &job);
 guf_status queue_mixed_reduce(MethodJob &job);
 guf_status queue_accumulate(MethodJob &job);

@@ -39,7 +39,7 @@ uint64_t LaneList::total() const {
 }
 
 void LaneList::arrange() {
-  // Insertion sort: stable, and without memory.
+  // Insertion sort, because it is stable and needs no memory.
   for (int i = 1; i < count_; ++i) {
     for (int k = i; k > 0 && is_nearer(lane_[k], lane_[k - 1]); --k) {
       std::swap(lane_[k], lane_[k - 1]);

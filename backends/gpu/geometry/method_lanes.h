@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions that a pass of a method does not reduce, numbered together as lanes.
+// The dimensions that a pass of a method does not reduce.
+// Their items are numbered together as lanes.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
 
@@ -11,9 +12,10 @@ namespace gufunc::gpu {
 
 namespace dev = guf::device;
 
-inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // work-items of one launch
+inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // limit of one launch, in work-items
 
-// Strides are in bytes. `fold`: -1, or the number of the reduced dimension.
+// A dimension. Strides are in bytes. `fold` is the number
+// of the reduced dimension, or -1 for a kept one.
 struct Lane {
   int64_t size, input, mask, output;
   int fold;
@@ -24,19 +26,19 @@ class LaneList {
   int count() const { return count_; }
   const Lane &operator[](int i) const { return lane_[i]; }
   Lane &operator[](int i) { return lane_[i]; }
-  // Ignores dimensions of extent 1.
+  // Adds a dimension. Dimensions of extent 1 are ignored.
   void add(const Lane &lane) {
     if (lane.size != 1) lane_[count_++] = lane;
   }
-  Lane take(int i);  // removes it
+  Lane take(int i);  // removes the dimension from the list
   uint64_t total() const;
-  // Sorts by the distance of the input, smallest first, and merges kept dimensions that are
-  // contiguous with each other.
+  // Sorts the dimensions by the absolute input stride, smallest first,
+  // and merges kept dimensions that are contiguous with each other.
   void arrange();
-  // Sets the strides of a dense array in the order of the list, with `element` bytes per element
-  // and one byte per mask element.
+  // Sets the strides of a dense array whose dimensions have the order of the list.
+  // An element has `element` bytes, a mask element has one byte.
   void make_dense(int64_t element);
-  // The smallest stride of the input; INT64_MAX without lanes.
+  // Returns the smallest absolute stride of the input, or INT64_MAX if there are no lanes.
   int64_t nearest() const;
 
  private:
@@ -44,14 +46,14 @@ class LaneList {
   int count_ = 0;
 };
 
-// The lanes of one launch. Offsets are those of the first lane.
+// A range of lanes for one launch. The offsets are the offsets of its first lane.
 struct LaneRange {
   dev::lane_dims dims;
   uint64_t first;  // number of the first lane
   int64_t input, mask, output;
 };
 
-// Divides lanes into ranges of at most `most`, in order: `while (cut.next(&range))`.
+// Divides lanes, in order, into ranges of at most `most` lanes: `while (cut.next(&range))`.
 class LaneCut {
  public:
   LaneCut(const LaneList &lanes, uint64_t most);
@@ -59,8 +61,8 @@ class LaneCut {
 
  private:
   const LaneList &lanes_;
-  int dim_ = 0;         // the dimension that is divided; those below it are whole
-  uint64_t below_ = 1;  // lanes per step along dim_
+  int dim_ = 0;         // the dimension that is divided; lower dimensions are not divided
+  uint64_t below_ = 1;  // number of lanes per step along dim_
   int64_t piece_ = 1;   // extent of a range along dim_
   uint64_t at_ = 0, total_;
 };

@@ -11,10 +11,11 @@ namespace {
 
 constexpr uint32_t kLogThreads = 8;
 static_assert(1 << kLogThreads == dev::kFoldThreads);
-constexpr uint32_t kLogRowLanes = 5;  // log2 of the lanes of a block if they are neighbours
+// The logarithm of the number of lanes in a block if the lanes are neighbours in memory.
+constexpr uint32_t kLogRowLanes = 5;
 constexpr uint64_t kMostBlocks = kMostItems / dev::kFoldThreads;
 
-// Returns the least k with 2^k >= n.
+// Returns the smallest k with 2^k >= n.
 uint32_t log_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
@@ -27,7 +28,8 @@ uint32_t shared_bytes_of(const MethodJob &job) {
   return dev::kFoldThreads * (static_cast<uint32_t>(job.partial_bytes()) + 1);
 }
 
-// Offsets the sink to the launch's first lane, for partial results or for final results.
+// Returns the sink of a launch, with the address of its first lane.
+// Supports partial and final results.
 dev::fold_sink sink_from(const PassTarget &to, const LaneRange &range) {
   dev::fold_sink sink = to.sink;
   if (to.element == 0) {
@@ -87,7 +89,8 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
                               ? table.count
                               : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMostBlocks);
-  const uint32_t log_group = kLogThreads - team.parts - team.units;  // log2 of the lanes per block
+  // The logarithm of the number of lanes of a block.
+  const uint32_t log_group = kLogThreads - team.parts - team.units;
   LaneCut cut(lanes, (kMostBlocks / some) << log_group);
   LaneRange range;
   while (cut.next(&range)) {

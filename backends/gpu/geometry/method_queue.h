@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates methods of ufuncs to commands: the slots `method` and `describe_method`.
+// Translates methods of ufuncs to commands, for the slots `method` and `describe_method`.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_QUEUE_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_QUEUE_H
 
@@ -11,9 +11,9 @@
 
 namespace gufunc::gpu {
 
-// Reads the block and its indices only during the call. The order of the reduction is defined in
-// docs/reductions.md, and the result has the same bits as on the cpu. At the end the status word
-// contains the status bits of the method.
+// Queues a method. Reads the block and its indices only during the call.
+// docs/reductions.md defines the order of reductions; the result has the same bits as on the cpu.
+// When the method is complete, the status word contains its status bits.
 // Errors  GUF_E_UNSUPPORTED <= a structured dtype, a loop without the required entries,
 //                              `at` of numbers on datetime types, unknown flags
 //         GUF_E_DTYPE <= `at` with operands that have no cast to the loop's dtype
@@ -21,9 +21,9 @@ namespace gufunc::gpu {
 //         GUF_E_DEVICE_MEMORY, and the errors of CommandSink::run
 guf_status queue_method(const guf_backend_method &method, CommandSink &commands, guf_error *error);
 
-// Describes how queue_method would run the method: lines "word: text", NUL-terminated and truncated
-// to `text_size`. Uses only traits() and has() of `device` and queues nothing. Unknown indices are
-// NULL.
+// Describes how queue_method would run the method, in lines of the form "word: text". The text
+// is NUL-terminated and truncated to `text_size`. Uses only traits(), has() and local_bytes()
+// of `device` and queues nothing. The indices in the block may be NULL if they are unknown.
 guf_status describe_method_commands(const guf_backend_method &method, const CommandSink &device,
                                     char *out_text, size_t text_size, guf_error *error);
 

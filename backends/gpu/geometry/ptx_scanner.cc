@@ -15,7 +15,7 @@ bool is_in_word(char c) {
 
 }  // namespace
 
-// Skips white space and comments; returns false if a comment is unterminated.
+// Skips white space and comments. Returns false if a comment is unterminated.
 bool PtxScanner::skip() {
   while (at_ < text_.size()) {
     if (is_space(text_[at_])) {

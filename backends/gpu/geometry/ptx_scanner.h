@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits PTX into tokens: words, signs and strings. Skips comments.
+// Splits PTX into tokens: words, signs and strings. Comments are skipped.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_SCANNER_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_PTX_SCANNER_H
 
@@ -12,7 +12,7 @@ struct PtxToken {
   enum class Kind : unsigned char {
     kEnd,
     kWord,  // a name, a number or a part of an instruction
-    kSign,  // one character
+    kSign,  // a single character
     kString,
     kBroken  // an unterminated comment or string, or a string with an escape
   };
@@ -26,12 +26,12 @@ struct PtxToken {
 
 class PtxScanner {
  public:
-  // The text must outlive the scanner and its tokens.
+  // Scans `text`, which must outlive the scanner and its tokens.
   explicit PtxScanner(std::string_view text) : text_(text) {}
 
-  // Returns the next token; at the end of the text kEnd, also if called again.
+  // Returns the next token. Returns kEnd at the end of the text, also in further calls.
   PtxToken next();
-  // The position after the last token.
+  // Returns the position after the last token.
   size_t position() const { return at_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module is a head followed by items: declarations and definitions with one name each. Bodies are
-// scanned only when an item is reached, and only for names. A local name that is also the name of
-// an item makes an excerpt longer, never wrong.
+// A PTX module is a head followed by items, which are declarations and definitions with one
+// name each. The body of an item is scanned only if the item is needed, and only for names.
+// If a local name is equal to the name of an item, an excerpt becomes longer, but stays correct.
 #include "backends/gpu/geometry/ptx_text.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kProbe = "\n.visible .entry guf_probe()\n{\n\tret;\n}\n";
 
-// Reads one item after the other.
+// Reads the items of a PTX module one after the other.
 class ItemReader {
  public:
   struct Found {
@@ -25,8 +25,8 @@ class ItemReader {
 
   explicit ItemReader(std::string_view text) : scanner_(text) {}
 
-  // Returns false if the text does not begin with `.version 6.3`, `.target sm_75` (possibly with
-  // more targets) and optionally `.address_size 64`.
+  // Reads the head. Returns false if the text does not begin with `.version 6.3`,
+  // `.target sm_75` (possibly with more targets) and, optionally, `.address_size 64`.
   bool read_head(size_t *out_end) {
     if (!directive("version") || !word() || !sign('.') || !word()) return false;
     if (!directive("target") || !word()) return false;
@@ -38,7 +38,7 @@ class ItemReader {
     if (!token_.is('.')) return token_.kind == PtxToken::Kind::kEnd;
     start_ = scanner_.position() - 1;
     advance();
-    if (token_.text != "address_size") return true;  // the first directive of an item
+    if (token_.text != "address_size") return true;  // the first item begins here
     if (!word()) return false;
     *out_end = scanner_.position();
     advance();
@@ -46,7 +46,8 @@ class ItemReader {
   }
   bool at_end() const { return token_.kind == PtxToken::Kind::kEnd; }
 
-  // Reads an item, whose first directive is the current token. Returns false for unknown syntax.
+  // Reads an item whose first directive is the current token.
+  // Returns false if the syntax is unknown.
   bool read(Found *out) {
     out->begin = start_;
     out->is_entry = out->is_writable = false;
@@ -99,14 +100,15 @@ class ItemReader {
     return word();
   }
 
-  // Constants that compilers put into global memory: tables of functions by LLVM ("__const_$_..."),
-  // and those of libdevice ("__cudart_..."). Names that begin with two underscores are reserved.
+  // Returns whether a variable is a constant that a compiler has put into global memory:
+  // a table of a function (LLVM, "__const_$_...") or a constant of libdevice ("__cudart_...").
+  // Names that begin with two underscores are reserved for compilers.
   static bool is_table(std::string_view name) {
     return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_";
   }
 
-  // Advances from an opening bracket to its closing one. Counts instead of keeping a stack, because
-  // the assembler rejects mismatched kinds of brackets.
+  // Advances from an opening bracket to its closing bracket. Counts the brackets instead of keeping
+  // a stack, because the assembler rejects mismatched kinds of brackets.
   bool close() {
     for (uint64_t depth = 1; depth != 0;) {
       advance();
@@ -119,7 +121,7 @@ class ItemReader {
     return true;
   }
 
-  // `.entry name (parameters) directives {body}`, `.func (result) name (parameters);`
+  // Reads `.entry name (parameters) directives {body}` or `.func (result) name (parameters);`.
   bool read_function(Found *out) {
     advance();
     if (token_.is('(')) {
@@ -140,7 +142,7 @@ class ItemReader {
     }
   }
 
-  // `.global .align 4 .b8 name[8] = {1, 2};`
+  // Reads a variable such as `.global .align 4 .b8 name[8] = {1, 2};`.
   bool read_variable(Found *out, bool *out_initialised) {
     for (advance(); token_.is('.'); advance()) {
       if (!word() || token_.text == "attribute") return false;
@@ -190,7 +192,7 @@ PtxText::Result PtxText::open(const void *data, uint64_t size) {
   return Result::kText;
 }
 
-// Counts the items; with `keep`, also stores them.
+// Counts the items of the module. If `keep` is set, also stores them.
 bool PtxText::scan(uint64_t *out_count, bool keep) {
   const std::string_view text = view(0, size_);
   ItemReader reader(text);
@@ -216,7 +218,7 @@ bool PtxText::scan(uint64_t *out_count, bool keep) {
   return true;
 }
 
-// At most half full, so that every search ends.
+// Allocates the hash table. It is at most half full, so that every search ends.
 bool PtxText::open_table() {
   uint64_t slots = 16;
   while (slots < uint64_t{2} * nitems_) slots *= 2;
@@ -226,7 +228,7 @@ bool PtxText::open_table() {
   return true;
 }
 
-// The slot of the name, or the free slot where it belongs.
+// Returns the slot of a name, or the free slot where the name must be stored.
 uint32_t *PtxText::slot_of(std::string_view name) {
   for (uint32_t at = hash_of(name) & table_mask_;; at = (at + 1) & table_mask_) {
     if (table_[at] == 0) return &table_[at];
@@ -242,11 +244,12 @@ bool PtxText::has_entry(std::string_view name) {
   return false;
 }
 
-// Adds the items with this name to the queue, each once.
+// Adds the items with this name to the queue unless they are in the queue already.
 void PtxText::reach(std::string_view name, uint8_t *reached, uint32_t *queue,
                     uint32_t *inout_length) {
   for (uint32_t number = *slot_of(name); number != 0; number = items_[number - 1].next) {
-    if (reached[number - 1] != 0) break;  // then all further items of the name are queued as well
+    // All further items with this name are in the queue, too.
+    if (reached[number - 1] != 0) break;
     reached[number - 1] = 1;
     queue[(*inout_length)++] = number - 1;
   }
@@ -260,7 +263,7 @@ PtxText::Result PtxText::excerpt(const std::string_view *entries, size_t count,
   std::memset(reached.data(), 0, nitems_);
   uint32_t length = 0;
   for (size_t i = 0; i < count; ++i) reach(entries[i], reached.data(), queue.data(), &length);
-  uint64_t bytes = head_end_ + uint64_t{2};  // a newline and the NUL byte
+  uint64_t bytes = head_end_ + uint64_t{2};  // includes a newline and the NUL byte
   for (uint32_t i = 0; i < length; ++i) {
     const Item &item = items_[queue[i]];
     if (item.is_writable) return Result::kWhole;

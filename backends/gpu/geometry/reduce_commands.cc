@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: reduces one dimension after the other; the first pass reads the input, each later pass
-// the results of the previous one.
+// reduce: reduces one dimension after the other. The first pass reads the input;
+// each later pass reads the results of the previous pass.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"
@@ -9,8 +9,9 @@
 namespace gufunc::gpu {
 namespace {
 
-// Lists all dimensions: kept ones as in the output, and reduced ones, numbered in their order.
-// Returns the number of reduced ones: at least one, possibly with a single element.
+// Lists all dimensions: the kept ones as in the output, then the reduced ones,
+// numbered in their order. Returns the number of reduced dimensions, which is at least one:
+// if nothing is reduced, it is a dimension with a single element.
 int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
@@ -23,10 +24,10 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   for (int d = 0; d < block.nfold; ++d) {
     const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
                        count};
-    // A left fold over one element must not be skipped: `initial` is the left operand of the last
-    // dimension.
+    // A left fold over a single element must not be skipped,
+    // because the initial value is the left operand of the last dimension.
     if (lane.size == 1 && job.tree()) continue;
-    // For integers, consecutive dimensions are merged.
+    // Consecutive dimensions are merged for integers, whose result does not depend on the order.
     if (merges && count > 0 && lane.input == last.input * last.size &&
         (!job.masked() || lane.mask == last.mask * last.size)) {
       last.size *= lane.size;
@@ -40,7 +41,7 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   return std::max(count, 1);
 }
 
-// Removes the dimension from the list; a dimension that is not in the list has a single element.
+// Removes a dimension from the list. A dimension that is not in the list has a single element.
 FoldAxis take_axis(LaneList *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
@@ -50,7 +51,7 @@ FoldAxis take_axis(LaneList *lanes, int number) {
   return {1, 0, 0};
 }
 
-// Writes `initial` to kept items without elements.
+// Writes the initial value to all kept items if there are no elements to reduce.
 guf_status fill_initial(MethodJob &job) {
   LaneList lanes;
   for (int d = 0; d < job.block.nkept; ++d) {
@@ -106,7 +107,7 @@ guf_status queue_reduce(MethodJob &job) {
 
 namespace {
 
-// Casts the first element of every lane to the output's dtype, and the result to X.
+// Casts the first element of every lane to the output's dtype and the result to X.
 guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
   const int64_t between = element_bytes(block.output_dtype), value = job.value_bytes();
@@ -140,7 +141,7 @@ guf_status fold_mixed(MethodJob &job) {
     all.add({block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0, d});
   }
   GUF_BACKEND_TRY(job.open_source(&all, &fold.from));
-  // Keeps the order of the lanes, because the start values are stored in this order.
+  // The lanes keep their order, because the start values are stored in this order.
   for (int i = 0; i < lanes.count(); ++i) lanes[i].input = all[i].input;
   fold.axis = {1, 0, 0};
   for (int i = lanes.count(), folds = 0; i < all.count(); ++i, ++folds) {

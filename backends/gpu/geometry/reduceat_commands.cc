@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: the host divides segments into pieces and lists them in a table in device memory.
-// Segments of one piece write their results directly, in one launch for many segments. Segments of
-// several pieces are combined level by level.
+// reduceat: the host divides segments into pieces and writes them to a table in device memory.
+// Segments with one piece write their results directly, many segments in one launch.
+// The results of segments with several pieces are combined level by level.
 #include <algorithm>
 
 #include "backends/gpu/geometry/host_array.h"
@@ -10,8 +10,8 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // per table
-constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for the results of one table
+constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // maximum size of a table
+constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for one table's results
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
 
@@ -75,7 +75,7 @@ guf_status StretchFold::upload(const Piece *pieces, uint64_t count, PieceTable *
   return job_.commands.upload(pieces, count * sizeof(Piece), &out->address, job_.error());
 }
 
-// Queues the pieces in the table.
+// Queues a launch for the pieces in the table.
 guf_status StretchFold::flush(int kind, uint64_t count) {
   if (count == 0) return GUF_OK;
   PieceTable table;
@@ -100,7 +100,7 @@ guf_status StretchFold::run_class(int kind) {
   return flush(kind, count);
 }
 
-// Reduces several long segments together, as long as they have few enough pieces.
+// Reduces long segments. Several segments are reduced together if they have few enough pieces.
 guf_status StretchFold::run_long() {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   const uint64_t bytes = lanes_.total() * static_cast<uint64_t>(job_.partial_bytes());
@@ -145,8 +145,8 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
   return join_long(stretches, count, partial);
 }
 
-// Combines one level at a time; a segment with a single partial result is moved to the next level
-// unchanged.
+// Combines one level at a time. A segment with a single partial result
+// is passed to the next level unchanged.
 guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;

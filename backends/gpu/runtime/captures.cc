@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream stores the number of its last capture; this list shows whether that capture is active.
+// Each stream stores the number of its last capture.
+// This list shows whether that capture is still active.
 #include "backends/gpu/runtime/captures.h"
 
 #include "backends/gpu/runtime/gpu_stream.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The captures that the host has started on a device: the streams that take part in them and the
-// status words of their kernels. The driver reports neither.
+// The captures that the host has started on a device: the streams that take part in a capture
+// and the status words of its kernels. The driver reports neither.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
 
@@ -18,15 +18,15 @@ class Captures {
  public:
   // Records that the stream has begun a capture.   Errors  GUF_E_NO_MEMORY
   guf_status open(Stream &origin, guf_error *error);
-  // Returns the number of the capture that the stream takes part in; 0: none that the host started.
+  // Returns the number of the host's capture that the stream takes part in, or 0 if there is none.
   uint64_t of(Stream &stream);
-  // Adds the stream to the capture, because it waits for an event of the capture. Has no effect if
-  // the capture has ended.
+  // Adds the stream to a capture, because the stream waits for an event of the capture.
+  // Has no effect if the capture has ended.
   void join(Stream &stream, uint64_t number);
-  // Adds a status word to the capture; returns false if the capture has ended.
+  // Adds a status word to a capture. Returns false if the capture has ended.
   bool add(uint64_t number, StatusSlot *word);
-  // Ends the capture that the stream began, if any, and returns its status words in the order of
-  // the work.
+  // Ends the capture that began on the stream, if any.
+  // Returns the capture's status words in the order of the work.
   StatusSlot *close(const Stream &origin);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the copy and cast kernels: the best image that the driver accepts.
+// Loads the copy and cast kernels from the best image that the driver accepts.
 #include "backends/gpu/runtime/copy_kernels.h"
 
 #include <cstdio>
@@ -30,8 +30,8 @@ guf_status CopyKernels::load(guf_error *error) {
   return GUF_OK;
 }
 
-// Returns the best image that was not refused yet, that is, the best one with a score below the
-// refused one.
+// Returns the best image that ranks below the image that the driver refused,
+// or NULL if there is none.
 const guf_module_image *CopyKernels::next_image(const guf_module_image *refused,
                                                 int32_t refused_score, int32_t *out_score) const {
   const guf_module_v1 *const table = device_.vendor().copy_kernels();
@@ -48,11 +48,12 @@ const guf_module_image *CopyKernels::next_image(const guf_module_image *refused,
   return best;
 }
 
-// If the driver refuses an image, tries the next best one.
+// Loads the best image. If the driver refuses an image, tries the next best one.
 guf_status CopyKernels::load_best(guf_error *error) {
   char refusals[300] = "";
   int32_t code = 0, score = INT32_MAX;
-  guf_error refusal = {};  // separate: the caller's error is written only if all images fail
+  // The caller's error is written only if all images fail.
+  guf_error refusal = {};
   const guf_module_image *image = nullptr;
   while ((image = next_image(image, score, &score)) != nullptr) {
     refusal.struct_size = sizeof(refusal);

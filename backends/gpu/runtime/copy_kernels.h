@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's own kernels, which belong to no loop: convert, copy, fill.
+// The backend's own kernels, which convert, copy and fill. They do not belong to a loop.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
 
@@ -18,9 +18,9 @@ class CopyKernels {
  public:
   explicit CopyKernels(Device &device) : device_(device) {}
 
-  // Returns the function of an entry; the first call loads the kernels. Requires that the device's
-  // context is current.
-  // Errors  GUF_E_NO_IMAGE <= the plugin has none for this device; the errors of Module::load
+  // Returns the function of an entry. The first call loads the kernels.
+  // The device's context must be current.
+  // Errors  GUF_E_NO_IMAGE <= the plugin has no image for this device; the errors of Module::load
   guf_status function(Entry entry, Native *out, guf_error *error);
   void close();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface to a vendor's driver: one method per driver function that the plugins need. An
-// implementation only translates to the vendor's functions; all decisions are made by its callers.
+// The interface to a vendor's driver, with one method for each driver function that the plugins
+// need. Implementations only translate to the vendor's functions; the callers make all decisions.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_DRIVER_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_DRIVER_H
 
@@ -12,56 +12,57 @@
 namespace gufunc::gpu {
 
 using Code = int32_t;   // the vendor's error code; 0: success
-using Native = void *;  // a handle of the vendor
+using Native = void *;  // a handle of the vendor's API
 inline constexpr Code kDone = 0;
 
 // The class of a driver's error code.
 enum class ErrorKind : uint8_t {
-  kPlain,     // the call failed, no other meaning
-  kValue,     // the value of an argument is invalid
-  kNotReady,  // a query: still running
-  kNoMemory,  // no device memory
-  kNotFound,  // no such symbol
+  kPlain,     // failure without a special meaning
+  kValue,     // an argument has an invalid value
+  kNotReady,  // the queried work is still running
+  kNoMemory,  // no device memory is left
+  kNotFound,  // the symbol does not exist
   kNoImage,   // the driver cannot run this image, but may run another
   kLost,      // the device or its context has failed permanently
-  kGone,    // the context of the given object is destroyed; like kLost for the plugin's own objects
+  // The context of an object of the caller was destroyed. For the plugin's own objects as kLost.
+  kGone,
   kStub,    // the opened library is not a driver
-  kEnabled  // peer access is enabled already
+  kEnabled  // peer access is already enabled
 };
 
 struct ErrorInfo {
   Code code;
   guf_status status;
   ErrorKind kind;
-  const char *name;  // "CUDA_ERROR_NO_DEVICE"
+  const char *name;  // such as "CUDA_ERROR_NO_DEVICE"
 };
 
-// Whether the device is lost, if the code concerns the plugin's own context.
+// Returns whether an error of the plugin's own context means that the device is lost.
 inline bool ends_device(ErrorKind kind) {
   return kind == ErrorKind::kLost || kind == ErrorKind::kGone;
 }
 
-// The status of a failed call that is not a query. Only a query may return "not ready"; any other
-// call that does has failed.
+// Returns the status of a failed call. If a call that is not a query
+// returns "not ready", it has failed.
 inline guf_status failure_of(const ErrorInfo &info) {
   return info.kind == ErrorKind::kNotReady ? guf_status{GUF_E_LAUNCH} : info.status;
 }
 
 struct DeviceFacts {
   char name[128];
-  char target[64];  // "sm_90", "gfx942:sramecc+:xnack-"
+  char target[64];  // such as "sm_90" or "gfx942:sramecc+:xnack-"
   uint64_t memory_bytes;
   uint32_t units;
   uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
-  bool pools;                 // the driver has stream-ordered memory
+  bool pools;                 // whether the driver has stream-ordered memory
   bool managed;
-  uint32_t lanes;  // work-items that run together (warp size)
+  uint32_t lanes;  // number of work-items that run together (warp size)
 };
 
 struct Context {
   Native native;
   int32_t index;   // index of the device
-  bool adopted;    // owned by the caller: never released here
+  bool adopted;    // owned by the caller and not released by the plugin
   int32_t number;  // the vendor's number of the device
 };
 
@@ -72,32 +73,34 @@ enum class EventKind : uint8_t { kTimed, kOrder };
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 
 struct LaunchGrid {
-  uint32_t blocks, threads, shared_bytes;  // along x
+  // Numbers of blocks and of threads per block along x, and dynamic shared memory.
+  uint32_t blocks, threads, shared_bytes;
   uint32_t blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
 };
 
-// The resources of a function. `registers` is 0 if the driver does not report it.
+// The resources of a function. `registers` is 0 if the driver does not report the number.
 struct FunctionFacts {
-  uint32_t max_threads;   // per block
-  uint32_t registers;     // per work-item
-  uint32_t shared_bytes;  // static; a launch adds dynamic shared memory
-  uint32_t local_bytes;   // per work-item
+  uint32_t max_threads;   // limit of a block
+  uint32_t registers;     // registers of a work-item
+  uint32_t shared_bytes;  // static shared memory, without the dynamic part
+  uint32_t local_bytes;   // local memory of a work-item
 };
 
 using HostCall = void (*)(void *argument);
 
-// Every function except `enter` and those with a device index requires that the device's context is
-// current. Threads: any, concurrently.
+// The functions require that the device's context is current, except for `enter` and functions
+// with a device index. All functions may be called from any thread, concurrently.
 class Driver {
  public:
   virtual const ErrorInfo &error_info(Code code) const = 0;
   virtual void write_version(char *out_text, size_t size) const = 0;  // such as "CUDA 13.0"
 
   virtual Code device_facts(int32_t index, DeviceFacts *out) = 0;
-  // `native` 0: the device's own context.
+  // Opens a context. If `native` is 0, opens the device's own context.
   virtual Code context_open(int32_t index, uint64_t native, Context *out) = 0;
   virtual void context_close(const Context &context) = 0;
-  // Makes the context current on this thread; `leave` restores `out_before`.
+  // Makes the context current on this thread. `leave` restores the context
+  // that `enter` stored in `out_before`.
   virtual Code enter(const Context &context, uint64_t *out_before) = 0;
   virtual void leave(const Context &context, uint64_t before) = 0;
   virtual Code context_synchronize() = 0;
@@ -105,8 +108,8 @@ class Driver {
   virtual Code allocate(uint64_t bytes, uint64_t *out_address) = 0;
   virtual Code release(uint64_t address) = 0;
   virtual Code pool_open(const Context &context, Native *out_pool) = 0;
-  // Allows the device of a context to access the pool's memory, which peer access between contexts
-  // does not cover.
+  // Allows the device of another context to access the memory of a pool.
+  // Peer access between contexts does not include pools.
   virtual Code pool_share(Native pool, const Context &with) = 0;
   virtual Code pool_close(Native pool) = 0;
   virtual Code pool_trim(Native pool, uint64_t keep_bytes) = 0;
@@ -118,17 +121,18 @@ class Driver {
   virtual Code host_release(uint64_t address) = 0;
   virtual Code host_register(uint64_t address, uint64_t bytes) = 0;
   virtual Code host_unregister(uint64_t address) = 0;
-  // Whether the driver knows the host memory at this address, as page-locked memory or its own. It
-  // then copies from and to it without staging.
+  // Returns whether the host memory at this address is page-locked or was allocated by the driver.
+  // The driver copies such memory without staging.
   virtual bool knows(uint64_t address) = 0;
-  // Index of the device that contains the memory; -1: the driver knows no device memory there.
+  // Returns the index of the device that contains the memory,
+  // or -1 if it is not known device memory.
   virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
                     Native stream) = 0;
   virtual Code copy_peer(uint64_t dst, const Context &to, uint64_t src, const Context &from,
                          uint64_t bytes, Native stream) = 0;
-  // `width` is 1, 2 or 4; `dst` is aligned to it.
+  // Sets `count` elements of `width` bytes. `width` is 1, 2 or 4, and `dst` is aligned to it.
   virtual Code set(uint64_t dst, uint32_t value, uint32_t width, uint64_t count, Native stream) = 0;
   virtual Code peer_access(const Context &to, const Context &from, int32_t *out_can) = 0;
   virtual Code peer_enable(const Context &peer) = 0;
@@ -138,7 +142,7 @@ class Driver {
   virtual Code stream_query(Native stream) = 0;
   virtual Code stream_synchronize(Native stream) = 0;
   virtual Code stream_wait(Native stream, Native event) = 0;
-  // Whether the stream belongs to the context.
+  // Reports whether the stream belongs to the context.
   virtual Code stream_belongs(Native stream, const Context &context, bool *out_belongs) = 0;
   virtual Code stream_capturing(Native stream, bool *out_capturing) = 0;
   virtual Code stream_call(Native stream, HostCall call, void *argument) = 0;
@@ -150,12 +154,12 @@ class Driver {
   virtual Code event_synchronize(Native event) = 0;
   virtual Code event_elapsed(Native from, Native to, float *out_milliseconds) = 0;
 
-  // `image` is followed by a NUL byte.
+  // Loads an image, which must be followed by a NUL byte.
   virtual Code module_load(const void *image, Native *out_module) = 0;
   virtual Code module_unload(Native module) = 0;
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
-  // Loads the function's code now, and allows launches with up to `shared_bytes` of dynamic shared
-  // memory.
+  // Loads the function's code immediately, and allows launches with up
+  // to `shared_bytes` bytes of dynamic shared memory.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
   virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
@@ -163,7 +167,7 @@ class Driver {
 
   virtual Code capture_begin(Native stream, CaptureMode mode) = 0;
   virtual Code capture_end(Native stream, Native *out_graph) = 0;
-  // The capture mode of this thread.
+  // Exchanges the capture mode of this thread with `*inout_mode`.
   virtual Code capture_exchange(CaptureMode *inout_mode) = 0;
   virtual Code graph_instantiate(Native graph, Native *out_executable) = 0;
   virtual Code graph_update(Native executable, Native graph, bool *out_updated) = 0;
@@ -177,19 +181,20 @@ class Driver {
 
 // The parts of a plugin that depend on the vendor, in addition to its driver interface.
 struct Vendor {
-  const char *name;     // name of the backend: "cuda"
+  const char *name;     // name of the backend, such as "cuda"
   const char *version;  // version of the plugin
-  // Opens the driver's library and initialises it; *out_driver is set as soon as a driver exists.
+  // Opens the driver's library and initialises it. *out_driver is set as soon as a driver exists.
   // Errors  GUF_E_NO_DRIVER <= no library, or a stub;  GUF_E_DRIVER_OLD <= a function is missing
-  //         GUF_E_NO_DEVICE <= the driver lists no device, or fails with the native code
+  //         GUF_E_NO_DEVICE <= the driver reports no device, or fails; native_code is set
   guf_status (*open)(Driver **out_driver, int32_t *out_ndevices, guf_error *error);
-  // Scores an image for a device; higher is better. 0: the device cannot run an image of this
-  // format and target.
+  // Returns the score of an image for a device. A higher score is better; 0 means that the device
+  // cannot run an image of this format and target.
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
   const guf_module_v1 *(*copy_kernels)();
-  // Limit of the local memory of a launch's blocks on each unit. 0: no limit, because the driver
-  // allocates local memory for as many work-items as fit on the device, independent of the launch.
+  // The limit of the local memory of a launch's blocks on each unit.
+  // 0 means no limit, because the driver allocates local memory for as many work-items as fit on
+  // the device, independently of the launch.
   uint64_t unit_local_bytes;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension "gufunc.gpu": statistics, limits, native handles, peers, timers, graphs.
+// The extension "gufunc.gpu": memory statistics and limits,
+// native handles, peers, timers and graphs.
 #include <gufunc/backend_gpu.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   if (!owner.lost()) {
     return owner.check(driver.host_unregister(address), "unregistering host memory", error);
   }
-  // This also runs on a lost device, to release as much as possible.
+  // On a lost device the memory is unregistered, too, to release as many resources as possible.
   owner.settle();
   owner.note(driver.host_unregister(address));
   return GUF_OK;

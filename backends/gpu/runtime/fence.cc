@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fence returns to the pool when nothing waits for it; its driver event can then be recorded
-// again.
+// A fence returns to the pool when no block waits for it.
+// Its driver event can then be recorded again.
 #include "backends/gpu/runtime/fence.h"
 
 #include "backends/gpu/runtime/gpu_device.h"

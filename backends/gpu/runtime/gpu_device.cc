@@ -27,7 +27,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
       tracer_(*this) {}
 
 guf_status Device::start(guf_error *error) {
-  // A driver that reports pools may still fail to create one; plain allocations are used then.
+  // A driver that supports pools may fail to create one. Ordinary allocations are used then.
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
@@ -66,7 +66,8 @@ void Device::close() {
   copy_kernels_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
-    // Memory that is released in stream order must be released before the streams and the pool.
+    // Memory that is released in stream order must be released before
+    // the streams and the driver's pool.
     settle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
@@ -103,7 +104,7 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
   return GUF_OK;
 }
 
-// A capture that is never ended would make the driver refuse waits of the whole context forever.
+// If a capture never ended, the driver would refuse all later waits of the context.
 void Device::drop_capture(Stream &stream) {
   bool captured = false;
   if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;
@@ -126,7 +127,7 @@ void Device::close_stream(Stream &stream) {
   collect_streams();
 }
 
-// Only idle streams are destroyed, because some drivers wait when a busy stream is destroyed.
+// Only idle streams are destroyed, because some drivers wait when they destroy a busy stream.
 void Device::collect_streams(bool all) {
   Stream *idle = nullptr;
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device: its context, its memory, its default stream, and whether it is lost.
+// One device: its context, its memory, its default stream and whether it is lost.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
 
@@ -26,13 +26,13 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  // Initialises the parts that need the driver: the default stream and the pool. The context
-  // must be current.
+  // Initialises the parts that need the driver: the default stream and the driver's pool.
+  // The context must be current.
   guf_status start(guf_error *error);
   // Releases everything, including the context.
   void close();
-  // Waits for all work before memory that it may use is released. Repeats the wait once if the
-  // driver refuses it; a lost device returns immediately.
+  // Waits for all work before memory that the work may use is released.
+  // Repeats the wait once if the driver refuses it. Returns immediately if the device is lost.
   void settle();
 
   Driver &driver() const { return driver_; }
@@ -47,33 +47,35 @@ class Device {
   CopyKernels &copy_kernels() { return copy_kernels_; }
   Tracer &tracer() { return tracer_; }
 
-  // NULL: the device's own default stream.
+  // Returns the stream of a handle. NULL selects the device's own default stream.
   Stream &stream_of(void *stream) {
     return stream == nullptr ? *default_stream_ : *static_cast<Stream *>(stream);
   }
   Stream &default_stream() { return *default_stream_; }
-  // Never used for work. Memory allocated on it is visible to every stream.
+  // The idle stream is never used for work. Memory allocated on it is visible to every stream.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
-  // The driver's pool for device memory; NULL: device memory uses plain allocations.
+  // Returns the driver's pool for device memory, or NULL if device
+  // memory uses ordinary allocations.
   Native driver_pool() const { return driver_pool_; }
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Opens a new stream that is not ordered with other streams, or wraps the caller's stream.
+  // Creates a stream that is not ordered with other streams, or wraps a stream of the caller.
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
-  // Never waits: a busy stream is destroyed later.
+  // Closes a stream without waiting. A busy stream is destroyed later.
   void close_stream(Stream &stream);
-  // Ends an active capture without a graph.
+  // Ends an active capture of the stream and discards its work.
   void drop_capture(Stream &stream);
-  // Destroys the closed streams that are idle by now, or all of them.
+  // Destroys the closed streams that are idle now, or all closed streams.
   void collect_streams(bool all = false);
 
-  // Reports the meaning of a driver code. A code that means the end of the device marks it as lost.
+  // Converts a driver code to a status and an error report.
+  // A code that means the end of the device marks the device as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }
-  // The same without an error report.
+  // As check(), but without an error report.
   void note(Code code) {
     if (code != kDone) refuse(code, "", nullptr);
   }
@@ -103,11 +105,11 @@ class Device {
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
 
   std::mutex closing_mutex_;
-  Stream *closing_ = nullptr;  // closed by their owners while busy
+  Stream *closing_ = nullptr;  // closed streams that were busy
 };
 
-// Makes a device's context current on this thread for the lifetime of the object, and restores the
-// previous context afterwards.
+// Makes a device's context current on this thread for the lifetime of the object.
+// The destructor restores the previous context.
 class ScopedContext {
  public:
   explicit ScopedContext(Device &device) : device_(device) {}
@@ -127,9 +129,10 @@ class ScopedContext {
     return GUF_OK;
   }
 
-  // The same for functions that close and free. It also succeeds if the device is lost, because a
-  // driver may still accept resources back. If the driver refuses, one more attempt is made,
-  // because closing is not repeated and resources would leak. Returns false if nothing can be done.
+  // As begin(), for functions that close and free. It also succeeds if the device is lost,
+  // because a driver may still accept resources back. If the driver refuses,
+  // it tries once more, because closing is not repeated and resources would leak.
+  // Returns false in a forked child, which must not call the driver.
   bool begin_closing() {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {
@@ -146,7 +149,8 @@ class ScopedContext {
   bool entered_ = false;
 };
 
-// Prevents calls of this thread from disturbing a capture that any thread has active.
+// For its lifetime, prevents calls of this thread from invalidating
+// an active capture of any thread.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(Driver &driver) : driver_(driver) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failure that an event reports is determined when its record is complete, because all work
-// before it has then reported success or failure. Until then the event is in its stream's list. A
-// report of the stream clears the failure, and first passes it to the events in the list.
+// An event reports the failure of its stream. The failure is determined when the recording
+// is complete, because all work before it has then reported success or failure.
+// Until then, the event is in a list of its stream. When the stream reports its failure,
+// the failure is first copied to the events in the list and then cleared.
 #include "backends/gpu/runtime/gpu_event.h"
 
 #include "backends/gpu/runtime/gpu_device.h"
@@ -29,8 +30,8 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::ask(Stream &stream) {
-  // Failing work sets the failure before it is removed from the expected work. Reading in this
-  // order therefore misses no failure.
+  // Failing work stores the failure before it decrements the number of expected results.
+  // Reading in the opposite order therefore misses no failure.
   const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
   if (!expected && !failed && !concerned_.load(std::memory_order_acquire)) return;
@@ -61,7 +62,7 @@ void Event::stop_asking() {
   stream_ = nullptr;
 }
 
-// Keeps the stream's failure if it happened before the record.
+// Keeps the stream's failure if the failed work was queued before the recording.
 void Event::settle() {
   if (stream_ == nullptr) return;
   if (stream_->failure_.happened() && stream_->failure_.launch <= launches_) {

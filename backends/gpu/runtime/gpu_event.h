@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event of the driver, and the failure of its stream at the time of the record.
+// An event of the driver, with the failure of its stream at the time of the recording.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
 
@@ -13,46 +13,48 @@
 
 namespace gufunc::gpu {
 
-// An event that was never recorded is complete. After a second recording, query and synchronize
-// refer to the new record.
+// An event that was never recorded is complete. After a second recording,
+// query and synchronize refer to the new recording.
 class Event {
  public:
   Event(Device &device, Native native) : device_(device), native_(native) {}
   Event(const Event &) = delete;
   Event &operator=(const Event &) = delete;
-  ~Event();  // makes no driver call
+  ~Event();  // does not call the driver
 
   Device &device() const { return device_; }
   Native native() const { return native_; }
-  // The number of the host's capture in which it was recorded; 0: none.
+  // Returns the number of the host's capture in which the event was recorded, or 0.
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   bool recorded() const { return recorded_.load(std::memory_order_acquire); }
 
   guf_status record(Stream &stream, guf_error *error);
-  // Errors  GUF_NOT_READY, the failure of the stream at the record, or the driver's error
+  // Errors  GUF_NOT_READY (query), GUF_TIMEOUT (synchronize), the failure of the stream at the
+  //         recording, or the driver's error
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 
  private:
   friend class Stream;
   void ask(Stream &stream);
-  void stop_asking();  // requires the lock of failures
-  void settle();       // requires the lock of failures
+  void stop_asking();  // requires failure_lock()
+  void settle();       // requires failure_lock()
   guf_status answer(guf_error *error);
 
   Device &device_;
   const Native native_;
   std::atomic<uint64_t> capture_{0};
   std::atomic<bool> recorded_{false};
-  std::atomic<bool> concerned_{false};  // waits for a stream's failure, or keeps a failure
-  // Protected by the lock of failures:
-  Stream *stream_ = nullptr;  // the stream whose failure it waits for; counted
-  uint64_t launches_ = 0;     // number of launches on the stream at the record
+  // The event waits for a stream's failure, or keeps a failure.
+  std::atomic<bool> concerned_{false};
+  // failure_lock() protects the following members.
+  Stream *stream_ = nullptr;  // stream whose failure the event waits for, reference-counted
+  uint64_t launches_ = 0;     // number of launches on the stream before the recording
   Event *next_ = nullptr, *previous_ = nullptr;
   Failure failure_;
 };
 
-// Protects the failures of all streams; locked only where work failed or may fail.
+// Protects the failures of all streams. It is locked only if work has failed or may fail.
 std::mutex &failure_lock();
 
 }  // namespace gufunc::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the process with the one that opened the driver.
+// Compares the current process with the process that opened the driver.
 #include "backends/gpu/runtime/gpu_fork.h"
 
 #include <gufunc/backend/fork_watch.hpp>

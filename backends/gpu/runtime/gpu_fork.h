@@ -7,13 +7,13 @@
 
 namespace gufunc::gpu {
 
-// Marks this process as the one that uses the driver. Called when the driver is opened.
+// Records this process as the one that uses the driver. Called when the driver is opened.
 void note_driver_process();
 
-// Whether this is a child of the process that opened the driver. One load.
+// Returns whether this process is a child of the process that opened the driver. Costs one load.
 bool forked();
 
-// Fails with GUF_E_FORKED and its message.
+// Reports GUF_E_FORKED.
 [[gnu::cold]] guf_status fail_forked(guf_error *error);
 
 }  // namespace gufunc::gpu

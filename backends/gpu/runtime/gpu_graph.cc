@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that was freed while its stream was captured belongs to the graph, because every run uses
-// it. The status words of its kernels belong to the graph as well.
+// A graph owns the memory that was freed while its stream was captured, because every run
+// of the graph uses the memory. A graph also owns the status words of its kernels.
 #include "backends/gpu/runtime/gpu_graph.h"
 
 #include <atomic>
@@ -11,14 +11,15 @@
 namespace gufunc::gpu {
 namespace {
 
-// The status words of captured work. graph_update makes two graphs share them.
+// The status words of captured work. Two graphs share them after graph_update.
 struct Words {
   explicit Words(StatusSlot *all) : first(all) {}
 
-  StatusSlot *const first;  // in the order of the work
+  StatusSlot *const first;  // linked in the order of the work
   std::atomic<uint32_t> holders{1};
-  std::mutex mutex;         // locked from the launch of a run until its checks are queued
-  Native looked = nullptr;  // an event behind the last checks; NULL before the first run
+  std::mutex mutex;  // locked from the launch of a run until its checks are queued
+  // An event after the last checks, or NULL before the first run.
+  Native looked = nullptr;
 };
 
 struct Graph {
@@ -28,9 +29,9 @@ struct Graph {
   std::mutex mutex;  // protects the members below; runs of one executable are sequential anyway
   Native graph = nullptr;
   Native executable = nullptr;
-  Native last_run = nullptr;  // an event behind the last run; NULL before it
+  Native last_run = nullptr;  // event after the last run, or NULL
   Block *memory = nullptr;
-  Words *words = nullptr;  // NULL: its work cannot fail
+  Words *words = nullptr;  // NULL: the graph's work cannot fail
 };
 
 guf_status make_executable(Graph &graph, guf_error *error) {
@@ -56,8 +57,8 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
                       "launching a graph", error);
 }
 
-// Releases the memory behind the last run, on the default stream, because the fences of that stream
-// are polled most often.
+// Releases the graph's memory after the last run. Uses the default stream,
+// because its fences are polled most often.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   if (graph.memory == nullptr) return;
@@ -69,7 +70,7 @@ void give_memory_back(Graph &graph) {
   graph.memory = nullptr;
 }
 
-// Releases the status words behind their last checks.
+// Releases the status words after their last checks.
 void drop_words(Device &device, Words *words) {
   if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Stream &order = device.default_stream();
@@ -81,8 +82,8 @@ void drop_words(Device &device, Words *words) {
   destroy(words);
 }
 
-// Runs the graph's work on the stream, after the checks of its last run and before its own. A run
-// clears the words at its start, so the earlier checks must be complete.
+// Runs the graph's work on the stream after the checks of its last run, and queues its own checks.
+// A run clears the words at its start, so the earlier checks must be complete.
 guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
@@ -107,7 +108,7 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   return looked != GUF_OK ? looked : marked;
 }
 
-// Called when both graphs have the same work.
+// Makes two graphs with the same work share their status words.
 void share_words(Graph &kept, const Graph &model) {
   if (kept.words == model.words) return;
   drop_words(kept.device, kept.words);
@@ -115,8 +116,8 @@ void share_words(Graph &kept, const Graph &model) {
   if (kept.words != nullptr) kept.words->holders.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The run has started even if its checks fail, so the event must be recorded in both cases: the
-// next use of the memory waits for it.
+// Runs the graph's work. The run has started even if queueing its checks fails, so the event after
+// the run is recorded in both cases: the next use of the memory waits for the event.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_looked_at(graph, order, error);
   GUF_BACKEND_TRY(launch_work(graph, order, error));
@@ -148,7 +149,7 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   Native native = nullptr;
   const bool lost = owner.lost();
   const Code code = owner.driver().capture_end(order.native(), &native);
-  // A driver that fails here has usually ended the capture anyway.
+  // A driver that reports an error here has usually ended the capture nevertheless.
   if (code != kDone) owner.drop_capture(order);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
   StatusSlot *const words = owner.captures().close(order);
@@ -182,7 +183,8 @@ guf_status graph_instantiate(void *graph, guf_error *error) {
   return make_executable(made, error);
 }
 
-// If the driver cannot update the executable in place, a new one is instantiated.
+// Replaces the work of a graph. If the driver cannot update
+// the executable, a new one is instantiated.
 guf_status graph_update(void *graph, void *newer, guf_error *error) {
   auto &kept = *static_cast<Graph *>(graph);
   auto &model = *static_cast<Graph *>(newer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All entries are looked up and loaded when a kernel is requested, so that no launch makes the
-// driver load code, which may be impossible during a capture. From a PTX image only the text of the
-// entries is loaded, because the driver compiles all text that it receives.
+// All entries are looked up and loaded when a kernel is requested, so that no launch makes
+// the driver load code, which may be impossible during a capture. Only the text of the requested
+// entries is loaded from a PTX image, because the driver compiles all text that it receives.
 #include "backends/gpu/runtime/gpu_kernel.h"
 
 #include <cstdio>
@@ -15,7 +15,8 @@ namespace gufunc::gpu {
 namespace {
 
 constexpr size_t kLongestName = 512;
-constexpr char kRawPrefix[] = "guf_rk_";  // raw kernels have one entry, the symbol itself
+// The prefix of raw kernels. A raw kernel has one entry, whose symbol is the stem itself.
+constexpr char kRawPrefix[] = "guf_rk_";
 
 const char *target_of(const guf_module_image &image) {
   return image.target == nullptr ? "" : image.target;
@@ -29,8 +30,8 @@ bool is_raw(const char *stem) {
   return std::strncmp(stem, kRawPrefix, sizeof(kRawPrefix) - 1) == 0;
 }
 
-// Writes the names of a kernel's entries and returns their number. The entries of a loop are in the
-// order of Entry.
+// Writes the names of a kernel's entries and returns their number.
+// The entries of a loop are in the order of enum Entry.
 int names_of(const char *stem, char (&names)[kLoopEntries][kLongestName]) {
   const int count = is_raw(stem) ? 1 : kLoopEntries;
   for (int i = 0; i < count; ++i) {
@@ -84,10 +85,10 @@ guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error 
   return whole ? load_native(image.data, &native_, error) : GUF_OK;
 }
 
-// Loads a kernel that does nothing. A driver that refuses the image because of its version or
-// target, or because it has no compiler, refuses it now, while another image can still replace it.
-// The probe is unloaded together with the module, not earlier: unloading waits for all work of the
-// context, which may itself wait for the thread that loads.
+// Loads a kernel that does nothing. A driver that refuses the image because of its version
+// or target, or because the driver has no compiler, refuses the probe, too, at a time when another
+// image can still be used instead. The probe is unloaded together with the module and not earlier:
+// unloading waits for all work of the context, which may itself wait for this thread.
 guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf_error *error) {
   text_ = create<PtxText>();
   if (text_ == nullptr) return fail_memory(error, "an image's text");
@@ -159,8 +160,9 @@ guf_status Module::find_function(Native native, const char *name, Native *out, g
   return device_.check(code, what, error);
 }
 
-// Loads the text that the kernel's entries need. If that is the whole image, loads the image, and
-// *out stays NULL. If the driver refuses an excerpt, the whole text is tried once.
+// Loads the text that the kernel's entries need.
+// If the entries need the whole image, loads the whole image and leaves *out NULL.
+// If the driver refuses an excerpt, the whole image is tried once.
 guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error) {
   char names[kLoopEntries][kLongestName];
   std::string_view entries[kLoopEntries];
@@ -174,7 +176,8 @@ guf_status Module::load_excerpt(const char *stem, Native *out, guf_error *error)
   const PtxText::Result result = text_->excerpt(entries, static_cast<size_t>(present), &excerpt);
   if (result == PtxText::Result::kNoMemory) return fail_memory(error, "a kernel's text");
   if (result == PtxText::Result::kWhole) return load_whole(error);
-  guf_error refusal = {};  // separate: a successful call must not write into the caller's error
+  // A successful call must not write to the caller's error.
+  guf_error refusal = {};
   refusal.struct_size = sizeof(refusal);
   const guf_status status = load_native(excerpt.data(), out, &refusal);
   if (status == GUF_OK) return GUF_OK;

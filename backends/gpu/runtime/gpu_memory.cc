@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for memory: allocate, copy, fill.
+// The slots that allocate, copy and fill memory.
 #include <cstring>
 
 #include "backends/gpu/geometry/copy_fill.h"
@@ -31,24 +31,26 @@ guf_status backing_of(int32_t kind, Backing *out, guf_error *error) {
   }
 }
 
-// Returns the size of the shortest pattern that repeats to the same bytes.
+// Returns the size of the shortest pattern whose repetition gives the same bytes.
 uint32_t shorten(const unsigned char *pattern, uint32_t size) {
   while (size % 2 == 0 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
   return size;
 }
 
-// Whether the driver's memset supports it: 1, 2 or 4 bytes, aligned.
+// Returns whether the driver's memset supports the pattern: 1, 2 or 4 bytes, aligned.
 bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
-// Whether the driver knows the host memory at both ends. A part of it may be page-locked.
+// Returns whether the host memory at both ends of a range is page-locked.
+// The middle of the range may be pageable nevertheless.
 bool is_known(Driver &driver, uint64_t address, uint64_t size) {
   return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
 }
 
-// A driver refuses to copy host memory of which it knows only a part. If that part is in the
-// middle, only the refusal shows it. Staged copies can copy any memory.
+// Copies memory without staging. A driver refuses to copy host memory of which only a part is
+// page-locked. If this part is in the middle, only the refusal reveals it;
+// the copy is then staged, which works with any memory.
 guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                            Direction direction, guf_error *error) {
   Device &device = order.device();
@@ -123,7 +125,8 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   GUF_BACKEND_TRY(scope.begin(error));
   Stream &order = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
-  // Without a stream the call waits, so the driver can access the host's memory directly.
+  // Without a stream the call waits for the copy, so the driver
+  // can access the host memory directly.
   if (host_side && stream != nullptr &&
       !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);

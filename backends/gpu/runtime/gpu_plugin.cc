@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe opens the driver once. Devices are kept in a table for work without a stream and for the
-// shutdown.
+// The function `probe` opens the driver once. Open devices are in a table,
+// which is used for work without a stream and at shutdown.
 #include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace gufunc::gpu {
 namespace {
 
 constinit std::atomic<const Vendor *> the_vendor{nullptr};
-constinit std::mutex opening;  // protects the two variables below
+constinit std::mutex opening;  // protects `the_driver` and `ndevices`
 constinit Driver *the_driver = nullptr;
 constinit int32_t ndevices = -1;  // -1: not probed
 constinit std::atomic<Device *> open_devices[kMostDevices] = {};
@@ -47,7 +47,8 @@ guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *er
                      code);
 }
 
-// If the context of the caller is destroyed, that handle is wrong; the plugin's device is not lost.
+// If the caller's context was destroyed, the handle is wrong,
+// but the plugin's own device is not lost.
 guf_status as_handle(guf_status status, guf_error *error) {
   const bool is_gone = status == GUF_E_DEVICE_LOST &&
                        the_driver->error_info(error->native_code).kind == ErrorKind::kGone;
@@ -56,7 +57,7 @@ guf_status as_handle(guf_status status, guf_error *error) {
   return GUF_E_HANDLE;
 }
 
-// Closes the device and its context.
+// Closes a device and its context.
 void end_device(Device *device) {
   Driver &driver = device->driver();
   const Context context = device->context();
@@ -76,8 +77,8 @@ guf_status check_index(int32_t index, guf_error *error) {
   return fail(error, GUF_E_NO_DEVICE, "device index: expected 0..%d, got %d", count - 1, index);
 }
 
-// A device that cannot run even the plugin's own kernels is unusable. A plugin built without
-// kernels leaves the check to modules.
+// Reports an error for a device that cannot run even the plugin's own kernels.
+// If the plugin was built without kernels, modules are checked instead.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
@@ -128,7 +129,7 @@ guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_
   return GUF_OK;
 }
 
-// Logs memory that the driver refuses to release, because no caller could act on an error.
+// Returns cached memory to the driver. Errors are logged, because no caller could act on them.
 void free_caches(Device &device) {
   guf_error failure = {};
   failure.struct_size = sizeof(failure);
@@ -185,7 +186,8 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
-  // The host opens one device per index. If it opens more, waits for all devices miss the others.
+  // The host opens one device for each index. If it opens more,
+  // operations on all devices miss the additional ones.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
   write_info(*device, out_info);
@@ -202,7 +204,7 @@ void device_close(void *device) {
   end_device(static_cast<Device *>(device));
 }
 
-// There are no threads to stop: caches are released when no queued work needs them.
+// Waits for queued work and then frees the caches. There are no threads to stop.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that all GPU plugins have, and the function that fills a table with them.
+// The slots of all GPU plugins, and the function that fills a table with them.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H
 
@@ -11,7 +11,7 @@ namespace gufunc::gpu {
 
 class Device;
 
-// Implements gufunc_backend_open_v1. Calls no driver function. `vendor` must be immortal.
+// Implements gufunc_backend_open_v1 without a call of the driver. `vendor` must never be destroyed.
 guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t host_minor,
                        guf_backend_api *api);
 
@@ -28,9 +28,9 @@ const guf_module_v1 *builtins();
 template <class Function>
 guf_status for_each_device(Function function);
 inline constexpr int32_t kMostDevices = 64;
-Device *open_device(int32_t number);  // NULL: there is no device with this number
+Device *open_device(int32_t number);  // NULL: no such device
 
-// gpu_memory.cc
+// gpu_memory.cc: memory
 guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
                         uint64_t *out_address, guf_error *error);
 guf_status memory_free(void *device, uint64_t address, uint64_t size, int32_t kind, void *stream,
@@ -68,7 +68,7 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 
-// extension_table.cc
+// extension_table.cc: extensions
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error);
 
 template <class Function>

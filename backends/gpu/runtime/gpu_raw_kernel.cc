@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension "gufunc.kernels": each raw kernel is one launch of the driver.
+// The extension "gufunc.kernels". A launch of a raw kernel is one launch of the driver.
 #include "backends/gpu/runtime/gpu_raw_kernel.h"
 
 #include "backends/gpu/runtime/gpu_device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for streams, and keeps the failure of their work.
+// Waits for streams and keeps the failure of their work.
 #include "backends/gpu/runtime/gpu_stream.h"
 
 #include "backends/gpu/runtime/gpu_device.h"
@@ -63,7 +63,7 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   }
   const guf_status idle = query(error);
   if (idle != GUF_NOT_READY) return idle;
-  // Other threads may continue to queue work: waits only for what is queued now.
+  // Waits only for the work that is queued now, because other threads may continue to queue work.
   Fence *fence = nullptr;
   GUF_BACKEND_TRY(device_.fences().take(native_, &fence, error));
   guf_status status = GUF_NOT_READY;

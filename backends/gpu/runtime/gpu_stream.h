@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of the driver, and the first failure of its work.
+// A stream of the driver, with the first failure of its work.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_STREAM_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_STREAM_H
 
@@ -15,8 +15,8 @@ namespace gufunc::gpu {
 class Device;
 class Event;
 
-// Reference-counted: queued work that will report to it (status words, staged copies) holds a
-// reference.
+// A stream is reference-counted. Queued work that will report to the stream
+// (status words, staged copies) owns a reference.
 class Stream {
  public:
   Stream(Device &device, Native native, bool owned);
@@ -26,34 +26,35 @@ class Stream {
   Device &device() const { return device_; }
   Native native() const { return native_; }
   bool owned() const { return owned_; }
-  uint32_t number() const { return number_; }  // number among the device's streams, for traces
+  uint32_t number() const { return number_; }  // identifies the stream in traces
   StreamCache &cache() { return cache_; }
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release();  // makes no driver call, because threads of the driver call it too
+  void release();  // does not call the driver, because the driver's own threads call it
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  // Whether it is being captured into a graph. Requires that the device's context is current.
+  // Reports whether the stream is being captured into a graph.
+  // The device's context must be current.
   guf_status capturing(bool *out, guf_error *error) const;
 
-  // Number of the last capture of the host that it took part in (captures.h).
+  // Returns the number of the last capture of the host in which the stream took part (captures.h).
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
 
-  // Between these two calls the work of a launch can still fail. Events recorded in this period
-  // check for the failure later.
+  // expect() announces work that may still fail, expected_came() reports its completion.
+  // An event that is recorded in between checks for the failure later.
   void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
   void expected_came() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
-  // Keeps the failure unless one is kept already.
+  // Keeps a failure unless the stream already has one.
   void keep(const Failure &failure);
 
-  // Reports the first failure since the last report and clears it. Events recorded after the
-  // failure keep it.
+  // Reports the first failure since the last report and clears it.
+  // Events that were recorded after the failure keep it.
   guf_status report(guf_error *error);
 
   guf_status query(guf_error *error);
-  // Returns GUF_TIMEOUT if the work that is queued now takes longer.
+  // Returns GUF_TIMEOUT if the work that is queued now does not complete within the timeout.
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 
  private:
@@ -72,15 +73,15 @@ class Stream {
   std::atomic<uint64_t> launches_{0}, capture_{0};
   std::atomic<uint32_t> expected_{0};
   std::atomic<bool> failed_{false};
-  // Protected by the lock of failures:
+  // failure_lock() protects the following members.
   Failure failure_;
-  Event *asking_ = nullptr;  // events recorded while failures were expected
+  Event *asking_ = nullptr;  // events that were recorded while work might still fail
 
   StreamCache cache_;
 
  public:
-  Stream *next_closing = nullptr;  // in the device's list
-  uint64_t traced_until_ns = 0;    // for the tracer: the end of the last reported work
+  Stream *next_closing = nullptr;  // link in the device's list of closed streams
+  uint64_t traced_until_ns = 0;    // used by the tracer: end of the last reported work
 };
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for streams and events. A NULL stream is the device's own default stream. A slot
-// without a device parameter then uses all devices.
+// The slots for streams and events. A NULL stream is the device's own default stream.
+// If a slot has no device parameter, a NULL stream means the default streams of all devices.
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
@@ -16,8 +16,8 @@ guf_status check_same(const Device &a, const Device &b, guf_error *error) {
               a.context().index, b.context().index);
 }
 
-// Checks a stream of the caller before it is adopted. kGone refers to that stream's context,
-// because the plugin's own context has just been entered.
+// Checks a stream of the caller before it is adopted. kGone concerns the context of that stream,
+// because the plugin's own context has just been made current.
 guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
   const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
@@ -34,8 +34,8 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
               device.vendor().name, device.context().index);
 }
 
-// The caller may capture its stream without the host's knowledge. A query of the stream would
-// invalidate that capture.
+// Reports an error if a stream of the caller is being captured. The caller may capture it without
+// the host's knowledge, and a query would invalidate that capture.
 guf_status check_capture(Stream &stream, guf_error *error) {
   bool captured = false;
   if (!stream.owned()) GUF_BACKEND_TRY(stream.capturing(&captured, error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of slots.
+// The function table of a GPU plugin.
 #include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one kind on one device, cached in size classes; large blocks come from the driver.
+// Memory of one kind on one device, cached in size classes.
+// Large blocks are allocated by the driver.
 //
-// Device memory follows the order of streams: a stream can reuse the memory that it freed at once.
-// Other streams get it after a fence behind the free is signalled, so that no allocation makes a
-// stream wait for another stream. Host memory is written by threads, not by streams, so every free
-// of it has a fence.
+// Device memory follows the order of streams: a stream can immediately reuse memory that it
+// has freed. Other streams can use the memory after a fence behind the free is signalled,
+// so that no allocation makes a stream wait for another stream.
+// Host memory is written by threads instead of streams, so each free of host memory has a fence.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
@@ -21,24 +22,25 @@ class Stream;
 
 struct Block {
   uint64_t address = 0;
-  uint64_t bytes = 0;  // rounded by size_of()
+  uint64_t bytes = 0;  // size, rounded by size_of()
   Fence *fence = nullptr;
   Block *next = nullptr;
 };
 
-// Device memory that a stream has freed and can reuse. Protected by the pool's lock.
+// Device memory that a stream has freed and can reuse. The pool's lock protects it.
 struct StreamCache {
   Block *free[kPoolClasses] = {};
-  Block *captured = nullptr;  // freed during a capture of the stream: a graph may use them forever
-  uint64_t bytes = 0;         // total size of the blocks in `free`
+  // Blocks that were freed during a capture of the stream. A graph may use them forever.
+  Block *captured = nullptr;
+  uint64_t bytes = 0;  // total size of the blocks in `free`
   StreamCache *next = nullptr, *previous = nullptr;
   Stream *stream = nullptr;
 };
 
 struct PoolStatistics {
-  uint64_t live_bytes, peak_bytes;  // handed out
-  uint64_t cached_bytes;            // free, not returned to the driver
-  uint64_t limit_bytes;             // limit of live and cached bytes together
+  uint64_t live_bytes, peak_bytes;  // memory that is handed out
+  uint64_t cached_bytes;            // free memory that is not returned to the driver
+  uint64_t limit_bytes;             // limit of the sum of live and cached bytes
   uint64_t allocations, driver_allocations;
 };
 
@@ -47,45 +49,46 @@ enum class Backing : uint8_t { kDevice, kPinned, kMapped, kManaged };
 class MemoryPool {
  public:
   MemoryPool(Device &device, Backing backing) : device_(device), backing_(backing) {}
-  // `pool` is the driver's pool. If it is NULL, memory comes from plain allocations.
+  // Sets the driver's pool. If `pool` is NULL, memory is allocated without a pool.
   void use(Native pool) { driver_pool_ = pool; }
   // Disables the cache and the rounding of sizes, for tools that detect out-of-bounds accesses.
   // Must be called before any other use.
   void cache_nothing() { caches_blocks_ = false; }
 
-  // Allocates memory for work that is queued on the stream later. Never waits for other streams.
-  // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= even after all cached memory was freed
+  // Allocates memory for work that will be queued on the stream. Never waits for other streams.
+  // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= no memory, even after cached memory was freed
   //         GUF_E_CAPTURE <= the stream is captured
   guf_status take(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
-  // Releases the block after the work that is queued on the stream now.
+  // Releases a block after the work that is queued on the stream now.
   void give(Block *block, Stream &stream);
 
-  // The same by address. Without a stream, the memory can be used on any stream at once, and it is
-  // released after the work queued on the device's default stream; the allocation may then wait for
-  // that work.
-  // Errors  GUF_E_ARG <= freeing: no allocation has this address, or its size differs
+  // As take() and give(), by address. If `stream` is NULL, all streams can use the memory
+  // immediately. It is released after the work that is queued on the device's default stream,
+  // and an allocation may wait for that work.
+  // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
 
   void add_stream(Stream &stream);
-  // Called when the stream ends: its cached blocks get a fence and then become available to all
-  // streams.
+  // Must be called when the stream ends. Its cached blocks become
+  // available to all streams after a fence.
   void remove_stream(Stream &stream);
-  // Takes the blocks of a capture that ended; the graph returns them when it is destroyed.
+  // Returns the blocks of a capture that has ended. The graph gives them back when it is destroyed.
   Block *take_captured(Stream &stream);
   void give_all(Block *blocks, Stream &stream);
 
-  // Returns free memory to the driver until at most `keep_bytes` are cached.
-  // Errors  the first driver error that prevented the return of a block; other blocks were returned
+  // Returns cached memory to the driver until at most `keep_bytes` bytes are cached.
+  // Errors  the driver's first error; the other blocks were returned nevertheless
   guf_status trim(uint64_t keep_bytes, guf_error *error);
-  void set_limit(uint64_t bytes);  // UINT64_MAX: none
+  void set_limit(uint64_t bytes);  // UINT64_MAX: no limit
   PoolStatistics statistics();
 
-  // Frees everything. Requires that no stream uses the pool.
+  // Returns all cached memory to the driver. No stream may use the pool.
   void close();
 
  private:
-  // Like pool_class() and block_bytes(), or without rounding if the cache is disabled.
+  // As pool_class() and block_bytes(). If the cache is disabled,
+  // there are no classes and no rounding.
   int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
   uint64_t size_of(uint64_t bytes) const {
     return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);
@@ -115,17 +118,17 @@ class MemoryPool {
   Native driver_pool_ = nullptr;
   bool caches_blocks_ = true;
 
-  std::mutex trimming_;  // locked before mutex_; each trim reports its own driver errors
+  std::mutex trimming_;  // locked before mutex_; a trim reports only its own driver errors
   std::mutex mutex_;     // protects the members below and the caches of streams
   Block *common_[kPoolClasses] = {};
   Block *guarded_ = nullptr;
   uint64_t guarded_bytes_ = 0;
-  BlockTable<Block> handed_out_;  // known by address only
-  Block *captured_ = nullptr;     // freed during a capture whose end the host does not know
+  BlockTable<Block> handed_out_;  // blocks that allocate() handed out
+  Block *captured_ = nullptr;     // freed during a capture whose end is unknown to the host
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};
-  Code refusal_ = kDone;  // the first refusal of the driver to free memory, for trim
+  Code refusal_ = kDone;  // the driver's first refusal to free memory, which trim reports
 };
 
 }  // namespace gufunc::gpu

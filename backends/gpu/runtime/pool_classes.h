@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes in which memory is cached: 512 bytes to 64 MiB, four sizes per doubling, so that at
-// most a fifth of a block is unused.
+// The size classes of cached memory: 512 bytes to 64 MiB, with four classes per doubling,
+// so that at most a fifth of a block is unused.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
 
@@ -12,7 +12,7 @@ inline constexpr uint64_t kSmallestBlock = 512;
 inline constexpr uint64_t kLargestBlock = uint64_t{64} << 20;
 inline constexpr int kPoolClasses = 69;
 
-// Returns the smallest class for `bytes`; -1 if the largest class is too small.
+// Returns the smallest class for `bytes` bytes, or -1 if the largest class is too small.
 constexpr int pool_class(uint64_t bytes) {
   if (bytes <= kSmallestBlock) return 0;
   if (bytes > kLargestBlock) return -1;
@@ -28,7 +28,7 @@ constexpr uint64_t class_bytes(int number) {
   return static_cast<uint64_t>(5 + (number - 1) % 4) << (exponent - 2);
 }
 
-// The number of bytes that an allocation uses; 0 on overflow.
+// Returns the number of bytes that an allocation uses, or 0 on overflow.
 constexpr uint64_t block_bytes(uint64_t bytes) {
   const int number = pool_class(bytes);
   if (number >= 0) return class_bytes(number);

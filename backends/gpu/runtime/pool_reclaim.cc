@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves memory from one stream to others and back to the driver.
+// Moves cached memory from one stream to other streams and back to the driver.
 #include <algorithm>
 
 #include "backends/gpu/runtime/gpu_device.h"
@@ -37,8 +37,8 @@ void MemoryPool::remove_stream(Stream &stream) {
   const std::lock_guard lock(mutex_);
   StreamCache &cache = stream.cache();
   flush_cache(cache);
-  // Memory freed during a capture may belong to a graph that the host does not know, so it is kept
-  // for the lifetime of that graph, which is unknown.
+  // Memory that was freed during a capture may belong to a graph of the program.
+  // The pool keeps it until it is closed, because the lifetime of that graph is unknown.
   move_all(&cache.captured, &captured_);
   for (Block *&list : cache.free) move_all(&list, &captured_);
   counted_.cached_bytes -= cache.bytes;
@@ -61,8 +61,8 @@ Block *MemoryPool::take_captured(Stream &stream) {
   return blocks;
 }
 
-// Puts blocks behind all work that is queued on the stream. Without an event, waits for the stream
-// and returns the blocks to the driver.
+// Makes blocks wait for all work that is queued on the stream.
+// If there is no fence, waits for the stream and returns the blocks to the driver.
 void MemoryPool::fence(Block *blocks, Stream &stream) {
   Fence *fence = nullptr;
   const guf_status status = device_.fences().take(stream.native(), &fence, nullptr);
@@ -82,7 +82,8 @@ void MemoryPool::fence(Block *blocks, Stream &stream) {
   }
 }
 
-// Makes blocks with signalled fences available to all streams; large ones return to the driver.
+// Makes blocks with signalled fences available to all streams.
+// Large blocks are returned to the driver.
 void MemoryPool::harvest() {
   Block **link = &guarded_;
   while (*link != nullptr) {
@@ -106,7 +107,8 @@ void MemoryPool::harvest() {
   }
 }
 
-// These blocks were freed behind work of the default stream, or by streams that have ended.
+// Waits for the default stream, because most fenced blocks were freed behind its work.
+// The other ones were freed by streams that have ended.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
@@ -114,8 +116,8 @@ void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   harvest();
 }
 
-// If another stream has cached blocks of this class, gives them a fence, so that a later call can
-// use them.
+// If another stream has cached blocks of this class, fences these blocks,
+// so that a later call can use them.
 void MemoryPool::arm_other(int number, const Stream &stream) {
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (cache->stream == &stream || cache->free[number] == nullptr) continue;
@@ -132,7 +134,8 @@ void MemoryPool::arm_other(int number, const Stream &stream) {
   }
 }
 
-// Releases all cached blocks of a stream: to the driver in stream order, or behind a fence.
+// Releases all cached blocks of a stream: returns them to the driver
+// in stream order, or fences them.
 void MemoryPool::flush_cache(StreamCache &cache) {
   if (cache.bytes == 0) return;
   bool captured = false;
@@ -172,9 +175,9 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   harvest();
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
-  // The driver's pool releases the memory that has been freed in stream order; the idle stream has
-  // only releases, so this wait is short. Some drivers count memory in use as part of the bytes to
-  // keep and some do not; with `left`, neither keeps too much.
+  // The driver's pool releases memory that has been freed in stream order.
+  // The wait is short, because the idle stream only has releases. Some drivers count memory in use
+  // as part of the bytes to keep, others do not; `left` is chosen so that no driver keeps too much.
   const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
   lock.unlock();
   const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands as launches on the stream; scratch memory comes from the stream's pool.
+// Runs commands as launches on the stream. Scratch memory is allocated from the device's pool.
 #include "backends/gpu/runtime/request.h"
 
 #include <cstring>
@@ -19,8 +19,8 @@ Request::Request(Stream &stream, const Kernel *kernel, const StatusWish &wish)
     : stream_(stream), device_(stream.device()), kernel_(kernel), wish_(wish) {}
 
 Request::~Request() {
-  // Kernels of a failed request may still be running and may write to the word. It is released when
-  // they are complete, and their status is not reported.
+  // Kernels of a failed request may still be running and may write to the status word.
+  // It is released when the kernels are complete, and their status is not reported.
   if (status_ != nullptr) device_.status_ring().look_later(status_, stream_, {}, nullptr);
   while (scratch_ != nullptr) {
     Block *const block = scratch_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request of the host on a stream: runs the commands that geometry produces for it.
+// One request of the host on a stream. It runs the commands that geometry creates for the request.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_REQUEST_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_REQUEST_H
 
@@ -12,8 +12,8 @@ namespace gufunc::gpu {
 class Stream;
 struct Block;
 
-// The object is on the stack of a slot's function, with the device's context current. Its
-// destructor releases its memory behind its work, even if the request failed.
+// The object is on the stack of a slot's function, with the device's context current.
+// The destructor releases its memory behind its work, even if the request has failed.
 class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);
@@ -21,7 +21,7 @@ class Request final : public CommandSink {
   Request &operator=(const Request &) = delete;
   ~Request();
 
-  // Queues the check of the status word, if there is one.
+  // Queues the check of the status word, if the request uses one.
   guf_status finish(guf_error *error);
 
   const DeviceTraits &traits() const override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts have at most 4 MiB: large enough to hide the driver's few microseconds per call, and small
-// enough to stay in a cache.
+// A part has at most 4 MiB, which is large enough to hide the few microseconds that a call
+// of the driver takes, and small enough to stay in a cache.
 #include "backends/gpu/runtime/staged_copy.h"
 
 #include <sched.h>
@@ -17,8 +17,8 @@ constexpr uint64_t kPartBytes = uint64_t{4} << 20;
 
 enum : uint32_t { kWaiting, kPassing, kForgotten };
 
-// Protects the lists of all devices. It outlives the devices, like copies that a lost device never
-// completes.
+// Protects the lists of all devices. It outlives the devices,
+// because a lost device may never complete its copies.
 constinit std::mutex lists;
 
 }  // namespace
@@ -53,8 +53,8 @@ void StagedCopies::let_go(StagedCopy *copy) {
   destroy(copy);
 }
 
-// Copies one part, on a thread of the driver, in stream order. If the device is lost, copies
-// nothing, because the caller may have freed the host memory.
+// Copies one part. Runs on a thread of the driver, in stream order.
+// If the device is lost, copies nothing, because the caller may have freed the host memory.
 void StagedCopies::pass(void *argument) {
   auto *copy = static_cast<StagedCopy *>(argument);
   uint32_t waiting = kWaiting;
@@ -100,7 +100,8 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
   Driver &driver = device.driver();
   const auto staging = reinterpret_cast<uint64_t>(copy.staging);
   const bool to_device = copy.to_device;
-  const uint64_t bytes = copy.left;  // the driver's thread uses copy.left from the first part on
+  // From the first part on, the driver's thread changes copy.left.
+  const uint64_t bytes = copy.left;
   const auto pass_part = [&] {
     copy.holders.fetch_add(1, std::memory_order_relaxed);
     const Code code = driver.stream_call(stream.native(), pass, &copy);

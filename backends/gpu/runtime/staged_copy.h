@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between a device and pageable host memory in stream order. A thread of the driver reads or
-// writes the memory, through page-locked staging buffers, when the stream reaches the copy. The
-// call returns immediately, and the memory must stay valid until the stream has passed the copy.
+// Copies between a device and pageable host memory in stream order. A thread of the driver
+// accesses the host memory, through page-locked staging buffers, when the stream reaches the copy.
+// The call returns immediately. The host memory must stay valid until the copy is complete.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_STAGED_COPY_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_STAGED_COPY_H
 
@@ -19,12 +19,12 @@ class StagedCopies;
 // One active copy. Its parts run one after the other and share one staging buffer.
 struct StagedCopy {
   StagedCopies *home;
-  char *host;  // next byte on the host's side
+  char *host;  // next byte of the host memory
   char *staging;
-  uint64_t left;  // bytes that are not yet copied on the host's side
+  uint64_t left;  // number of bytes of the host memory that are not copied yet
   uint64_t part_bytes;
   bool to_device;
-  std::atomic<uint32_t> holders;  // queued parts, plus one while parts are being queued
+  std::atomic<uint32_t> holders;  // number of queued parts, plus one while parts are being queued
   std::atomic<uint32_t> state;    // state of the work on the driver's thread
   StagedCopy *next, *previous;
 };
@@ -33,11 +33,12 @@ class StagedCopies {
  public:
   explicit StagedCopies(Device &device) : device_(device) {}
 
+  // Queues a copy.
   // Errors  GUF_E_CAPTURE <= the stream is captured;  GUF_E_NO_MEMORY, or the driver's error
   guf_status queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction, Stream &stream,
                    guf_error *error);
-  // Abandons copies that never ended; requires that the device is idle or lost. Their memory then
-  // belongs to the driver's thread, which may still run and accesses nothing else.
+  // Abandons copies that never completed. The device must be idle or lost. The abandoned copies
+  // then belong to the driver's thread, which may still run but accesses nothing else.
   void close();
   bool idle();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request that may fail needs three small driver operations: a memset, a copy and a host call.
+// The status of a request that may fail costs three small driver operations:
+// a memset, a copy and a host call.
 #include "backends/gpu/runtime/status_ring.h"
 
 #include <sched.h>
@@ -32,7 +33,7 @@ struct StatusChunk {
   StatusChunk *next;
   uint64_t device_address, host_address;
   std::atomic<uint32_t> inside;   // number of running checks
-  std::atomic<uint32_t> holders;  // the ring, and every slot that may outlive it
+  std::atomic<uint32_t> holders;  // references of the ring and of each slot that may outlive it
   StatusSlot slots[kSlots];
 
   void let_go(uint32_t count) {
@@ -97,8 +98,8 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
   return GUF_OK;
 }
 
-// Called without the lock, so that other requests can continue. Uses plain allocations, which are
-// visible to all streams immediately.
+// Allocates a chunk of words. Called without the lock, so that other requests can continue.
+// Uses ordinary allocations, which all streams can use immediately.
 guf_status StatusRing::grow(guf_error *error) {
   void *const memory = host_alloc(sizeof(StatusChunk), alignof(StatusChunk));
   if (memory == nullptr) return fail_memory(error, "status words");
@@ -139,7 +140,8 @@ guf_status StatusRing::grow(guf_error *error) {
   return GUF_OK;
 }
 
-// If the capture of the word has ended meanwhile, an unknown graph may use the word: it is leaked.
+// If the word's capture has ended in the meantime, an unknown graph
+// may use the word, so it is leaked.
 guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
                                   guf_error *error) {
   if (__builtin_expect(slot->capture == 0, 1)) {
@@ -185,7 +187,8 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   slot->failure = wish.failure;
   slot->launch = wish.launch;
   Driver &driver = device_.driver();
-  // Until this is queued, the slot cannot be reused: kernels may still write to its word.
+  // Until this copy is queued, the slot cannot be reused,
+  // because kernels may still write to its word.
   GUF_BACKEND_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
                                             sizeof(uint32_t), Direction::kToHost, stream.native()),
                                 "copying a status word", error));
@@ -202,8 +205,8 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   return status;
 }
 
-// Runs on a thread of the driver, so it must not call the driver, nor take a lock that is held
-// during a driver call.
+// Examines a word. Runs on a thread of the driver, so it must not call the driver,
+// and must not lock a mutex that is locked during a driver call.
 void StatusRing::look(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
   StatusChunk &chunk = *slot.chunk;

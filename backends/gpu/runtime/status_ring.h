@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring of device status words. Kernels OR error bits into a word, which is copied back after the
-// launch, examined on a thread of the driver, and reported to the caller and the stream. A word
-// that is captured belongs to its graph: every run clears it first and examines it afterwards.
+// Ring of device status words. Kernels OR error bits into a word, which is copied back after
+// the launch, examined on a thread of the driver, and reported to the caller and the stream.
+// A word that is used in a capture belongs to the graph.
+// Every run clears the word first and examines it afterwards.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
 
@@ -17,54 +18,54 @@ class Device;
 class Stream;
 class StatusRing;
 
-// The bit of a loop that failed; the other bits are floating-point flags (guf_fp_flag).
+// The bit of a failed loop. The other bits are floating-point flags (guf_fp_flag).
 inline constexpr uint32_t kStatusFailed = 0x80000000u;
 
-// What the caller of a request needs from its status word.
+// The information of a request that the check of its status word needs.
 struct StatusWish {
-  const guf_fp_status *fp_status;  // NULL: no floating-point flags
-  const char *failure;             // message for a failed loop; immortal, or NULL
-  uint64_t launch;                 // number among the stream's launches; 0: do not report
+  const guf_fp_status *fp_status;  // NULL: floating-point flags are not requested
+  const char *failure;             // message for a failed loop, never freed; or NULL
+  uint64_t launch;  // number of the launch in its stream; 0: failures are not reported
 };
 
 struct StatusChunk;
 
-// One word. `host` is page-locked.
+// One status word. `host` points to page-locked memory.
 struct StatusSlot {
   StatusChunk *chunk;
   uint64_t device_address;
   uint32_t *host;
   StatusSlot *next;
-  std::atomic<Stream *> stream;  // not NULL: the word will be examined
+  std::atomic<Stream *> stream;  // NULL: no check of the word is queued
   guf_fp_status fp_status;
   char name[64];
   const char *failure;
   uint64_t launch;
-  uint64_t capture;  // number of the capture if the word belongs to a graph, or will
+  uint64_t capture;  // number of the word's capture; 0: not part of a graph
 };
 
 class StatusRing {
  public:
   explicit StatusRing(Device &device) : device_(device) {}
 
-  // Allocates words for concurrent launches, usually all that will ever be needed.
+  // Allocates words for concurrent launches. Usually no other allocation is needed later.
   guf_status reserve(guf_error *error);
   // Returns a word that is zero when the stream reaches this point.
-  // Errors  GUF_E_CAPTURE <= the stream is captured, and the host did not start the capture or
-  //         `wish` contains floating-point flags, which cannot be reported when the graph runs
-  //         later
+  // Errors  GUF_E_CAPTURE <= the stream is captured, and either the host did not start the
+  //         capture, or floating-point flags are requested, which cannot be reported when the
+  //         graph runs later
   guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
-  // Queues the check of the word; the word is free afterwards. During a capture, leaves the word to
-  // the graph.
+  // Queues the check of a word, which is free afterwards.
+  // During a capture, adds the word to the capture instead.
   guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
-  // Queues the checks of the words of a graph that the stream has run as launch number `launch`.
-  // The graph must not run again before they are complete.
+  // Queues the checks of a graph's words. The stream has run the graph as launch number `launch`.
+  // The graph must not run again before the checks are complete.
   guf_status look_at(const StatusSlot *words, Stream &stream, uint64_t launch, guf_error *error);
-  // Releases the words of a graph when `stream` reaches this point; NULL: immediately.
+  // Releases the words of a graph when `stream` reaches this point, or immediately if it is NULL.
   void give_back(StatusSlot *words, Stream *stream);
 
-  // Frees everything, including words that were never examined. Requires that the device is idle or
-  // lost. Words that the driver's thread may still access then belong to that thread.
+  // Frees all words, including words that were never examined. The device must be idle or lost.
+  // Words that a thread of the driver may still access are freed by that thread.
   void close();
 
  private:
@@ -81,7 +82,7 @@ class StatusRing {
   std::mutex mutex_;
   StatusSlot *free_ = nullptr;
   StatusChunk *chunks_ = nullptr;
-  std::atomic<StatusSlot *> returned_{nullptr};  // pushed by the driver's threads
+  std::atomic<StatusSlot *> returned_{nullptr};  // checked words, pushed by threads of the driver
 };
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time between two events is a float in milliseconds, exact to a microsecond for a few seconds.
-// The base event is therefore replaced regularly.
+// The driver reports the time between two events as a float in milliseconds, which has a precision
+// of a microsecond for a few seconds only. The base event is therefore replaced regularly.
 #include "backends/gpu/runtime/tracer.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constinit std::atomic<const guf_trace_sink *> the_sink{nullptr};
 
-constexpr uint64_t kBaseLife = 1'000'000'000;  // ns
+constexpr uint64_t kBaseLife = 1'000'000'000;  // in nanoseconds
 
 uint64_t monotonic_ns() {
   timespec now = {};
@@ -53,8 +53,8 @@ void Tracer::start() {
   timed_ = base_ != nullptr;
 }
 
-// Finds the host time of the base event, which completes between two reads of the host's clock,
-// some microseconds apart. Of several attempts, the one with the closest reads is used.
+// Determines the host time of the base event, which completes between two reads of the host's clock
+// that are some microseconds apart. Uses the attempt with the shortest interval.
 void Tracer::find_base() {
   constexpr int kTries = 8;
   Driver &driver = device_.driver();
@@ -96,7 +96,8 @@ void Tracer::close() {
   base_ = nullptr;
 }
 
-// Reuses the records and their driver events, which can be recorded again.
+// Returns a record for work. Records are reused together with their driver events,
+// which can be recorded again.
 TracedWork *Tracer::take_record() {
   {
     const std::lock_guard lock(mutex_);
@@ -126,7 +127,8 @@ void Tracer::put_back(TracedWork *work) {
   capacity_ = work;
 }
 
-// Older hosts have a shorter sink, without this slot.
+// Reports that work is missing in the trace. An older host has
+// a shorter sink without this function.
 void Tracer::leave_out() const {
   if (sink_->struct_size < sizeof(guf_trace_sink)) return;
   sink_->left_out(sink_->context, device_.context().index);
@@ -184,8 +186,8 @@ uint64_t Tracer::time_of(Native event, bool *out_known) {
   return base_ns_ + static_cast<uint64_t>(static_cast<int64_t>(double{milliseconds} * 1e6));
 }
 
-// The two clocks agree to some microseconds. Work must not begin before it is queued, nor before
-// the previous work of its stream.
+// The two clocks agree to some microseconds. The times are corrected so that work begins neither
+// before it is queued nor before the previous work of its stream ends.
 void Tracer::keep_order(TracedWork &work) {
   guf_trace_work &facts = work.facts;
   if (facts.begin_ns < facts.queued_ns) {
@@ -199,7 +201,7 @@ void Tracer::keep_order(TracedWork &work) {
   work.stream->traced_until_ns = facts.end_ns;
 }
 
-// Returns false if the work is not complete yet.
+// Reports work to the sink. Returns false if the work is not complete yet.
 bool Tracer::report(TracedWork &work) {
   Driver &driver = device_.driver();
   const Code code = driver.event_query(work.end);
@@ -211,7 +213,7 @@ bool Tracer::report(TracedWork &work) {
     facts.begin_ns = begin_ns;
     facts.end_ns = end_ns;
     keep_order(work);
-  } else {  // a lost device: only the time of queueing is known
+  } else {  // on a lost device, only the time of queueing is known
     facts.flags |= GUF_TRACE_HOST_TIME;
     facts.end_ns = facts.begin_ns;
   }
@@ -219,7 +221,8 @@ bool Tracer::report(TracedWork &work) {
   return true;
 }
 
-// Moves the base event forward, only if no pending work is measured from the old one.
+// Uses the end event of the last work as the new base event,
+// unless pending work depends on the old one.
 void Tracer::move_base(TracedWork &last) {
   const guf_trace_work &facts = last.facts;
   if ((facts.flags & GUF_TRACE_HOST_TIME) != 0 || facts.end_ns < base_ns_ + kBaseLife) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what the streams of a device did, and when, for the host's trace (the extension
-// "gufunc.trace"). Two timed events enclose each piece of work in its stream; any later call may
-// read them when they are complete. Nothing is recorded into a stream that is being captured.
+// Records the work of a device's streams and its times for the host's trace, as the extension
+// "gufunc.trace". Two timed events enclose each piece of work in its stream. Any later call may
+// read them when they are complete. Nothing is recorded on a stream that is being captured.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 
@@ -31,19 +31,19 @@ class Tracer {
   Tracer(const Tracer &) = delete;
   Tracer &operator=(const Tracer &) = delete;
 
-  // Call when the host starts a trace. This and the functions below require that the device's
-  // context is current.
+  // Must be called when the host starts a trace.
+  // This function and the functions below require that the device's context is current.
   void start();
   void close();
 
   bool on() const { return __builtin_expect(sink_ != nullptr, 0); }
 
-  // Reports completed work to the sink. Does not wait for work, nor for another thread that
-  // collects.
+  // Reports completed work to the sink. Waits neither for work
+  // nor for another thread that collects.
   void collect();
 
-  // Returns nullptr if the stream is being captured or if there is no memory, which is reported to
-  // the sink. If the driver returns no event, `begin` is nullptr and host times are used.
+  // Begins a piece of work. Returns nullptr if the stream is being captured, or if there is no
+  // record, which is reported to the sink. If the driver cannot create events, host times are used.
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);
 
@@ -63,7 +63,7 @@ class Tracer {
   Device &device_;
   const guf_trace_sink *sink_ = nullptr;
   bool timed_ = false;     // there is a base event; otherwise host times are used
-  Native base_ = nullptr;  // an event and its time; used only by the thread that collects
+  Native base_ = nullptr;  // base event; used only by the thread that collects
   uint64_t base_ns_ = 0;
   std::atomic<bool> collecting_{false};
   std::atomic<uint32_t> npending_{0};
@@ -74,7 +74,7 @@ class Tracer {
   uint32_t nrecords_ = 0;
 };
 
-// Records the work between its construction and its end: one launch, copy, fill or graph.
+// Traces the work that is queued during its lifetime: one launch, copy, fill or graph.
 class TraceSpan {
  public:
   TraceSpan(Stream &stream, int32_t kind);
@@ -84,11 +84,11 @@ class TraceSpan {
     if (__builtin_expect(work_ != nullptr, 0)) end();
   }
 
-  // nullptr: no trace is written.
+  // Returns the trace record, or nullptr if no trace is being written.
   guf_trace_work *facts() const { return work_ == nullptr ? nullptr : &work_->facts; }
 
   void set_copy(uint64_t bytes, int32_t direction);
-  // `stem` may be nullptr.
+  // Sets the details of a launch. `stem` may be nullptr.
   void set_launch(Native function, const LaunchGrid &shape, const char *stem, const char *entry);
 
  private:
@@ -98,7 +98,7 @@ class TraceSpan {
   TracedWork *work_ = nullptr;
 };
 
-// Returns the table of the extension.
+// Returns the table of the extension "gufunc.trace".
 const guf_trace_api &trace_table();
 
 }  // namespace gufunc::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process must have only one copy of a vendor's library, because handles and pointers of one copy
-// are invalid in another. A copy that the program has loaded is therefore preferred to a search.
+// A process must use only one copy of a vendor's library, because handles and pointers of one copy
+// are invalid in another one. A copy that the program has already loaded is therefore preferred.
 #include "backends/gpu/runtime/vendor_library.h"
 
 #include <dlfcn.h>
@@ -21,11 +21,12 @@ constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 
 struct Search {
   const char *stem;  // such as "libcuda"
-  char *path;        // path of the first object found
+  char *path;        // receives the path of the first matching object
   size_t path_size;
 };
 
-// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda; "libcudart.so.12" is not.
+// Returns whether a file name belongs to a library.
+// "libcuda.so.1" and "libcuda-1a2b3c.so.1" are copies of libcuda, "libcudart.so.12" is not.
 bool is_copy_of(const char *path, const char *stem) {
   const char *const slash = std::strrchr(path, '/');
   const char *const name = slash == nullptr ? path : slash + 1;
@@ -44,8 +45,7 @@ int look_at(dl_phdr_info *object, size_t, void *argument) {
   return 1;
 }
 
-// Calls dlopen. If it returns NULL, `*out_reason` is the loader's message, or NULL if there is
-// none.
+// Calls dlopen. If it fails, `*out_reason` is the loader's message or NULL.
 void *try_open(const char *name, int how, const char **out_reason, bool *out_lacked_memory) {
   errno = 0;
   void *const handle = dlopen(name, how);
@@ -89,7 +89,7 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
   if (handle_ != nullptr) return GUF_OK;
   char reason[400] = "", others[80] = "";
   bool telling = false;         // the reason concerns an existing file
-  const KeepFloatControl keep;  // restores what constructors of the library change
+  const KeepFloatControl keep;  // undoes changes by the constructors of the library
   for (size_t i = 0; i < count; ++i) {
     const char *text = nullptr;
     bool lacked_memory = false;
@@ -98,7 +98,8 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    // The next name has another ABI version; once it is loaded, this one cannot be opened any more.
+    // The next name has another ABI version. If it were loaded,
+    // the library with this name could not be used any more.
     if (lacked_memory) return fail_loader_memory(names[i], error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's library: the copy that the process has loaded, or else the one that the loader finds
-// by the name with its ABI version. Never closed.
+// A vendor's library: the copy that the process has loaded,
+// or else the file that the loader finds by its name with the ABI version. It is never closed.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
 
@@ -12,17 +12,18 @@ namespace gufunc::gpu {
 
 class VendorLibrary {
  public:
-  // Opens the first of the names that is loaded, else a loaded file whose name begins like them
+  // Opens the first of the names that is already loaded, else a loaded file with a similar name
   // ("libamdhip64-1a2b3c.so"), else the first of the names that the loader finds.
-  // Errors  GUF_E_NO_DRIVER <= none: the message has the loader's reason for the first file that
-  //         exists, else for the first name;  GUF_E_NO_MEMORY <= the loader has no memory for one
+  // Errors  GUF_E_NO_DRIVER <= there is no such file; the message is the loader's reason for the
+  //         first existing file, else for the first name;
+  //         GUF_E_NO_MEMORY <= the loader has no memory
   guf_status open(const char *const *names, size_t count, guf_error *error);
 
   const char *name() const { return name_; }
-  void *symbol(const char *name) const;  // NULL: the library does not have it
+  void *symbol(const char *name) const;  // NULL: the library does not contain the symbol
 
  private:
-  // Returns GUF_OK without a handle if none of the names is loaded.
+  // Finds a loaded copy of the library. Returns GUF_OK without a handle if none is loaded.
   guf_status find_loaded(const char *const *names, size_t count, guf_error *error);
 
   void *handle_ = nullptr;

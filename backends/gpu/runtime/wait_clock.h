@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits with a timeout for drivers that have no such wait: polls, with increasing sleeps.
+// A clock for waits with a timeout, which some drivers lack:
+// the caller polls, with increasing sleeps.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
 
@@ -12,7 +13,7 @@ namespace gufunc::gpu {
 
 class WaitClock {
  public:
-  // UINT64_MAX, and anything longer than a century, never ends.
+  // UINT64_MAX, and any timeout of more than a century, never expires.
   explicit WaitClock(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
     if (!never_) end_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
   }
@@ -20,14 +21,14 @@ class WaitClock {
   bool never() const { return never_; }
   bool passed() const { return !never_ && Clock::now() >= end_; }
 
-  // The remaining time, as the timeout of the next wait.
+  // Returns the remaining time as the timeout of another wait.
   uint64_t left_ns() const {
     if (never_) return UINT64_MAX;
     const auto left = std::chrono::nanoseconds(end_ - Clock::now());
     return left.count() <= 0 ? 0 : static_cast<uint64_t>(left.count());
   }
 
-  // Sleeps 2 us at first and 1 ms at most, but not beyond the end.
+  // Sleeps for 2 us at first and for at most 1 ms later, but not beyond the timeout.
   void pause() {
     auto nap = nap_;
     if (!never_) nap = std::min(nap, std::chrono::nanoseconds(end_ - Clock::now()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: a failure of queued work that is stored until a caller queries it.
+// For plugins: a stored failure of queued work, which the stream reports at the next query.
 #ifndef GUFUNC_BACKEND_FAILURE_HPP
 #define GUFUNC_BACKEND_FAILURE_HPP
 
@@ -9,14 +9,14 @@ namespace gufunc::sdk {
 
 struct Failure {
   guf_status status = GUF_OK;
-  uint64_t launch = 0;  // number of the launch in its stream, from 1
+  uint64_t launch = 0;  // number of the launch in its stream, counted from 1
   int32_t argument = kNone, axis = kNone, native_code = 0;
   char message[400] = {};
 
   bool happened() const { return status != GUF_OK; }
 
-  // Copies `details`, which the failing work wrote; if `details.status` is GUF_OK, it wrote no
-  // message.
+  // Stores a failure. `details` is the error record of the failed work;
+  // its status is GUF_OK if the work wrote no message.
   void keep(guf_status failed, uint64_t launch_number, const guf_error &details) {
     *this = Failure();
     status = failed;
@@ -28,7 +28,7 @@ struct Failure {
     std::memcpy(message, details.message, sizeof message - 1);
   }
 
-  // Writes the failure into `error` and returns its status.
+  // Writes the failure to `error` and returns its status.
   guf_status report(guf_error *error) const {
     if (!happened()) return GUF_OK;
     const auto number = static_cast<unsigned long long>(launch);

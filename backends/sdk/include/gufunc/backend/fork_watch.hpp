@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: distinguishes a forked child from its parent without a system call and without an
-// atfork handler. A page with MADV_WIPEONFORK contains a word that is 0 in a child until the child
-// stores its number there.
+// For plugins: distinguishes a forked child from its parent without a system call and without
+// an atfork handler. A page with MADV_WIPEONFORK contains a word that is 0 in a child until
+// the child stores its own number in it.
 #ifndef GUFUNC_BACKEND_FORK_WATCH_HPP
 #define GUFUNC_BACKEND_FORK_WATCH_HPP
 
@@ -18,10 +18,10 @@ namespace detail {
 
 using ForkWord = std::atomic<uint32_t>;
 
-// Used if the kernel is too old to wipe pages; forks are then not detected.
+// The word of a process whose kernel is too old for MADV_WIPEONFORK. Forks are then not detected.
 [[gnu::visibility("hidden")]] inline ForkWord unwatched{1};
 [[gnu::visibility("hidden")]] inline std::atomic<ForkWord *> watched{&unwatched};
-// In ordinary memory, so that a child inherits its parent's number and uses the next one.
+// Stored in ordinary memory: a child inherits its parent's number and uses the next one.
 [[gnu::visibility("hidden")]] inline ForkWord last_generation{1};
 
 [[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
@@ -34,7 +34,7 @@ using ForkWord = std::atomic<uint32_t>;
 
 }  // namespace detail
 
-// Maps the page that fork wipes. Called when the plugin is opened; later calls do nothing.
+// Maps the page that a fork wipes. Plugins call it when they are opened; later calls do nothing.
 inline void start_fork_watch() {
   if (detail::watched.load(std::memory_order_acquire) != &detail::unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -51,9 +51,9 @@ inline void start_fork_watch() {
     munmap(page, size);
 }
 
-// Returns a number that differs between a process and the child that it forks; never 0. One load,
-// about 1 ns. Objects that own threads or driver handles store the number when they are created; in
-// a child the stored number differs from the current one.
+// Returns a number that differs between a process and its forked child; never 0. It costs one load,
+// about 1 ns. Objects that own threads or driver handles store the number when they are created.
+// In a child, the stored number differs from the current number.
 inline uint32_t process_generation() {
   detail::ForkWord *const word = detail::watched.load(std::memory_order_acquire);
   const uint32_t generation = word->load(std::memory_order_acquire);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: the services of the host (memory, configuration, log), and error reporting. Each
-// plugin has its own copy of the state, because plugins hide their symbols.
+// For plugins: the services of the host (memory, configuration, log) and error reporting.
+// Each plugin has its own copy of this state, because plugins hide their symbols.
 #ifndef GUFUNC_BACKEND_HOST_HPP
 #define GUFUNC_BACKEND_HOST_HPP
 
@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-// Returns a failure to the caller. The function that failed has already written the details.
+// Returns the status of a failed expression. The callee has already written the error record.
 #define GUF_BACKEND_TRY(expression)                      \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -50,15 +50,15 @@ inline void write_failure(guf_error *error, guf_status status, int argument, int
 
 }  // namespace detail
 
-// Sets the host's table. Only the first call has an effect; its table is used for the life of the
-// process. The services below do nothing before it.
+// Stores the host's function table. Only the first call has an effect;
+// the table is used until the process ends. Before that call, the services in this file do nothing.
 inline void set_host(const guf_host_api *host) {
   const guf_host_api *none = nullptr;
   detail::host.compare_exchange_strong(none, host, std::memory_order_acq_rel);
 }
 
-// Returns the value of an environment variable. NULL if the variable is unset or the process is
-// privileged.
+// Returns the value of an environment variable, or NULL if it
+// is unset or the process is privileged.
 inline const char *host_config(const char *name) {
   const guf_host_api *const api = detail::host.load(std::memory_order_acquire);
   return api == nullptr ? nullptr : api->config(api->context, name);
@@ -78,7 +78,7 @@ enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };
   api->log(api->context, static_cast<int32_t>(level), message);
 }
 
-// Returns NULL if there is no memory. `alignment` is a power of two.
+// Allocates memory of the host. Returns NULL if there is no memory. `alignment` is a power of two.
 inline void *host_alloc(size_t size, size_t alignment) {
   const guf_host_api *const api = detail::host.load(std::memory_order_acquire);
   return api == nullptr ? nullptr : api->alloc(api->context, size, alignment);
@@ -89,7 +89,7 @@ inline void host_free(void *pointer) {
   if (api != nullptr && pointer != nullptr) api->free(api->context, pointer);
 }
 
-// Creates an object in the host's memory; NULL if there is no memory.
+// Creates an object in the host's memory. Returns NULL if there is no memory.
 template <class T, class... Args>
 T *create(Args &&...args) {
   void *const memory = host_alloc(sizeof(T), alignof(T));
@@ -102,7 +102,7 @@ void destroy(T *object) {
   host_free(object);
 }
 
-// Writes the failure into `error`, which may be NULL, and returns `status`. Does not allocate.
+// Writes a failure to `error`, which may be NULL, and returns `status`. Does not allocate.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 5, 6)]] inline guf_status fail(
     guf_error *error, guf_status status, int argument, int axis, const char *format, ...) {
   va_list arguments;
@@ -112,7 +112,7 @@ void destroy(T *object) {
   return status;
 }
 
-// The same if no argument or axis is the cause.
+// As fail() above, for failures that no argument or axis causes.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] inline guf_status fail(guf_error *error,
                                                                                guf_status status,
                                                                                const char *format,
@@ -124,7 +124,7 @@ void destroy(T *object) {
   return status;
 }
 
-// The same with the driver's code.
+// As fail() above, with the driver's error code.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] inline guf_status fail_native(
     guf_error *error, guf_status status, int32_t native_code, const char *format, ...) {
   va_list arguments;
@@ -138,7 +138,8 @@ void destroy(T *object) {
   return fail(error, GUF_E_NO_MEMORY, "no host memory for %s", what);
 }
 
-// Gives the host the slots that it knows: an older host has a shorter table.
+// Copies `table` to `out`. An older host has a shorter table
+// and receives only the slots that it declares.
 inline void give_table(guf_backend_api table, uint32_t host_minor, guf_backend_api *out) {
   const uint32_t known = out->struct_size;
   table.struct_size = sizeof table;
