@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module tables that gufcc generates from backends/kernels. They are linked into the plugin.
+// The module tables that gufcc generates from kernels/standard. They are linked into the plugin.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_BUILTIN_MODULES_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_BUILTIN_MODULES_H
 
