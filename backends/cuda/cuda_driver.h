@@ -1,15 +1,271 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver interface for NVIDIA, part 4 of 4: modules, launches and graphs.
+// The interface to NVIDIA's driver.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_DRIVER_H
 
-#include "backends/cuda/cuda_streams.h"
+#include <cstdio>
+
+#include "backends/cuda/cuda_api.h"
+#include "backends/cuda/cuda_codes.h"
+#include "backends/cuda/cuda_library.h"
+#include "backends/gpu/runtime/driver.h"
 
 namespace gufunc::cuda {
 
-class CudaDriver final : public CudaStreams {
+using gpu::Code;
+using gpu::Native;
+
+class CudaDriver final : public gpu::Driver {
  public:
-  using CudaStreams::CudaStreams;
+  // ---- Devices and contexts
+
+  explicit CudaDriver(const Api &api) : api_(api) {}
+
+  const gpu::ErrorInfo &error_info(Code code) const override { return cuda::error_info(code); }
+
+  void write_version(char *out_text, size_t size) const override {
+    int version = 0;
+    if (api_.driver_version(&version) != kSuccess || version <= 0) {
+      std::snprintf(out_text, size, "CUDA of an unknown version");
+      return;
+    }
+    std::snprintf(out_text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+  }
+
+  Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
+    DeviceNumber device = 0;
+    if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
+    size_t bytes = 0;
+    if (const Result code = api_.device_memory(&bytes, device); code != kSuccess) return code;
+    const Result named = api_.device_name(out->name, sizeof(out->name), device);
+    if (named != kSuccess) return named;
+    out->memory_bytes = bytes;
+    int major = 0, minor = 0;
+    Result code = api_.device_attribute(&major, kAttributeMajor, device);
+    if (code == kSuccess) code = api_.device_attribute(&minor, kAttributeMinor, device);
+    if (code != kSuccess) return code;
+    std::snprintf(out->target, sizeof(out->target), "sm_%d%d", major, minor);
+    out->lanes = 32;
+    out->units = static_cast<uint32_t>(attribute(kAttributeMultiprocessors, device));
+    const int opt_in = attribute(kAttributeSharedBytesOptIn, device);
+    out->max_shared_bytes =
+        static_cast<uint32_t>(opt_in > 0 ? opt_in : attribute(kAttributeSharedBytes, device));
+    out->pools = has_pools(api_) && attribute(kAttributePools, device) != 0;
+    out->managed = attribute(kAttributeManaged, device) != 0;
+    return kSuccess;
+  }
+
+  Code context_open(int32_t index, uint64_t native, gpu::Context *out) override {
+    DeviceNumber device = 0;
+    if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
+    *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
+    if (native == 0) return api_.context_retain(&out->native, device);
+    // An adopted context must belong to this device.
+    // Making it current is the only way to query its device.
+    DeviceNumber found = -1;
+    Handle popped = nullptr;
+    if (const Result code = api_.context_push(out->native); code != kSuccess) return code;
+    const Result code = api_.context_device(&found);
+    api_.context_pop(&popped);
+    if (code != kSuccess) return code;
+    return found == device ? kSuccess : kInvalidContext;
+  }
+
+  void context_close(const gpu::Context &context) override {
+    if (!context.adopted) api_.context_release(context.number);
+  }
+
+  Code enter(const gpu::Context &context, uint64_t *out_before) override {
+    Handle current = nullptr;
+    *out_before = 0;
+    if (const Result code = api_.context_current(&current); code != kSuccess) return code;
+    if (current == context.native) return kSuccess;
+    const Result code = api_.context_push(context.native);
+    if (code == kSuccess) *out_before = 1;
+    return code;
+  }
+
+  void leave(const gpu::Context &, uint64_t pushed) override {
+    Handle popped = nullptr;
+    if (pushed != 0) api_.context_pop(&popped);
+  }
+
+  Code context_synchronize() override { return api_.context_synchronize(); }
+
+  Code memory_info(uint64_t *out_free, uint64_t *out_total) override {
+    size_t free_bytes = 0, total_bytes = 0;
+    const Result code = api_.memory_info(&free_bytes, &total_bytes);
+    *out_free = free_bytes;
+    *out_total = total_bytes;
+    return code;
+  }
+
+  Code peer_access(const gpu::Context &to, const gpu::Context &from, int32_t *out_can) override {
+    return api_.can_access_peer(out_can, to.number, from.number);
+  }
+
+  Code peer_enable(const gpu::Context &peer) override { return api_.enable_peer(peer.native, 0); }
+
+  // ---- Memory
+
+  Code allocate(uint64_t bytes, uint64_t *out_address) override {
+    DeviceAddress address = 0;
+    const Result code = api_.allocate(&address, bytes);
+    *out_address = address;
+    return code;
+  }
+
+  Code release(uint64_t address) override { return api_.free(address); }
+
+  // Creates a pool that keeps freed memory until it is trimmed.
+  // No allocation from the pool makes its stream wait for another stream.
+  Code pool_open(const gpu::Context &context, Native *out_pool) override {
+    PoolProperties properties = {};
+    properties.allocation_type = 1;
+    properties.location = {1, context.number};
+    if (const Result code = api_.pool_create(out_pool, &properties); code != kSuccess) return code;
+    uint64_t threshold = UINT64_MAX;
+    int off = 0;
+    Result code = api_.pool_set(*out_pool, kPoolReleaseThreshold, &threshold);
+    if (code == kSuccess) code = api_.pool_set(*out_pool, kPoolInternalDependencies, &off);
+    if (code != kSuccess) api_.pool_destroy(*out_pool);
+    return code;
+  }
+
+  Code pool_share(Native pool, const gpu::Context &with) override {
+    const PoolAccess access = {{1, with.number}, kPoolReadWrite};
+    return api_.pool_access == nullptr ? kNotSupported : api_.pool_access(pool, &access, 1);
+  }
+  Code pool_close(Native pool) override { return api_.pool_destroy(pool); }
+  Code pool_trim(Native pool, uint64_t keep) override { return api_.pool_trim(pool, keep); }
+
+  Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) override {
+    DeviceAddress address = 0;
+    const Result code = api_.allocate_from_pool(&address, bytes, pool, stream);
+    *out_address = address;
+    return code;
+  }
+
+  Code pool_release(uint64_t address, Native stream) override {
+    return api_.free_async(address, stream);
+  }
+
+  Code managed_allocate(uint64_t bytes, uint64_t *out_address) override {
+    DeviceAddress address = 0;
+    const Result code = api_.managed_allocate(&address, bytes, kManagedGlobal);
+    *out_address = address;
+    return code;
+  }
+
+  // Allocates page-locked memory. The interface requires that the host and the device use
+  // the same address for mapped memory.
+  Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
+    void *memory = nullptr;
+    const bool mapped = kind == gpu::HostMemory::kMapped;
+    const unsigned flags = kHostPortable | (mapped ? kHostDeviceMap : 0u);
+    if (const Result code = api_.host_allocate(&memory, bytes, flags); code != kSuccess)
+      return code;
+    DeviceAddress seen = reinterpret_cast<uint64_t>(memory);
+    Result code = mapped ? api_.host_address(&seen, memory, 0) : kSuccess;
+    if (code == kSuccess && seen != reinterpret_cast<uint64_t>(memory)) code = kNotSupported;
+    if (code != kSuccess) api_.host_free(memory);
+    *out_address = seen;
+    return code;
+  }
+
+  Code host_release(uint64_t address) override {
+    return api_.host_free(reinterpret_cast<void *>(address));
+  }
+
+  Code host_register(uint64_t address, uint64_t bytes) override {
+    return api_.host_register(reinterpret_cast<void *>(address), bytes,
+                              kHostPortable | kHostDeviceMap);
+  }
+
+  Code host_unregister(uint64_t address) override {
+    return api_.host_unregister(reinterpret_cast<void *>(address));
+  }
+
+  bool knows(uint64_t address) override {
+    int type = 0;
+    return api_.pointer_attribute(&type, kPointerMemoryType, address) == kSuccess && type != 0;
+  }
+
+  int32_t memory_device(uint64_t address) override {
+    int index = 0;
+    return api_.pointer_attribute(&index, kPointerOrdinal, address) == kSuccess ? index : -1;
+  }
+
+  Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,
+            Native stream) override {
+    switch (direction) {
+      case gpu::Direction::kToDevice:
+        return api_.copy_in(dst, reinterpret_cast<const void *>(src), bytes, stream);
+      case gpu::Direction::kToHost:
+        return api_.copy_out(reinterpret_cast<void *>(dst), src, bytes, stream);
+      case gpu::Direction::kWithin:
+        break;
+    }
+    return api_.copy_within(dst, src, bytes, stream);
+  }
+
+  Code copy_peer(uint64_t dst, const gpu::Context &to, uint64_t src, const gpu::Context &from,
+                 uint64_t bytes, Native stream) override {
+    return api_.copy_peer(dst, to.native, src, from.native, bytes, stream);
+  }
+
+  Code set(uint64_t dst, uint32_t value, uint32_t width, uint64_t count, Native stream) override {
+    if (width == 1) return api_.set8(dst, static_cast<unsigned char>(value), count, stream);
+    if (width == 2) return api_.set16(dst, static_cast<unsigned short>(value), count, stream);
+    return api_.set32(dst, value, count, stream);
+  }
+
+  // ---- Streams and events
+
+  // The new stream is not ordered with the legacy default stream, which other libraries use.
+  Code stream_open(Native *out_stream) override {
+    return api_.stream_create(out_stream, kStreamNonBlocking, 0);
+  }
+  Code stream_close(Native stream) override { return api_.stream_destroy(stream); }
+  Code stream_query(Native stream) override { return api_.stream_query(stream); }
+  Code stream_synchronize(Native stream) override { return api_.stream_synchronize(stream); }
+  Code stream_wait(Native stream, Native event) override {
+    return api_.stream_wait(stream, event, 0);
+  }
+
+  Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
+    Handle owner = nullptr;
+    const Result code = api_.stream_context(stream, &owner);
+    *out_belongs = owner == context.native;
+    return code;
+  }
+
+  Code stream_capturing(Native stream, bool *out_capturing) override {
+    int state = 0;
+    const Result code = api_.stream_capturing(stream, &state);
+    *out_capturing = state != 0;
+    return code;
+  }
+
+  Code stream_call(Native stream, gpu::HostCall call, void *argument) override {
+    return api_.launch_host(stream, call, argument);
+  }
+
+  Code event_open(gpu::EventKind kind, Native *out_event) override {
+    const bool timed = kind == gpu::EventKind::kTimed;
+    return api_.event_create(out_event, timed ? kEventDefault : kEventDisableTiming);
+  }
+  Code event_close(Native event) override { return api_.event_destroy(event); }
+  Code event_record(Native event, Native stream) override {
+    return api_.event_record(event, stream);
+  }
+  Code event_query(Native event) override { return api_.event_query(event); }
+  Code event_synchronize(Native event) override { return api_.event_synchronize(event); }
+  Code event_elapsed(Native from, Native to, float *out_milliseconds) override {
+    return api_.event_elapsed(out_milliseconds, from, to);
+  }
+
+  // ---- Modules, launches, graphs
 
   // Drivers of CUDA 12 and later load an image as a library, which belongs to no context.
   // The handles of libraries stay valid if the owner of an adopted context destroys the context.
@@ -114,6 +370,15 @@ class CudaDriver final : public CudaStreams {
   }
   Code graph_close(Native graph) override { return api_.graph_destroy(graph); }
   Code executable_close(Native executable) override { return api_.executable_destroy(executable); }
+
+ private:
+  // Returns the value of a device attribute, or 0 if the driver does not support the attribute.
+  int attribute(int number, DeviceNumber device) const {
+    int value = 0;
+    return api_.device_attribute(&value, number, device) == kSuccess ? value : 0;
+  }
+
+  const Api api_;
 };
 
 }  // namespace gufunc::cuda

@@ -1,15 +1,277 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver interface for HIP, part 4 of 4: modules, launches and graphs.
+// The interface to AMD's HIP runtime. HIP has no contexts; each thread has a current device, which
+// is set and restored.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 #define GUFUNC_BACKENDS_ROC_HIP_DRIVER_H
 
-#include "backends/roc/hip_streams.h"
+#include <cstdio>
+#include <cstring>
+
+#include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/driver.h"
+#include "backends/roc/hip_api.h"
+#include "backends/roc/hip_codes.h"
+#include "backends/roc/hip_library.h"
+#include "backends/roc/registered_ranges.h"
 
 namespace gufunc::roc {
 
-class HipDriver final : public HipStreams {
+using gpu::Code;
+using gpu::Native;
+
+inline void *pointer_of(uint64_t address) {
+  return reinterpret_cast<void *>(address);
+}
+
+class HipDriver final : public gpu::Driver {
  public:
-  using HipStreams::HipStreams;
+  // ---- Devices
+
+  explicit HipDriver(const Hip &hip) : hip_(hip) {}
+
+  const gpu::ErrorInfo &error_info(Code code) const override { return hip_error_info(code); }
+
+  void write_version(char *out_text, size_t size) const override {
+    int version = 0;
+    const HipError status = hip_.hipRuntimeGetVersion(&version);
+    if (status == kHipSuccess && version > 0) {
+      std::snprintf(out_text, size, "HIP %d.%d", version / 10000000, version / 100000 % 100);
+    } else {
+      std::snprintf(out_text, size, "HIP of an unknown version");
+    }
+  }
+
+  Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
+    const HipError named = hip_.hipDeviceGetName(out->name, sizeof(out->name), index);
+    if (named != kHipSuccess) return named;
+    size_t bytes = 0;
+    const HipError sized = hip_.hipDeviceTotalMem(&bytes, index);
+    if (sized != kHipSuccess) return sized;
+    const HipError aimed = write_target(index, out->target, sizeof(out->target));
+    if (aimed != kHipSuccess) return aimed;
+    out->memory_bytes = bytes;
+    // Devices of the gfx9 generation have waves of 64 work-items.
+    // For later generations, kernels are compiled for waves of 32.
+    out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
+    out->units = attribute(kUnitsAttribute, index);
+    out->max_shared_bytes = attribute(kSharedBytesAttribute, index);
+    out->pools = has_pools(hip_) && attribute(kPoolsAttribute, index) != 0;
+    out->managed = attribute(kManagedAttribute, index) != 0;
+    return kHipSuccess;
+  }
+
+  // A native context cannot be adopted, because HIP has no contexts.
+  Code context_open(int32_t index, uint64_t native, gpu::Context *out) override {
+    *out = {nullptr, index, false, index};
+    return native == 0 ? kHipSuccess : kHipNotSupported;
+  }
+  void context_close(const gpu::Context &) override {}
+
+  Code enter(const gpu::Context &context, uint64_t *out_before) override {
+    int current = 0;
+    *out_before = 0;
+    const HipError status = hip_.hipGetDevice(&current);
+    if (status != kHipSuccess || current == context.index) return status;
+    const HipError changed = hip_.hipSetDevice(context.index);
+    if (changed == kHipSuccess) *out_before = static_cast<uint64_t>(current) + 1;
+    return changed;
+  }
+  void leave(const gpu::Context &, uint64_t before) override {
+    const int device = static_cast<int>(before) - 1;
+    // Repeats the call once after a failure, because the thread's device must be restored.
+    if (before != 0 && hip_.hipSetDevice(device) != kHipSuccess) hip_.hipSetDevice(device);
+  }
+
+  Code context_synchronize() override { return hip_.hipDeviceSynchronize(); }
+
+  Code memory_info(uint64_t *out_free, uint64_t *out_total) override {
+    size_t unused = 0, all = 0;
+    const HipError status = hip_.hipMemGetInfo(&unused, &all);
+    *out_free = unused;
+    *out_total = all;
+    return status;
+  }
+
+  Code peer_access(const gpu::Context &to, const gpu::Context &from, int32_t *out_can) override {
+    return hip_.hipDeviceCanAccessPeer(out_can, to.index, from.index);
+  }
+  Code peer_enable(const gpu::Context &peer) override {
+    return hip_.hipDeviceEnablePeerAccess(peer.index, 0);
+  }
+
+  // ---- Memory
+
+  Code allocate(uint64_t bytes, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) { return hip_.hipMalloc(memory, bytes); });
+  }
+  Code release(uint64_t address) override { return hip_.hipFree(pointer_of(address)); }
+
+  Code pool_open(const gpu::Context &context, Native *out_pool) override {
+    HipPoolProperties requested = {};
+    requested.allocation_type = 1;
+    requested.location_type = 1;
+    requested.location_id = context.index;
+    const HipError made = hip_.hipMemPoolCreate(out_pool, &requested);
+    if (made != kHipSuccess) return made;
+    uint64_t keep_all = UINT64_MAX;
+    int never = 0;
+    HipError set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolThreshold, &keep_all);
+    // Without this attribute, an allocation may make its stream wait for another stream.
+    if (set == kHipSuccess)
+      set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolInternalDependencies, &never);
+    if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);
+    return set;
+  }
+  Code pool_share(Native pool, const gpu::Context &with) override {
+    const HipPoolAccess access = {1, with.index, kPoolReadWrite};
+    if (hip_.hipMemPoolSetAccess == nullptr) return kHipNotSupported;
+    return hip_.hipMemPoolSetAccess(pool, &access, 1);
+  }
+  Code pool_close(Native pool) override { return hip_.hipMemPoolDestroy(pool); }
+  Code pool_trim(Native pool, uint64_t keep_bytes) override {
+    return hip_.hipMemPoolTrimTo(pool, keep_bytes);
+  }
+  Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) {
+      return hip_.hipMallocFromPoolAsync(memory, bytes, pool, stream);
+    });
+  }
+  Code pool_release(uint64_t address, Native stream) override {
+    return hip_.hipFreeAsync(pointer_of(address), stream);
+  }
+  Code managed_allocate(uint64_t bytes, uint64_t *out_address) override {
+    return place(out_address, [&](void **memory) {
+      return hip_.hipMallocManaged(memory, bytes, kManagedForAll);
+    });
+  }
+
+  // Allocates page-locked memory. Memory that only copies access is coarse-grained,
+  // which is fastest. Memory that kernels access while the host uses it is fine-grained.
+  Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
+    if (kind == gpu::HostMemory::kPinned) {
+      return place(out_address, [&](void **memory) {
+        return hip_.hipHostMalloc(memory, bytes, kPortableMemory | kCoarseGrained);
+      });
+    }
+    void *host = nullptr, *seen = nullptr;
+    const HipError made =
+        hip_.hipHostMalloc(&host, bytes, kPortableMemory | kMappedMemory | kFineGrained);
+    if (made != kHipSuccess) return made;
+    HipError mapped = hip_.hipHostGetDevicePointer(&seen, host, 0);
+    if (mapped == kHipSuccess && seen != host) mapped = kHipNotSupported;
+    if (mapped != kHipSuccess) hip_.hipHostFree(host);
+    *out_address = reinterpret_cast<uint64_t>(host);
+    return mapped;
+  }
+  Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
+  // Since 6.4, HIP accepts memory that is already registered,
+  // but the first hipHostUnregister then ends both registrations.
+  Code host_register(uint64_t address, uint64_t bytes) override {
+    if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
+    if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
+    const HipError made =
+        hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
+    if (made != kHipSuccess) registered_.remove(address);
+    return made;
+  }
+  // The range is removed first, because another thread may register
+  // the memory as soon as HIP has released it.
+  Code host_unregister(uint64_t address) override {
+    registered_.remove(address);
+    return hip_.hipHostUnregister(pointer_of(address));
+  }
+
+  // For pageable memory, HIP 5 reports an error, and HIP 6 succeeds without a device pointer.
+  bool knows(uint64_t address) override {
+    HipPointer found = {};
+    const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return status == kHipSuccess && found.device_pointer != nullptr;
+  }
+
+  int32_t memory_device(uint64_t address) override {
+    HipPointer found = {};
+    const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));
+    return status == kHipSuccess && found.device_pointer != nullptr ? found.device : -1;
+  }
+
+  Code copy(uint64_t dst, uint64_t src, uint64_t bytes, gpu::Direction direction,
+            Native stream) override {
+    const auto function = direction == gpu::Direction::kToDevice ? hip_.hipMemcpyHtoDAsync
+                          : direction == gpu::Direction::kToHost ? hip_.hipMemcpyDtoHAsync
+                                                                 : hip_.hipMemcpyDtoDAsync;
+    return function(pointer_of(dst), pointer_of(src), bytes, stream);
+  }
+  Code copy_peer(uint64_t dst, const gpu::Context &to, uint64_t src, const gpu::Context &from,
+                 uint64_t bytes, Native stream) override {
+    return hip_.hipMemcpyPeerAsync(pointer_of(dst), to.index, pointer_of(src), from.index, bytes,
+                                   stream);
+  }
+  Code set(uint64_t dst, uint32_t value, uint32_t width, uint64_t count, Native stream) override {
+    void *const start = pointer_of(dst);
+    switch (width) {
+      case 1:
+        return hip_.hipMemsetD8Async(start, static_cast<unsigned char>(value), count, stream);
+      case 2:
+        return hip_.hipMemsetD16Async(start, static_cast<unsigned short>(value), count, stream);
+      default:
+        return hip_.hipMemsetD32Async(start, static_cast<int>(value), count, stream);
+    }
+  }
+
+  // ---- Streams and events
+
+  Code stream_open(Native *out_stream) override {
+    return hip_.hipStreamCreateWithPriority(out_stream, kNonBlockingStream, 0);
+  }
+  Code stream_close(Native stream) override { return hip_.hipStreamDestroy(stream); }
+  Code stream_query(Native stream) override { return hip_.hipStreamQuery(stream); }
+  Code stream_synchronize(Native stream) override { return hip_.hipStreamSynchronize(stream); }
+  Code stream_wait(Native stream, Native event) override {
+    return hip_.hipStreamWaitEvent(stream, event, 0);
+  }
+
+  // If the runtime cannot report the device of a stream, the stream is accepted.
+  Code stream_belongs(Native stream, const gpu::Context &context, bool *out_belongs) override {
+    int owner = context.index;
+    const HipError status =
+        hip_.hipStreamGetDevice == nullptr ? kHipSuccess : hip_.hipStreamGetDevice(stream, &owner);
+    *out_belongs = owner == context.index;
+    return status;
+  }
+
+  Code stream_capturing(Native stream, bool *out_capturing) override {
+    int capture = 0;
+    const HipError status = hip_.hipStreamIsCapturing == nullptr
+                                ? kHipSuccess
+                                : hip_.hipStreamIsCapturing(stream, &capture);
+    *out_capturing = capture != 0;
+    return status;
+  }
+
+  Code stream_call(Native stream, gpu::HostCall call, void *argument) override {
+    if (hip_.hipLaunchHostFunc != nullptr) return hip_.hipLaunchHostFunc(stream, call, argument);
+    auto *packet = gpu::create<Packet>(Packet{call, argument});
+    if (packet == nullptr) return kHipOutOfMemory;
+    const HipError queued = hip_.hipStreamAddCallback(stream, run_packet, packet, 0);
+    if (queued != kHipSuccess) gpu::destroy(packet);
+    return queued;
+  }
+
+  Code event_open(gpu::EventKind kind, Native *out_event) override {
+    const unsigned flags = kind == gpu::EventKind::kTimed ? kTimedEvent : kUntimedEvent;
+    return hip_.hipEventCreateWithFlags(out_event, flags);
+  }
+  Code event_close(Native event) override { return hip_.hipEventDestroy(event); }
+  Code event_record(Native event, Native stream) override {
+    return hip_.hipEventRecord(event, stream);
+  }
+  Code event_query(Native event) override { return hip_.hipEventQuery(event); }
+  Code event_synchronize(Native event) override { return hip_.hipEventSynchronize(event); }
+  Code event_elapsed(Native from, Native to, float *out_milliseconds) override {
+    return hip_.hipEventElapsedTime(out_milliseconds, from, to);
+  }
+
+  // ---- Modules, launches, graphs
 
   Code module_load(const void *image, Native *out_module) override {
     return hip_.hipModuleLoadData(out_module, image);
@@ -84,6 +346,50 @@ class HipDriver final : public HipStreams {
   }
   Code graph_close(Native graph) override { return hip_.hipGraphDestroy(graph); }
   Code executable_close(Native executable) override { return hip_.hipGraphExecDestroy(executable); }
+
+ private:
+  // Returns the value of a device attribute, or 0 if the runtime does not support the attribute.
+  uint32_t attribute(int attribute, int device) const {
+    int value = 0;
+    const HipError status = hip_.hipDeviceGetAttribute(&value, attribute, device);
+    return status == kHipSuccess && value > 0 ? static_cast<uint32_t>(value) : 0;
+  }
+
+  // Reads the properties with the function of HIP 6 if it exists, otherwise in the layout of HIP 5.
+  HipError write_target(int device, char *out_text, size_t size) const {
+    const auto properties = hip_.hipGetDevicePropertiesR0600 != nullptr
+                                ? hip_.hipGetDevicePropertiesR0600
+                                : hip_.hipGetDeviceProperties;
+    if (properties == nullptr) return kHipNotSupported;
+    PropertyBytes found = {};
+    const HipError status = properties(&found, device);
+    const size_t place =
+        hip_.hipGetDevicePropertiesR0600 != nullptr ? kTargetInProperties6 : kTargetInProperties5;
+    std::snprintf(out_text, size, "%.63s", found.bytes + place);
+    return status;
+  }
+
+  template <class Function>
+  static Code place(uint64_t *out_address, Function function) {
+    void *memory = nullptr;
+    const HipError made = function(&memory);
+    *out_address = reinterpret_cast<uint64_t>(memory);
+    return made;
+  }
+
+  struct Packet {
+    gpu::HostCall call;
+    void *argument;
+  };
+  // Also called after failed work. The argument of the call is still valid then.
+  static void run_packet(HipHandle, HipError, void *argument) {
+    auto *const packet = static_cast<Packet *>(argument);
+    packet->call(packet->argument);
+    gpu::destroy(packet);
+  }
+
+  const Hip hip_;
+  RegisteredRanges registered_;
 };
 
 }  // namespace gufunc::roc
