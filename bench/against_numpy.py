@@ -63,7 +63,7 @@ class Row:
         self.times['gufunc'].append(self.run_gufunc())
         peers.sample(self)
 
-    def meet(self, peer):
+    def call_of(self, peer):
         """Returns the peer's call of this workload, or None."""
         known = self.numpy in (np.add, np.exp) and self.out.dtype in (np.float32, np.float64)
         return peer.elementwise(self.numpy.__name__, self.inputs, self.out) if known else None
@@ -148,7 +148,7 @@ def main():
     ]
     work += method_rows(options.only, library, ct.CDLL(str(build / 'lib' / 'librepeat_call.so')))
     if options.peers:
-        peers.invite(work, build / 'lib')
+        peers.add_peers(work, build / 'lib')
     started = time.monotonic()
     for round_number in range(options.rounds):
         for row in work:

@@ -53,7 +53,7 @@ class MethodRow:
         self.times['gufunc'].append(self.run_gufunc())
         peers.sample(self)
 
-    def meet(self, peer):
+    def call_of(self, peer):
         """Returns the peer's call of this workload, or None."""
         if self.numpy != np.add.reduce or self.arguments[0].dtype == np.float16:
             return None
@@ -90,7 +90,7 @@ class MeanRow:
         self.args.options.threads = 1
         self.sum, self.divide, self.helper = row, library.find('divide'), helper.repeat_call
         self.name, self.times, self.repeats = name, row.times, row.repeats
-        self.meet = lambda peer: None
+        self.call_of = lambda peer: None
 
     def sample(self):
         self.times['numpy'].append(self.sum.run_numpy())

@@ -133,12 +133,12 @@ def find_peers(folder):
     return peers
 
 
-def invite(rows, folder):
+def add_peers(rows, folder):
     """Adds to each row the calls of the libraries that support its workload."""
     peers = find_peers(folder)
     for row in rows:
         for name, peer in peers.items():
-            call = row.meet(peer)
+            call = row.call_of(peer)
             if call:
                 call()  # the first call compiles
                 row.peers[name], row.times[name] = call, []

@@ -17,7 +17,7 @@ class Report:
         self.started, self.rows = time.monotonic(), []
 
     def left(self, kept=0):
-        """Returns the remaining seconds, minus those that are reserved."""
+        """Returns the remaining seconds, minus the reserved seconds."""
         return max(self.limit - kept - (time.monotonic() - self.started), 1)
 
     def row(self, part, name, state, detail='', **numbers):

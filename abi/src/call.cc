@@ -19,22 +19,16 @@ namespace {
 guf_status list_tensors(const guf_tensor *tensors, int32_t count, guf_operand *out,
                         guf_error *error) {
   const uint32_t size = tensors->struct_size;
-  const auto *const first = reinterpret_cast<const char *>(tensors);
+  const bool fits = size >= base::kFirstSize<guf_tensor> && size <= base::kMaxStructSize &&
+                    size % alignof(guf_tensor) == 0;
   for (int32_t i = 0; i < count; ++i) {
-    const auto *const tensor =
-        reinterpret_cast<const guf_tensor *>(first + static_cast<size_t>(i) * size);
-    if (tensor->struct_size != size || size % alignof(guf_tensor) != 0) {
+    const auto *const tensor = reinterpret_cast<const guf_tensor *>(
+        reinterpret_cast<const char *>(tensors) + static_cast<size_t>(i) * size);
+    if (!fits || tensor->struct_size != size) {
       return base::fail(error, GUF_E_STRUCT, i, base::kNone,
-                        "argument %d: tensors: struct_size: expected %u as in the first tensor, "
-                        "and a multiple of %zu, got %u",
-                        i, size, alignof(guf_tensor), tensor->struct_size);
-    }
-    guf_tensor buffer;
-    const guf_tensor *known = nullptr;
-    const guf_status status = base::read_struct(tensor, "tensors", &buffer, &known, error);
-    if (status != GUF_OK) {
-      if (error != nullptr) error->argument = i;
-      return status;
+                        "argument %d: tensors: struct_size: expected a multiple of %zu from %u on, "
+                        "the same in all tensors, got %u",
+                        i, alignof(guf_tensor), base::kFirstSize<guf_tensor>, tensor->struct_size);
     }
     out[i].kind = GUF_OPERAND_TENSOR;
     out[i].tensor = tensor;

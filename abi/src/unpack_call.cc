@@ -30,7 +30,11 @@ guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_b
   GUF_TRY(need(in.tensor, "operand.tensor", error));
   guf_tensor buffer;
   const guf_tensor *tensor = nullptr;
-  GUF_TRY(base::read_struct(in.tensor, "operand.tensor", &buffer, &tensor, error));
+  const guf_status status = base::read_struct(in.tensor, "operand.tensor", &buffer, &tensor, error);
+  if (__builtin_expect(status != GUF_OK, 0)) {
+    if (error != nullptr) error->argument = index;
+    return status;
+  }
   GUF_TRY(validate::check_tensor(*tensor, index, stride_buffer, &out->layout, error));
   out->span = array::span_of(out->layout);
   out->flags =

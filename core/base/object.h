@@ -92,8 +92,8 @@ class Ref {
 };
 
 // Frees the objects whose last reference is gone. Costs one load if there are none. Functions that
-// may free memory call it (those that create objects, poll, trim and shutdown), but a release never
-// does. Destructors may call drivers and queue callbacks.
+// create objects, guf_poll, trim and shutdown call it; a release never does. Destructors may call
+// drivers and queue callbacks.
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an

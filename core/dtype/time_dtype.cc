@@ -225,13 +225,13 @@ const char *python_type(guf_dtype time, int64_t steps) {
 namespace {
 
 constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
-constexpr std::string_view kShortUnitNames[] = {"M8", "m8"};
+constexpr std::string_view kShortNamesOfClasses[] = {"M8", "m8"};
 
 // Returns the length of the class name (such as "datetime64" or "M8") at the start of `text`, if
 // "[" or the end of `text` follows it. Returns npos if there is none.
 size_t class_length(std::string_view text, guf_dtype *out) {
   for (uint32_t i = 0; i < 2; ++i) {
-    for (const std::string_view name : {kLongNames[i], kShortUnitNames[i]}) {
+    for (const std::string_view name : {kLongNames[i], kShortNamesOfClasses[i]}) {
       if (!text.starts_with(name)) continue;
       *out = i == 0 ? GUF_DATETIME64 : GUF_TIMEDELTA64;
       if (text.size() == name.size() || text[name.size()] == '[') return name.size();

@@ -8,9 +8,9 @@
 
 namespace gufunc::memory {
 
-// Parameters and errors are those of the public functions guf_array_fill,
-// guf_array_copy and so on. The caller has resolved the handles and checked the
-// pointers; `casting` and `order` may be any int32_t.
+// These functions implement guf_array_fill, guf_array_copy and so on, with the same parameters and
+// errors. The caller has resolved the handles and checked the pointers; `casting` and `order` may
+// be any int32_t.
 guf_status fill(array::Array &array, const guf_operand &value, backend::Stream *stream,
                 guf_error *error);
 guf_status copy(array::Array &array, int32_t order, backend::Stream *stream,

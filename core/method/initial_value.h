@@ -7,7 +7,7 @@
 
 namespace gufunc::method {
 
-// Size of an initial value. The largest elements are those of structured dtypes.
+// Size of the buffer for an initial value. The largest elements have a structured dtype.
 inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 
 // Reports that an initial value of dtype `from`, described by `what`, does not convert to `to`.

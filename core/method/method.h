@@ -30,7 +30,8 @@ enum class Initial : uint8_t {
   kGiven,
 };
 
-// Arguments of reduce, accumulate and reduceat. Not fully initialised.
+// Arguments of reduce, accumulate and reduceat. Fields that a method does not use stay
+// uninitialised.
 struct FoldView {
   op::CallView call;
   guf_call_args args;  // call.args points here
@@ -48,7 +49,7 @@ struct FoldView {
 
 // Arguments of at. The C API layer fills in `array` and `operand`, from which `at` sets the
 // operands of `call`: the array is both the first and the last operand, and the operand of a binary
-// ufunc is operand 1. Not fully initialised.
+// ufunc is operand 1. Fields that a call does not use stay uninitialised.
 struct AtView {
   op::CallView call;
   guf_call_args args;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes and shapes of results. The messages are those of nditer, which NumPy uses for reductions.
+// Axes and shapes of results. Error messages repeat the texts of nditer, which NumPy uses for
+// reductions.
 #include "core/method/result.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the device for a spec such as "cuda:1". A named backend is never replaced by
-// another one; only "auto" makes a choice.
+// Finds the device for a spec such as "cuda:1". If the spec names a backend, the device is of that
+// backend, or the search fails. Only the spec "auto" selects a backend.
 #include <algorithm>
 #include <charconv>
 #include <string_view>

@@ -88,7 +88,8 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
   return open_plugin(file, path, record.note, api, error);
 }
 
-// Catches exceptions of slots that run only once. The C API layer catches those of all other slots.
+// Catches the exceptions of slots that run only once. The C API layer catches the exceptions of all
+// other slots.
 template <class Call>
 guf_status call_plugin(const Record &record, const char *slot, guf_error *error, Call call) {
   try {

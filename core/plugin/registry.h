@@ -84,7 +84,7 @@ bool is_shut_down();
 // Makes the next cpu_device() look up the device again, so that it reports the shutdown.
 void forget_cpu_device();
 
-// The inputs of the search for plugins. Tests use other inputs than those of the process.
+// The inputs of the search for plugins. Tests replace the inputs of the process by their own.
 struct ListingRules {
   SearchSources sources;
   base::TrustRule trust;

@@ -55,6 +55,29 @@ TEST_F(NullCalls, AddOnMemoryThatTheHostCannotTouch) {
   EXPECT_THAT(values_of(out), ElementsAre(11, 22, 33));
 }
 
+TEST_F(NullCalls, ApplyWaitsForTheDevice) {
+  const guf_array arrays[] = {make(far_, {1, 2, 3}), make(far_, {4, 5, 6}), make(far_, {0, 0, 0})};
+  const int64_t shape[] = {3};
+  guf_tensor tensors[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    guf_array_info info = {};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(guf_array_get_info(arrays[i], &info, &error_), GUF_OK);
+    tensors[i].struct_size = sizeof tensors[i];
+    tensors[i].dtype = GUF_F32;
+    tensors[i].ndim = 1;
+    tensors[i].address = info.address;
+    tensors[i].shape = shape;
+    tensors[i].device = far_;
+  }
+  control().reset();
+  ASSERT_EQ(guf_apply(nullptr, "add", 3, tensors, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(control().calls("stream_synchronize"), 1U);
+  EXPECT_THAT(values_of(arrays[2]), ElementsAre(5, 7, 9));
+  control().script("stream_synchronize@1=1202");
+  EXPECT_EQ(guf_apply(nullptr, "add", 3, tensors, &error_), 1202);
+}
+
 TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
   const guf_array a = make(near_, {1, 2, 3}), out = make(near_, {7, 8, 9});
   ASSERT_EQ(call(a, a, out), GUF_OK) << error_.message;

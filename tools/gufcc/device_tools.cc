@@ -189,7 +189,7 @@ bool DeviceTools::make_constants(const Target &target) {
                         "compiling constants of the device library");
 }
 
-// Flags of the kernel compiler that follow those of the target.
+// Adds the flags of the kernel compiler that follow the flags of the target.
 void DeviceTools::add_common(bool fast, Compiler::Unit *unit) const {
   unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
                        compiler_->include_flags().end());

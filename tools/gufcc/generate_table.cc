@@ -42,7 +42,7 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// Entries of an image: those of the loops in order, then the reduce entries in order.
+// Entries of an image: the entries of the loops in order, then the reduce entries in order.
 struct EntryCount {
   int kernels = 0, folds = 0;
 };

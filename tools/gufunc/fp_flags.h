@@ -22,7 +22,7 @@ class FpFlags {
 
   // Requests the flags in the argument struct of a call or method.
   template <class Args>
-  void ask(Args *args) {
+  void set_options(Args *args) {
     args->options.fp_flags = report_ == 0 ? nullptr : &found_;
     args->options.fp_report = report_;
     args->options.fp_fail = fail_;

@@ -155,7 +155,7 @@ class Method {
   // Sets the options that all methods except `at` share.
   template <class Args>
   void set_options(Args *args) {
-    fp_flags_.ask(args);
+    fp_flags_.set_options(args);
     args->options.device = device_;
     args->order = order_of(options_.order);
     args->dtype = dtype_of(options_.dtype);
@@ -243,7 +243,7 @@ class Method {
     args.indices = indices_.data();
     args.nindices = static_cast<int32_t>(indices_.size());
     if (inputs_.size() > 1) args.operand = &inputs_[1];
-    fp_flags_.ask(&args);
+    fp_flags_.set_options(&args);
     args.options.device = device_;
     args.options.threads = threads_;
     answer(args, guf_at, guf_explain_at);

@@ -110,7 +110,8 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   data_offset_ = header.size();
 }
 
-// rename(2) checks only the permissions of the folder, so a successor checks those of the old file.
+// rename(2) checks only the permissions of the folder, so the permissions of a replaced file are
+// checked here.
 // posix_fallocate makes a full disk an error here, instead of a SIGBUS during the computation.
 void NpyOutput::make_file(size_t size, Over over) {
   const bool successor = over == Over::kSuccessor;

@@ -145,7 +145,7 @@ class Run {
       axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
       args_.axes = axes_.data();
     }
-    fp_flags_.ask(&args_);
+    fp_flags_.set_options(&args_);
   }
 
   // Reports options that need a signature. The library's message would name its own arguments

@@ -188,8 +188,8 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
  * the default of every option.
  * context   NULL means the default context.
  * tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
- *           multiple of 8. The outputs are given; their shapes are those that broadcasting results
- *           in. A tensor with a device is accepted as in guf_call.
+ *           multiple of 8. The outputs must be given, and have the broadcast shape of the inputs.
+ *           A tensor with a device is accepted as in guf_call.
  * Errors  as guf_ufunc_find and guf_call, and
  *         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
  *         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8

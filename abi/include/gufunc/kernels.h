@@ -25,8 +25,8 @@ typedef struct guf_kernel_info {
   uint32_t struct_size;
   uint32_t nparameters;
   uint32_t max_threads;  /* threads of a block, as declared in the source */
-  uint32_t shared_bytes; /* bytes per block of every launch, in addition to those that the launch
-                            requests */
+  uint32_t shared_bytes; /* bytes per block of every launch, in addition to the bytes that the
+                            launch requests */
   uint32_t flags;        /* guf_module_kernel_flag */
   uint32_t reserved;
   char name[128]; /* "module:kernel" */

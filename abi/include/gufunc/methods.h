@@ -33,11 +33,11 @@ enum { GUF_ALL_AXES = -1 };
  *           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
  *           `output`, which is then NULL.
  * order     guf_order of an allocated output.
- * options   as in guf_call_args. Floating-point flags are those of every step of the reduction
- *           including the initial value; they are
- *           independent of the number of threads (docs/fp-flags.md). Elements that a mask
- *           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
- *           work is done: a given output is then written, and no output is returned otherwise. */
+ * options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
+ *           including the step that uses the initial value. The flags do not depend on the number
+ *           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. A flag
+ *           of fp_fail makes the method fail after all of its work is done: a given output is
+ *           then written, and no output is returned otherwise. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
   uint32_t flags; /* GUF_CALL_KEEPDIMS */
@@ -78,7 +78,7 @@ typedef struct guf_accumulate_args {
  *           `nindices` axes; negative ones count from the end.
  * operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
  *           for a unary ufunc.
- * options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index. */
+ * options   as in guf_reduce_args. Every occurrence of an index may raise floating-point flags. */
 typedef struct guf_at_args {
   uint32_t struct_size;
   uint32_t flags; /* 0 */

@@ -212,8 +212,8 @@ typedef struct guf_module_kernel {
   uint32_t kernel;       /* index of its entry in host images */
   uint32_t family;       /* as in guf_module_loop */
   uint32_t max_threads;  /* threads per block */
-  uint32_t shared_bytes; /* bytes per block of every launch, in addition to those that the launch
-                            requests */
+  uint32_t shared_bytes; /* bytes per block of every launch, in addition to the bytes that the
+                            launch requests */
   uint32_t flags;        /* guf_module_kernel_flag */
   uint32_t reserved;     /* 0 */
 } guf_module_kernel;

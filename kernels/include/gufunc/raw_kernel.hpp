@@ -16,8 +16,8 @@
 //   guf::view<T, N>     an array with N dimensions and any strides; read-only for const T
 // Options of GUF_KERNEL: "name=...", "doc=...", "fp=fast", and
 //   "threads=256"       maximum number of threads per block; the default is 1024
-//   "shared=4096"       bytes of shared memory per block of every launch, in addition to those that
-//                       the launch requests
+//   "shared=4096"       bytes of shared memory per block of every launch, in addition to the bytes
+//                       that the launch requests
 #ifndef GUFUNC_RAW_KERNEL_HPP
 #define GUFUNC_RAW_KERNEL_HPP
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. This compares the
-library's DLPack declarations with those of NumPy. The first argument is the path of the library."""
+"""Exchanges arrays with NumPy through DLPack, in both versions of the protocol. An exchange fails
+if the library and NumPy declare DLPack's structs differently. The first argument is the path of the
+library."""
 
 import ctypes
 import gc

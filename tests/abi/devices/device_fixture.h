@@ -20,7 +20,7 @@
 namespace device_test {
 
 // Functions that the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and
-// a function of the vendor that simulated and real drivers have.
+// one function of the vendor, which both the simulated and the real driver export.
 struct Sim {
   int (*set)(const char *name, const char *value);
   int (*fault)(const char *faults);

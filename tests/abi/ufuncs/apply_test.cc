@@ -104,11 +104,12 @@ TEST_F(Apply, TensorsOfAnotherSize) {
   EXPECT_THAT(sum_, ElementsAre(11, 12, 13));
   std::memset(sum_, 0, sizeof sum_);
   longer[1].later = 1;
-  refuses(GUF_E_STRUCT, "tensors", "add", 3, &longer[0].tensor);
+  refuses(GUF_E_STRUCT, "operand.tensor", "add", 3, &longer[0].tensor);
+  EXPECT_EQ(error_.argument, 1);
   longer[0].tensor.struct_size -= 4;
   refuses(GUF_E_STRUCT,
-          "argument 0: tensors: struct_size: expected 52 as in the first tensor, and a multiple of "
-          "8, got 52",
+          "argument 0: tensors: struct_size: expected a multiple of 8 from 48 on, the same in all "
+          "tensors, got 52",
           "add", 3, &longer[0].tensor);
 }
 
@@ -120,7 +121,8 @@ TEST_F(Apply, Refuses) {
   refuses(GUF_E_ARG, "tensors is NULL", "add", 3, nullptr);
   for (const uint32_t size : {0U, 8U, 0xFFFFFFFFU}) {
     tensors_[1].struct_size = size;
-    refuses(GUF_E_STRUCT, "argument 1: tensors: struct_size: expected 48", "add", 3, tensors_);
+    refuses(GUF_E_STRUCT, "argument 1: tensors: struct_size: expected a multiple of 8", "add", 3,
+            tensors_);
     EXPECT_EQ(error_.argument, 1);
   }
   tensors_[1].struct_size = sizeof(guf_tensor);

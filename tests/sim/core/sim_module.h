@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded images, their kernels, and the emulation files whose functions run in place of device
-// code.
-// Callers hold the driver's lock.
+// The images that a simulated driver has loaded, their kernels, and the emulation files whose
+// functions run in place of device code. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MODULE_H
 

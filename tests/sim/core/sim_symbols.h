@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the functions that this library exports and hides functions from the dynamic linker,
-// because dlsym must not find functions that an old driver lacks.
+// Lists the functions that the simulated driver exports. When the driver simulates an old version,
+// it hides newer functions from dlsym, as if they were not exported.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_SYMBOLS_H
 

@@ -65,8 +65,8 @@ View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int n
 
 View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
   View made = random_view(engine, buffer, static_cast<int>(like.shape.size()));
-  // The copy has the shape of `like`, except that some axes have extent 1. Its strides are
-  // unrelated to those of `like`, and its elements may overlap.
+  // The copy has the shape of `like`, except that some axes have extent 1. Its strides do
+  // not depend on the strides of `like`, and its elements may overlap.
   for (size_t k = 0; k < like.shape.size(); ++k) {
     made.shape[k] = (*engine)() % 4 == 0 ? 1 : like.shape[k];
     made.strides[k] = 4 * (static_cast<int64_t>((*engine)() % 13) - 6);

@@ -73,7 +73,7 @@ TEST_F(ResultOrder, OfAnyIsFortransForFortransInput) {
   }
 }
 
-// The strides are those of NumPy's methods, which have no order= argument.
+// Expects the strides that NumPy's methods produce, which have no order= argument.
 TEST_F(ResultOrder, OfKeepIsTheInputs) {
   EXPECT_THAT(reduced(InputOrder::kF, GUF_ORDER_KEEP), ElementsAre(8, 16));
   EXPECT_THAT(accumulated(InputOrder::kF, GUF_ORDER_KEEP), ElementsAre(8, 16, 48));

@@ -1469,11 +1469,11 @@ const _: () = {
 ///           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
 ///           `output`, which is then NULL.
 /// order     guf_order of an allocated output.
-/// options   as in guf_call_args. Floating-point flags are those of every step of the reduction
-///           including the initial value; they are
-///           independent of the number of threads (docs/fp-flags.md). Elements that a mask
-///           excludes raise no flags. A flag of fp_fail makes the method fail after all of its
-///           work is done: a given output is then written, and no output is returned otherwise.
+/// options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
+///           including the step that uses the initial value. The flags do not depend on the number
+///           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. A flag
+///           of fp_fail makes the method fail after all of its work is done: a given output is
+///           then written, and no output is returned otherwise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduce_args {
@@ -1568,7 +1568,7 @@ const _: () = {
 ///           `nindices` axes; negative ones count from the end.
 /// operand   the second operand of a binary ufunc, which broadcasts to the indexed elements; NULL
 ///           for a unary ufunc.
-/// options   as in guf_reduce_args. Floating-point flags: those of every occurrence of an index.
+/// options   as in guf_reduce_args. Every occurrence of an index may raise floating-point flags.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_at_args {
@@ -2872,8 +2872,8 @@ unsafe extern "C" {
     /// the default of every option.
     /// context   NULL means the default context.
     /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
-    ///           multiple of 8. The outputs are given; their shapes are those that broadcasting results
-    ///           in. A tensor with a device is accepted as in guf_call.
+    ///           multiple of 8. The outputs must be given, and have the broadcast shape of the inputs.
+    ///           A tensor with a device is accepted as in guf_call.
     /// Errors  as guf_ufunc_find and guf_call, and
     ///         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
     ///         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8

@@ -100,7 +100,7 @@ fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
 // Separate functions that are not inlined, so that the compiler cannot use the arguments of
 // another.
 #[inline(never)]
-fn tell_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
+fn write_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
     write_and_call(add, arrays.map(array_operand));
 }
 
@@ -110,7 +110,7 @@ fn call_arrays(add: &Ufunc, [x, y, z]: [&Array<f64>; 3]) {
 }
 
 #[inline(never)]
-fn tell_slices(add: &Ufunc, addresses: [*const f64; 3], shape: &[i64; 1]) {
+fn write_slices(add: &Ufunc, addresses: [*const f64; 3], shape: &[i64; 1]) {
     let tensors = addresses.map(|address| slice_tensor(address, shape));
     write_and_call(add, std::array::from_fn(|i| tensor_operand(&tensors[i])));
 }
@@ -128,7 +128,7 @@ fn main() -> gufunc::Result<()> {
     let [_, arrays] = compare(
         "arrays",
         || c.call(),
-        || tell_arrays(&add, [&x, &y, &z]),
+        || write_arrays(&add, [&x, &y, &z]),
         || call_arrays(&add, [&x, &y, &z]),
     );
 
@@ -140,7 +140,7 @@ fn main() -> gufunc::Result<()> {
     let [_, slices] = compare(
         "slices",
         || c.call(),
-        || tell_slices(&add, addresses, &shape),
+        || write_slices(&add, addresses, &shape),
         || call_slices(&add, &a, &b, &mut out),
     );
     let worst = arrays.max(slices);
