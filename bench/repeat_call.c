@@ -25,3 +25,21 @@ REPEAT(repeat_reduce, guf_reduce_args, guf_reduce)
 REPEAT(repeat_accumulate, guf_accumulate_args, guf_accumulate)
 REPEAT(repeat_reduceat, guf_accumulate_args, guf_reduceat)
 REPEAT(repeat_at, guf_at_args, guf_at)
+
+__attribute__((visibility("default"))) double repeat_binary(guf_ufunc ufunc, guf_array first,
+                                                            guf_array second, guf_array out,
+                                                            int64_t times);
+/* Repeats a call with two array handles as inputs and one as output; returns what repeat_call
+ * returns. For a caller without declarations of the structs. */
+double repeat_binary(guf_ufunc ufunc, guf_array first, guf_array second, guf_array out,
+                     int64_t times) {
+  guf_operand inputs[] = {{.kind = GUF_OPERAND_ARRAY, .array = first},
+                          {.kind = GUF_OPERAND_ARRAY, .array = second}};
+  guf_operand output = {.kind = GUF_OPERAND_ARRAY, .array = out};
+  guf_call_args args = {.struct_size = sizeof args,
+                        .ninputs = 2,
+                        .noutputs = 1,
+                        .inputs = inputs,
+                        .outputs = &output};
+  return repeat_call(ufunc, &args, times);
+}
