@@ -84,7 +84,7 @@ TEST(Utf8, LogLines) {
   log(LogLevel::kWarning, "path %s", "\xff/\u20ac");
   ASSERT_TRUE(log_take(text, sizeof text, &level));
   EXPECT_STREQ(text, "path \\xff/\u20ac");
-  for (size_t size : {5, 6, 7, 8}) {
+  for (const size_t size : {5U, 6U, 7U, 8U}) {
     log_text(LogLevel::kWarning, "abcd\u20ac");
     char small[8];
     ASSERT_TRUE(log_take(small, size, &level));
