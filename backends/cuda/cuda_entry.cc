@@ -4,7 +4,7 @@
 #include "backends/cuda/cuda_vendor.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 
-GUF_BACKEND_NOTE("name=cuda;abi=0-1;priority=30;isa=x86-64");
+GUF_BACKEND_NOTE("name=cuda;abi=0-1;priority=30;isa=x86-64;dlpack=2-3-13");
 
 guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
                                   guf_backend_api *api, guf_error *) {

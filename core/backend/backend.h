@@ -18,11 +18,19 @@
 
 namespace gufunc::backend {
 
+// The DLPack device types (gufunc/dlpack.h) of a backend's memory. 0: DLPack has no such type.
+struct DlpackTypes {
+  int32_t device = 0;   // memory of a device
+  int32_t pinned = 0;   // page-locked and mapped host memory
+  int32_t managed = 0;  // managed memory
+};
+
 // One plugin: the contents of its note, and its function table once it is opened. Never destroyed.
 struct Backend {
   std::string name;
   std::string path;  // empty for a backend that is linked into the library
   uint32_t priority = 0;
+  DlpackTypes dlpack;
   guf_backend_api api = {};  // missing optional slots return GUF_E_UNSUPPORTED
   // The outcome of opening is stored in plugin::Record (core/plugin/registry.h).
 };

@@ -90,35 +90,35 @@ guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_er
   return GUF_OK;
 }
 
-guf_status find_named(const char *backend, int32_t id, Device **out, guf_error *error) {
+guf_status find_named(const std::string &backend, int32_t id, Device **out, guf_error *error) {
   if (id < 0) {
     return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
                       "managed->tensor.device_id is %d", id);
   }
-  return plugin::find_device((std::string(backend) + ":" + std::to_string(id)).c_str(), out, error);
+  return plugin::find_device((backend + ":" + std::to_string(id)).c_str(), out, error);
 }
 
 // Finds the device of the array, and another device that accesses the memory in place (or nullptr).
+// The notes of the backends define the device types, except those of host memory.
 guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
                       guf_error *error) {
   *out_reader = nullptr;
-  switch (where.type) {
-    case GUF_DLPACK_CUDA:
-      return find_named("cuda", where.id, out, error);
-    case GUF_DLPACK_ROC:
-      return find_named("roc", where.id, out, error);
-    case GUF_DLPACK_CUDA_MANAGED:
-      GUF_TRY(find_named("cuda", where.id, out_reader, error));
-      [[fallthrough]];
-    case GUF_DLPACK_CPU:
-    case GUF_DLPACK_CUDA_HOST:
-    case GUF_DLPACK_ROC_HOST:
+  if (GUF_DLPACK_IS_HOST(where.type)) return plugin::cpu_device(out, error);
+  for (const plugin::Record *record : plugin::backends()) {
+    const backend::DlpackTypes &types = record->dlpack;
+    if (where.type <= 0) break;
+    if (where.type == types.device) return find_named(record->name, where.id, out, error);
+    if (where.type == types.managed) {
+      GUF_TRY(find_named(record->name, where.id, out_reader, error));
+    }
+    if (where.type == types.managed || where.type == types.pinned) {
       return plugin::cpu_device(out, error);
-    default:
-      return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                        "managed->tensor.device_type: expected one of the cpu, CUDA or ROC, got %d",
-                        where.type);
+    }
   }
+  return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
+                    "managed->tensor.device_type: expected host memory or the memory of a backend, "
+                    "got DLPack device type %d, which no backend has in its note%s",
+                    where.type, base::missing_proc().c_str());
 }
 
 // Checks that the driver reports the expected device for the address, which is trusted.
@@ -208,17 +208,16 @@ GivenTensor::~GivenTensor() {
 guf_status GivenTensor::place(guf_error *error) {
   guf_dlpack_tensor &tensor = versioned_.tensor;
   const Device *const device = array_->device();
-  const std::string backend = device == nullptr ? "cpu" : device->backend->name;
   const auto set = [&](int32_t type, int32_t id) {
     tensor.device_type = type;
     tensor.device_id = id;
     return guf_status{GUF_OK};
   };
-  if (backend == "cuda") return set(GUF_DLPACK_CUDA, device->index);
-  if (backend == "roc") return set(GUF_DLPACK_ROC, device->index);
   if (device != nullptr && !device->host_memory) {
+    const int32_t type = device->backend->dlpack.device;
+    if (type != 0) return set(type, device->index);
     return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                      "DLPack has no place for memory of device %s", device->spec.c_str());
+                      "DLPack has no device type for memory of device %s", device->spec.c_str());
   }
   const array::Storage *const storage = array_->storage().get();
   if (const auto *imported = dynamic_cast<const ImportedStorage *>(storage)) {
@@ -226,13 +225,12 @@ guf_status GivenTensor::place(guf_error *error) {
   }
   const auto *const owned = dynamic_cast<const OwnedStorage *>(storage);
   if (owned == nullptr || owned->device().host_memory) return set(GUF_DLPACK_CPU, 0);
-  const bool managed = owned->kind() == GUF_MEMORY_MANAGED;
-  if (owned->device().backend->name == "cuda") {
-    return managed ? set(GUF_DLPACK_CUDA_MANAGED, owned->device().index)
-                   : set(GUF_DLPACK_CUDA_HOST, 0);
+  const backend::DlpackTypes &types = owned->device().backend->dlpack;
+  if (owned->kind() != GUF_MEMORY_MANAGED) {
+    return set(types.pinned != 0 ? types.pinned : int32_t{GUF_DLPACK_CPU}, 0);
   }
-  const bool locked = !managed && owned->device().backend->name == "roc";
-  return set(locked ? GUF_DLPACK_ROC_HOST : GUF_DLPACK_CPU, 0);
+  if (types.managed == 0) return set(GUF_DLPACK_CPU, 0);
+  return set(types.managed, owned->device().index);
 }
 
 guf_status GivenTensor::measure(guf_error *error) {

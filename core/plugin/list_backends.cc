@@ -43,6 +43,7 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   }
   out->name = note.name;
   out->priority = note.priority;
+  out->dlpack = note.dlpack;
   out->note = std::move(note);
   return check_backend_note(out->note, error);
 }

@@ -35,7 +35,30 @@ bool is_isa_name(std::string_view text) {
   });
 }
 
-enum Key : uint32_t { kName = 1, kAbi = 2, kPriority = 4, kIsa = 8, kAllKeys = 15 };
+// Parses "DEVICE-PINNED-MANAGED", three device types of DLPack; 0 means that there is none.
+bool parse_dlpack_types(std::string_view text, backend::DlpackTypes *out) {
+  constexpr uint32_t kMostTypes = 0xFFFF;
+  for (int32_t *const type : {&out->device, &out->pinned, &out->managed}) {
+    const size_t dash = type == &out->managed ? text.size() : text.find('-');
+    uint32_t number = 0;
+    if (dash == std::string_view::npos || !parse_number(text.substr(0, dash), &number) ||
+        number > kMostTypes) {
+      return false;
+    }
+    *type = static_cast<int32_t>(number);
+    text.remove_prefix(std::min(dash + 1, text.size()));
+  }
+  return true;
+}
+
+enum Key : uint32_t {
+  kName = 1,
+  kAbi = 2,
+  kPriority = 4,
+  kIsa = 8,
+  kRequiredKeys = 15,
+  kDlpack = 16
+};
 
 // Parses one "key=value" pair. `*inout_seen` is the set of keys that have occurred so far.
 guf_status take_pair(std::string_view pair, uint32_t *inout_seen, BackendNote *out,
@@ -63,6 +86,11 @@ guf_status take_pair(std::string_view pair, uint32_t *inout_seen, BackendNote *o
     bit = kIsa;
     if (!is_isa_name(value)) return bad_note(pair, "an ISA such as x86-64-v2", error);
     out->isa = value;
+  } else if (key == "dlpack") {
+    bit = kDlpack;
+    if (!parse_dlpack_types(value, &out->dlpack)) {
+      return bad_note(pair, "dlpack=DEVICE-PINNED-MANAGED", error);
+    }
   }
   if ((*inout_seen & bit) != 0) return bad_note(pair, "each key once", error);
   *inout_seen |= bit;
@@ -105,7 +133,8 @@ guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
-  if (seen != kAllKeys) return bad_note(whole, "name, abi, priority and isa", error);
+  if ((seen & kRequiredKeys) != kRequiredKeys)
+    return bad_note(whole, "name, abi, priority and isa", error);
   *out = std::move(note);
   return GUF_OK;
 }

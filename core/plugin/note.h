@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/backend/backend.h"
 #include "core/base/checked_file.h"
 
 namespace gufunc::plugin {
@@ -16,10 +17,12 @@ struct BackendNote {
   uint32_t abi_high = 0;
   uint32_t priority = 0;
   std::string isa;  // ISA level that the plugin's code requires
+  backend::DlpackTypes dlpack;
 };
 
-// Parses a note such as "name=null;abi=0-0;priority=10;isa=x86-64". Each of the four keys must
-// occur exactly once. Unknown keys are ignored, so that later minor versions can add keys.
+// Parses a note such as "name=null;abi=0-0;priority=10;isa=x86-64". Each of these four keys
+// must occur exactly once; "dlpack=DEVICE-PINNED-MANAGED" is optional. Unknown keys are ignored, so
+// that later minor versions can add keys.
 // Errors  GUF_E_BAD_FILE <= a malformed note; the message quotes the malformed part
 guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error *error);
 

@@ -153,10 +153,7 @@ bool is_linkers_own(std::string_view name) {
          name == "__bss_start";
 }
 
-// Libraries of drivers, which may be missing on a machine.
-constexpr std::string_view kDriverLibraries[] = {"libcuda.so",     "libnvidia-ml.so",
-                                                 "libamdhip64.so", "libhsa-runtime64.so",
-                                                 "libOpenCL.so",   "libze_loader.so"};
+constexpr std::string_view kDriverLibraries[] = {GUF_BACKEND_DRIVER_LIBRARIES};
 
 class LinkingCheck {
  public:

@@ -315,6 +315,7 @@ guf_status load_backend(const char *path, guf_error *error) {
   record->path = path;
   record->name = record->note.name;
   record->priority = record->note.priority;
+  record->dlpack = record->note.dlpack;
   record->identity = file.identity;
 
   const auto is_taken = [&](const Record &other) {

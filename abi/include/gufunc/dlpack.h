@@ -10,7 +10,8 @@ GUF_BEGIN_DECLS
 /* The structures have the memory layout of DLPack 1.x and, for the unversioned one, of 0.x. A
  * program that includes <dlpack/dlpack.h> can cast pointers between the two. */
 
-/** Location of a tensor: DLDeviceType. Other values are refused. */
+/** Location of a tensor: DLDeviceType. A backend can add types: GUF_BACKEND_NOTE (gufunc/backend.h)
+ * contains the types of its memory. */
 enum guf_dlpack_device {
   GUF_DLPACK_CPU = 1,
   GUF_DLPACK_CUDA = 2,
@@ -19,6 +20,10 @@ enum guf_dlpack_device {
   GUF_DLPACK_ROC_HOST = 11,
   GUF_DLPACK_CUDA_MANAGED = 13
 };
+
+/** Whether a device type is one of host memory, which the cpu backend uses in place. */
+#define GUF_DLPACK_IS_HOST(type) \
+  ((type) == GUF_DLPACK_CPU || (type) == GUF_DLPACK_CUDA_HOST || (type) == GUF_DLPACK_ROC_HOST)
 
 /** DLTensor. */
 typedef struct guf_dlpack_tensor {
@@ -89,7 +94,7 @@ enum guf_dlpack_flag {
  *            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
  *            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
  *                                     address space
- *            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+ *            GUF_E_NO_BACKEND      <= device_type is not host memory, and no backend has it
  *            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
  *            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
  *                                     that the memory does not belong to the device

@@ -188,8 +188,12 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
       {"code 10", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = 0x0001080A; }},
       {"code 128", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = GUF_DATETIME64; }},
       {"1 bits", GUF_E_DTYPE, [](Foreign &f) { f.tensor().dtype = 0x00010106; }},
-      {"ROC, got 4", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = 4; }},
-      {"ROC, got -2", GUF_E_UNSUPPORTED, [](Foreign &f) { f.tensor().device_type = -2; }},
+      {"got DLPack device type 4", GUF_E_NO_BACKEND,
+       [](Foreign &f) { f.tensor().device_type = 4; }},
+      {"got DLPack device type -2", GUF_E_NO_BACKEND,
+       [](Foreign &f) { f.tensor().device_type = -2; }},
+      {"got DLPack device type 0", GUF_E_NO_BACKEND,
+       [](Foreign &f) { f.tensor().device_type = 0; }},
       {"device_id is -1", GUF_E_NO_DEVICE,
        [](Foreign &f) {
          f.tensor().device_type = GUF_DLPACK_CUDA;

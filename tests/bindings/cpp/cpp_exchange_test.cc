@@ -171,8 +171,7 @@ TEST(CppExchange, ARefusedTensorIsDeletedBeforeTheFailure) {
   const auto as_it_is = [](guf_dlpack &) {};
   EXPECT_EQ(refused([](guf_dlpack &managed) { managed.major = 2; }), GUF_E_ABI);
   EXPECT_EQ(refused([](guf_dlpack &managed) { managed.tensor.dtype = 0x24002; }), GUF_E_DTYPE);
-  EXPECT_EQ(refused([](guf_dlpack &managed) { managed.tensor.device_type = 7; }),
-            GUF_E_UNSUPPORTED);
+  EXPECT_EQ(refused([](guf_dlpack &managed) { managed.tensor.device_type = 7; }), GUF_E_NO_BACKEND);
   EXPECT_EQ(refused(as_it_is, DlpackStream::legacy()), GUF_E_ARG);
   EXPECT_EQ(refused(as_it_is, DlpackStream::per_thread()), GUF_E_ARG);
   EXPECT_EQ(refused(as_it_is, stream), GUF_E_ARG);

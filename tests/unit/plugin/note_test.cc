@@ -19,7 +19,7 @@ guf_status parse(const std::string &text, BackendNote *out, guf_error *error = n
   return parse_backend_note({text.c_str(), text.size() + 1}, out, error);
 }
 
-TEST(BackendNote, IsFourKeys) {
+TEST(BackendNote, HasFourKeysAndDlpackTypes) {
   BackendNote note;
   ASSERT_EQ(parse(kGood, &note), GUF_OK);
   EXPECT_EQ(note.name, "null");
@@ -29,6 +29,11 @@ TEST(BackendNote, IsFourKeys) {
   EXPECT_EQ(note.isa, "x86-64-v2");
   EXPECT_EQ(parse("isa=x86-64;later=1;priority=0;abi=0-0;name=a_1", &note), GUF_OK)
       << "any order, and keys of later versions";
+  EXPECT_EQ(note.dlpack.device, 0);
+  ASSERT_EQ(parse("name=null;abi=0-2;dlpack=2-3-13;priority=10;isa=x86-64", &note), GUF_OK);
+  EXPECT_EQ(note.dlpack.device, 2);
+  EXPECT_EQ(note.dlpack.pinned, 3);
+  EXPECT_EQ(note.dlpack.managed, 13);
 }
 
 struct Row {
@@ -57,6 +62,15 @@ const Row kRows[] = {
     {"HugeAbi", "name=null;abi=0-4294967296;priority=1;isa=x86-64", "expected abi=LOWEST-HIGHEST"},
     {"NoNumber", "name=null;abi=0-0;priority=1x;isa=x86-64", "expected a number"},
     {"NoIsa", "name=null;abi=0-0;priority=1;isa=", "expected an ISA"},
+    {"TwoTypes", "name=null;abi=0-0;priority=1;isa=x86-64;dlpack=2-3", "dlpack=DEVICE-PINNED-"},
+    {"FourTypes", "name=null;abi=0-0;priority=1;isa=x86-64;dlpack=2-3-4-5",
+     "expected dlpack=DEVICE-PINNED-MANAGED, got 'dlpack=2-3-4-5'"},
+    {"SignedType", "name=null;abi=0-0;priority=1;isa=x86-64;dlpack=-2-3-4",
+     "dlpack=DEVICE-PINNED-"},
+    {"HugeType", "name=null;abi=0-0;priority=1;isa=x86-64;dlpack=2-65536-4",
+     "dlpack=DEVICE-PINNED-"},
+    {"TwiceTypes", "name=null;abi=0-0;priority=1;isa=x86-64;dlpack=1-2-3;dlpack=1-2-3",
+     "expected each key once"},
     {"Space", "name=null; abi=0-0;priority=1;isa=x86-64", "not printable"},
     {"LastSemicolon", "name=null;abi=0-0;priority=1;isa=x86-64;", "expected key=value, got ''"},
 };

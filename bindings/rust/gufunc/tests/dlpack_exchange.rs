@@ -186,7 +186,7 @@ fn a_refused_tensor_is_deleted_before_the_return() -> Result<()> {
     let none = DlpackStream::Unordered;
     assert_eq!(refused(|tensor| tensor.major = 2, none)?, Status::ABI);
     assert_eq!(refused(|tensor| tensor.tensor.dtype = 0x0002_4002, none)?, Status::DTYPE);
-    assert_eq!(refused(|tensor| tensor.tensor.device_type = 7, none)?, Status::UNSUPPORTED);
+    assert_eq!(refused(|tensor| tensor.tensor.device_type = 7, none)?, Status::NO_BACKEND);
     assert_eq!(refused(|tensor| tensor.tensor.ndim = 99, none)?, Status::SHAPE);
     assert_eq!(refused(|tensor| tensor.tensor.data = std::ptr::null_mut(), none)?, Status::ARG);
     assert_eq!(refused(|_| (), DlpackStream::Legacy)?, Status::ARG);
