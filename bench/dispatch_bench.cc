@@ -183,10 +183,14 @@ void call_new_stretched_shape(benchmark::State &state) {
 void resolve_known(benchmark::State &state) {
   static Call *const call = new Call(3, kSmall);
   static guf_resolution resolution = {};
+  guf_request request = {};
+  request.struct_size = sizeof request;
+  request.operation = GUF_OPERATION_CALL;
+  request.call = &call->args;
   resolution.struct_size = sizeof resolution;
   const Counted counted(state);
   for (auto _ : state) {
-    if (guf_resolve(call->add, &call->args, &resolution, &call->error) != GUF_OK) {
+    if (guf_resolve(call->add, &request, &resolution, &call->error) != GUF_OK) {
       give_up("guf_resolve", call->error);
     }
     benchmark::DoNotOptimize(resolution);

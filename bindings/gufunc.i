@@ -103,11 +103,6 @@ GUF_BLOCKING(guf_kernel_launch)
 /* abi:text  (text, capacity or *inout_length): the buffer to which the function writes a string. */
 %feature("abi:text", "text,inout_length") guf_array_print;
 %feature("abi:text", "text,inout_length") guf_explain;
-%feature("abi:text", "text,inout_length") guf_explain_reduce;
-%feature("abi:text", "text,inout_length") guf_explain_accumulate;
-%feature("abi:text", "text,inout_length") guf_explain_reduceat;
-%feature("abi:text", "text,inout_length") guf_explain_outer;
-%feature("abi:text", "text,inout_length") guf_explain_at;
 %feature("abi:text", "text,inout_length") guf_plan_explain;
 %feature("abi:text", "text,capacity") guf_log_read;
 %feature("abi:text", "name,capacity") guf_ufunc_name_at;
@@ -166,6 +161,7 @@ GUF_BLOCKING(guf_kernel_launch)
 %include "gufunc/ufunc.h"
 %include "gufunc/call.h"
 %include "gufunc/methods.h"
+%include "gufunc/resolve.h"
 %include "gufunc/chunks.h"
 %include "gufunc/graph.h"
 %include "gufunc/kernels.h"

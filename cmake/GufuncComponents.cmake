@@ -154,7 +154,8 @@ function(gufunc_add_unit_test name)
 endfunction()
 
 # gufunc_add_abi_test(<name> [SLOW] [THREADS] [OPTIMIZED] [LINK <library>...] <source>...): adds a
-# GoogleTest executable `<name>_test` that links libgufunc.so and includes only installed headers.
+# GoogleTest executable `<name>_test` that links libgufunc.so and includes only installed headers
+# and tests/support.
 function(gufunc_add_abi_test name)
   gufunc_add_gtest(${name} gufunc::gufunc ${ARGN})
   add_dependencies(${name}_test gufunc_backend_cpu)
@@ -165,6 +166,7 @@ function(gufunc_add_gtest name library)
   cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS;OPTIMIZED" "" "LINK;SOURCES")
   add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${library} ${arg_LINK} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}/tests")  # support/
   gufunc_apply_warnings(${name}_test)
   # The tested libraries are optimized as the preset specifies. Test programs are not optimized,
   # which halves their build time, except OPTIMIZED programs, which compute much themselves.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_apply, guf_call, guf_resolve and guf_explain.
+// guf_apply and guf_call.
 #include <gufunc/call.h>
 
-#include "abi/src/answer.h"
 #include "abi/src/capi.h"
-#include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
+#include "core/backend/backend.h"
 #include "core/base/struct_size.h"
 #include "core/call/pipeline.h"
 #include "core/op/ufunc_registry.h"
-#include "core/plan/prepared_plan.h"
 
 using namespace gufunc;
 
@@ -77,27 +75,4 @@ guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::trace_choice(call, call::call(call, call.args->outputs, error));
   });
-}
-
-guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out_resolution,
-                       guf_error *error) {
-  return capi::guard(error, [&]() -> guf_status {
-    GUF_TRY(capi::need(out_resolution, "out_resolution", error));
-    guf_call_args buffer;
-    op::CallView call;
-    GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
-    capi::Resolution resolution;
-    GUF_TRY(call::resolve(call, resolution.get(), error));
-    return resolution.give(out_resolution, error);
-  });
-}
-
-guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
-                       uint64_t *inout_length, guf_error *error) {
-  guf_call_args buffer;
-  const auto unpack = [&](op::CallView *call) {
-    return capi::unpack_call(ufunc, args, &buffer, call, error);
-  };
-  return capi::explain<op::CallView>(text, inout_length, error, unpack,
-                                     plan::PreparedPlan::explain);
 }

@@ -15,6 +15,7 @@ typedef struct gufgo_block {
   guf_reduce_args reduce;
   guf_accumulate_args accumulate;
   guf_at_args at;
+  guf_request request;
   guf_chunk_options chunk;
   int64_t items;
   _Alignas(16) char arena[GUFGO_ARENA];

@@ -102,21 +102,16 @@ type Resolution struct {
 // Resolve returns the loop that a call would use and the dtypes and shapes of its outputs, without
 // running the call. It fails with the errors of the call.
 func (u *Ufunc) Resolve(options *CallOptions, inputs ...Operand) (*Resolution, error) {
-	return u.resolveCall(func(c C.guf_ufunc, args *C.guf_call_args, r *C.guf_resolution) error {
-		return cResolve(c, args, r)
-	}, u.results(), options, inputs)
+	return u.resolveCall(cGUF_OPERATION_CALL, options, inputs)
 }
 
 // ResolveOuter is like Resolve, for [Ufunc.Outer].
 func (u *Ufunc) ResolveOuter(options *CallOptions, inputs ...Operand) (*Resolution, error) {
-	return u.resolveCall(func(c C.guf_ufunc, args *C.guf_call_args, r *C.guf_resolution) error {
-		return cResolveOuter(c, args, r)
-	}, u.results(), options, inputs)
+	return u.resolveCall(cGUF_OPERATION_OUTER, options, inputs)
 }
 
 func (u *Ufunc) resolveCall(
-	resolve func(C.guf_ufunc, *C.guf_call_args, *C.guf_resolution) error,
-	nout int, options *CallOptions, inputs []Operand) (*Resolution, error) {
+	operation int32, options *CallOptions, inputs []Operand) (*Resolution, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
@@ -126,14 +121,19 @@ func (u *Ufunc) resolveCall(
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return nil, err
 	}
-	return resolution(nout, func(r *C.guf_resolution) error {
-		return resolve(u.handle(), &b.c.call, r)
-	})
+	return u.resolution(b, operation, u.results())
 }
 
-func resolution(nout int, resolve func(*C.guf_resolution) error) (*Resolution, error) {
+// request returns the request for an operation whose arguments are prepared in the block.
+func (b *block) request(operation int32) *C.guf_request {
+	b.c.request = C.guf_request{struct_size: C.sizeof_guf_request, operation: C.int32_t(operation),
+		call: &b.c.call, reduce: &b.c.reduce, accumulate: &b.c.accumulate, at: &b.c.at}
+	return &b.c.request
+}
+
+func (u *Ufunc) resolution(b *block, operation int32, nout int) (*Resolution, error) {
 	r := &C.guf_resolution{struct_size: C.sizeof_guf_resolution}
-	if err := resolve(r); err != nil {
+	if err := cResolve(u.handle(), b.request(operation), r); err != nil {
 		return nil, err
 	}
 	made := &Resolution{Loop: int(r.loop)}
@@ -154,21 +154,16 @@ func resolution(nout int, resolve func(*C.guf_resolution) error) (*Resolution, e
 // Explain describes as text what a call would do and why: the selected loop, the rejected loops,
 // the casts, shapes and copies, and the device. It fails with the errors of the call.
 func (u *Ufunc) Explain(options *CallOptions, inputs ...Operand) (string, error) {
-	return u.explainCall(func(c C.guf_ufunc, a *C.guf_call_args, t *C.char, n *C.uint64_t) error {
-		return cExplain(c, a, t, n)
-	}, options, inputs)
+	return u.explainCall(cGUF_OPERATION_CALL, options, inputs)
 }
 
 // ExplainOuter is like Explain, for [Ufunc.Outer].
 func (u *Ufunc) ExplainOuter(options *CallOptions, inputs ...Operand) (string, error) {
-	return u.explainCall(func(c C.guf_ufunc, a *C.guf_call_args, t *C.char, n *C.uint64_t) error {
-		return cExplainOuter(c, a, t, n)
-	}, options, inputs)
+	return u.explainCall(cGUF_OPERATION_OUTER, options, inputs)
 }
 
 func (u *Ufunc) explainCall(
-	explain func(C.guf_ufunc, *C.guf_call_args, *C.char, *C.uint64_t) error,
-	options *CallOptions, inputs []Operand) (string, error) {
+	operation int32, options *CallOptions, inputs []Operand) (string, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
@@ -178,7 +173,11 @@ func (u *Ufunc) explainCall(
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return "", err
 	}
+	return u.explanation(b, operation)
+}
+
+func (u *Ufunc) explanation(b *block, operation int32) (string, error) {
 	return textOf(func(text *C.char, length *C.uint64_t) error {
-		return explain(u.handle(), &b.c.call, text, length)
+		return cExplain(u.handle(), b.request(operation), text, length)
 	})
 }

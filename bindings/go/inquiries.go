@@ -15,18 +15,14 @@ import "runtime"
 func (u *Ufunc) ResolveReduce(options *ReduceOptions, input Operand) (*Resolution, error) {
 	return resolveMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
 		o.prepare(b, input, 0)
-	}, func(b *block, r *C.guf_resolution) error {
-		return cResolveReduce(u.handle(), &b.c.reduce, r)
-	})
+	}, cGUF_OPERATION_REDUCE)
 }
 
 // ResolveAccumulate is like Resolve, for [Ufunc.Accumulate].
 func (u *Ufunc) ResolveAccumulate(options *AccumulateOptions, input Operand) (*Resolution, error) {
 	return resolveMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
 		o.prepare(b, input, nil)
-	}, func(b *block, r *C.guf_resolution) error {
-		return cResolveAccumulate(u.handle(), &b.c.accumulate, r)
-	})
+	}, cGUF_OPERATION_ACCUMULATE)
 }
 
 // ResolveReduceat is like Resolve, for [Ufunc.Reduceat].
@@ -35,9 +31,7 @@ func (u *Ufunc) ResolveReduceat(options *AccumulateOptions,
 	return resolveMethod(u, options, []Operand{input, indices},
 		func(o *AccumulateOptions, b *block) {
 			o.prepare(b, input, indices)
-		}, func(b *block, r *C.guf_resolution) error {
-			return cResolveReduceat(u.handle(), &b.c.accumulate, r)
-		})
+		}, cGUF_OPERATION_REDUCEAT)
 }
 
 // ResolveAt is like Resolve, for [Ufunc.At].
@@ -47,16 +41,14 @@ func (u *Ufunc) ResolveAt(options *AtOptions, array AnyOperand, indices []Operan
 	defer runtime.KeepAlive(indices)
 	return resolveMethod(u, options, []Operand{operand}, func(o *AtOptions, b *block) {
 		o.prepare(b, array, indices, operand)
-	}, func(b *block, r *C.guf_resolution) error {
-		return cResolveAt(u.handle(), &b.c.at, r)
-	})
+	}, cGUF_OPERATION_AT)
 }
 
 func resolveMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o *O, b *block),
-	resolve func(b *block, r *C.guf_resolution) error) (made *Resolution, err error) {
+	operation int32) (made *Resolution, err error) {
 	err = with(u, options, inputs, func(o *O, b *block) error {
 		prepare(o, b)
-		made, err = resolution(1, func(r *C.guf_resolution) error { return resolve(b, r) })
+		made, err = u.resolution(b, operation, 1)
 		return err
 	})
 	return made, err
@@ -66,18 +58,14 @@ func resolveMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o
 func (u *Ufunc) ExplainReduce(options *ReduceOptions, input Operand) (string, error) {
 	return explainMethod(u, options, []Operand{input}, func(o *ReduceOptions, b *block) {
 		o.prepare(b, input, 0)
-	}, func(b *block, text *C.char, length *C.uint64_t) error {
-		return cExplainReduce(u.handle(), &b.c.reduce, text, length)
-	})
+	}, cGUF_OPERATION_REDUCE)
 }
 
 // ExplainAccumulate is like Explain, for [Ufunc.Accumulate].
 func (u *Ufunc) ExplainAccumulate(options *AccumulateOptions, input Operand) (string, error) {
 	return explainMethod(u, options, []Operand{input}, func(o *AccumulateOptions, b *block) {
 		o.prepare(b, input, nil)
-	}, func(b *block, text *C.char, length *C.uint64_t) error {
-		return cExplainAccumulate(u.handle(), &b.c.accumulate, text, length)
-	})
+	}, cGUF_OPERATION_ACCUMULATE)
 }
 
 // ExplainReduceat is like Explain, for [Ufunc.Reduceat].
@@ -86,9 +74,7 @@ func (u *Ufunc) ExplainReduceat(options *AccumulateOptions,
 	return explainMethod(u, options, []Operand{input, indices},
 		func(o *AccumulateOptions, b *block) {
 			o.prepare(b, input, indices)
-		}, func(b *block, text *C.char, length *C.uint64_t) error {
-			return cExplainReduceat(u.handle(), &b.c.accumulate, text, length)
-		})
+		}, cGUF_OPERATION_REDUCEAT)
 }
 
 // ExplainAt is like Explain, for [Ufunc.At].
@@ -98,18 +84,14 @@ func (u *Ufunc) ExplainAt(options *AtOptions, array AnyOperand, indices []Operan
 	defer runtime.KeepAlive(indices)
 	return explainMethod(u, options, []Operand{operand}, func(o *AtOptions, b *block) {
 		o.prepare(b, array, indices, operand)
-	}, func(b *block, text *C.char, length *C.uint64_t) error {
-		return cExplainAt(u.handle(), &b.c.at, text, length)
-	})
+	}, cGUF_OPERATION_AT)
 }
 
 func explainMethod[O any](u *Ufunc, options *O, inputs []Operand, prepare func(o *O, b *block),
-	explain func(b *block, text *C.char, length *C.uint64_t) error) (made string, err error) {
+	operation int32) (made string, err error) {
 	err = with(u, options, inputs, func(o *O, b *block) error {
 		prepare(o, b)
-		made, err = textOf(func(text *C.char, length *C.uint64_t) error {
-			return explain(b, text, length)
-		})
+		made, err = u.explanation(b, operation)
 		return err
 	})
 	return made, err

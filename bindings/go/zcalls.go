@@ -399,6 +399,15 @@ const (
 )
 
 const (
+	cGUF_OPERATION_CALL       = 1
+	cGUF_OPERATION_OUTER      = 2
+	cGUF_OPERATION_REDUCE     = 3
+	cGUF_OPERATION_ACCUMULATE = 4
+	cGUF_OPERATION_REDUCEAT   = 5
+	cGUF_OPERATION_AT         = 6
+)
+
+const (
 	cGUF_MAX_GRID_X        = 2147483647
 	cGUF_MAX_GRID_YZ       = 65535
 	cGUF_MAX_BLOCK_XY      = 1024
@@ -433,10 +442,11 @@ var _ [600]byte = [C.sizeof_guf_module_info]byte{}
 var _ [16]byte = [C.sizeof_guf_dim]byte{}
 var _ [40]byte = [C.sizeof_guf_call_options]byte{}
 var _ [144]byte = [C.sizeof_guf_call_args]byte{}
-var _ [16784]byte = [C.sizeof_guf_resolution]byte{}
 var _ [112]byte = [C.sizeof_guf_reduce_args]byte{}
 var _ [88]byte = [C.sizeof_guf_accumulate_args]byte{}
 var _ [80]byte = [C.sizeof_guf_at_args]byte{}
+var _ [40]byte = [C.sizeof_guf_request]byte{}
+var _ [16784]byte = [C.sizeof_guf_resolution]byte{}
 var _ [48]byte = [C.sizeof_guf_chunk_options]byte{}
 var _ [408]byte = [C.sizeof_guf_kernel_info]byte{}
 var _ [24]byte = [C.sizeof_guf_kernel_device_info]byte{}
@@ -881,15 +891,6 @@ func cApply(context C.guf_context, name *C.char, ntensors C.int32_t, tensors *C.
 	return failure(C.zguf_apply(context, name, ntensors, tensors))
 }
 
-func cResolve(ufunc C.guf_ufunc, args *C.guf_call_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve(ufunc, args, outResolution))
-}
-
-// cExplain: text: text,inout_length
-func cExplain(ufunc C.guf_ufunc, args *C.guf_call_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain(ufunc, args, text, inoutLength))
-}
-
 // cPlanCreate: blocking; gives a reference: out_plan
 func cPlanCreate(ufunc C.guf_ufunc, args *C.guf_call_args, outPlan *C.guf_plan) error {
 	return failure(C.zguf_plan_create(ufunc, args, outPlan))
@@ -944,49 +945,13 @@ func cAt(ufunc C.guf_ufunc, args *C.guf_at_args) error {
 	return failure(C.zguf_at(ufunc, args))
 }
 
-func cResolveReduce(ufunc C.guf_ufunc, args *C.guf_reduce_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve_reduce(ufunc, args, outResolution))
+func cResolve(ufunc C.guf_ufunc, request *C.guf_request, outResolution *C.guf_resolution) error {
+	return failure(C.zguf_resolve(ufunc, request, outResolution))
 }
 
-func cResolveAccumulate(ufunc C.guf_ufunc, args *C.guf_accumulate_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve_accumulate(ufunc, args, outResolution))
-}
-
-func cResolveReduceat(ufunc C.guf_ufunc, args *C.guf_accumulate_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve_reduceat(ufunc, args, outResolution))
-}
-
-func cResolveOuter(ufunc C.guf_ufunc, args *C.guf_call_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve_outer(ufunc, args, outResolution))
-}
-
-func cResolveAt(ufunc C.guf_ufunc, args *C.guf_at_args, outResolution *C.guf_resolution) error {
-	return failure(C.zguf_resolve_at(ufunc, args, outResolution))
-}
-
-// cExplainReduce: text: text,inout_length
-func cExplainReduce(ufunc C.guf_ufunc, args *C.guf_reduce_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain_reduce(ufunc, args, text, inoutLength))
-}
-
-// cExplainAccumulate: text: text,inout_length
-func cExplainAccumulate(ufunc C.guf_ufunc, args *C.guf_accumulate_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain_accumulate(ufunc, args, text, inoutLength))
-}
-
-// cExplainReduceat: text: text,inout_length
-func cExplainReduceat(ufunc C.guf_ufunc, args *C.guf_accumulate_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain_reduceat(ufunc, args, text, inoutLength))
-}
-
-// cExplainOuter: text: text,inout_length
-func cExplainOuter(ufunc C.guf_ufunc, args *C.guf_call_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain_outer(ufunc, args, text, inoutLength))
-}
-
-// cExplainAt: text: text,inout_length
-func cExplainAt(ufunc C.guf_ufunc, args *C.guf_at_args, text *C.char, inoutLength *C.uint64_t) error {
-	return failure(C.zguf_explain_at(ufunc, args, text, inoutLength))
+// cExplain: text: text,inout_length
+func cExplain(ufunc C.guf_ufunc, request *C.guf_request, text *C.char, inoutLength *C.uint64_t) error {
+	return failure(C.zguf_explain(ufunc, request, text, inoutLength))
 }
 
 // cCallChunked: blocking

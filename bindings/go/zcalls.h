@@ -105,8 +105,6 @@
   X(guf_module_function_at)            \
   X(guf_call)                          \
   X(guf_apply)                         \
-  X(guf_resolve)                       \
-  X(guf_explain)                       \
   X(guf_plan_create)                   \
   X(guf_plan_retain)                   \
   X(guf_plan_release)                  \
@@ -118,16 +116,8 @@
   X(guf_reduceat)                      \
   X(guf_outer)                         \
   X(guf_at)                            \
-  X(guf_resolve_reduce)                \
-  X(guf_resolve_accumulate)            \
-  X(guf_resolve_reduceat)              \
-  X(guf_resolve_outer)                 \
-  X(guf_resolve_at)                    \
-  X(guf_explain_reduce)                \
-  X(guf_explain_accumulate)            \
-  X(guf_explain_reduceat)              \
-  X(guf_explain_outer)                 \
-  X(guf_explain_at)                    \
+  X(guf_resolve)                       \
+  X(guf_explain)                       \
   X(guf_call_chunked)                  \
   X(guf_stream_begin_capture)          \
   X(guf_stream_end_capture)            \
@@ -967,24 +957,6 @@ static inline guf_error *zguf_apply(guf_context context, const char *name, int32
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
-static inline guf_error *zguf_resolve(guf_ufunc ufunc, const guf_call_args *args,
-                                      guf_resolution *out_resolution) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve)(ufunc, args, out_resolution, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
-                                      uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain)(ufunc, args, text, inout_length, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
 static inline guf_error *zguf_plan_create(guf_ufunc ufunc, const guf_call_args *args,
                                           guf_plan *out_plan) {
   ZCALL_NEED(zcall_missing());
@@ -1077,93 +1049,21 @@ static inline guf_error *zguf_at(guf_ufunc ufunc, const guf_at_args *args) {
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
-static inline guf_error *zguf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
-                                             guf_resolution *out_resolution) {
+static inline guf_error *zguf_resolve(guf_ufunc ufunc, const guf_request *request,
+                                      guf_resolution *out_resolution) {
   ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve_reduce)(ufunc, args, out_resolution, &record);
+  const guf_status status = ZCALL(guf_resolve)(ufunc, request, out_resolution, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
-static inline guf_error *zguf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                                 guf_resolution *out_resolution) {
+static inline guf_error *zguf_explain(guf_ufunc ufunc, const guf_request *request, char *text,
+                                      uint64_t *inout_length) {
   ZCALL_NEED(zcall_missing());
   guf_error record;
   record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve_accumulate)(ufunc, args, out_resolution, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                               guf_resolution *out_resolution) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve_reduceat)(ufunc, args, out_resolution, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
-                                            guf_resolution *out_resolution) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve_outer)(ufunc, args, out_resolution, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_resolve_at(guf_ufunc ufunc, const guf_at_args *args,
-                                         guf_resolution *out_resolution) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_resolve_at)(ufunc, args, out_resolution, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
-                                             char *text, uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain_reduce)(ufunc, args, text, inout_length, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                                 char *text, uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain_accumulate)(ufunc, args, text, inout_length, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                               char *text, uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain_reduceat)(ufunc, args, text, inout_length, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
-                                            uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain_outer)(ufunc, args, text, inout_length, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
-                                         uint64_t *inout_length) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_explain_at)(ufunc, args, text, inout_length, &record);
+  const guf_status status = ZCALL(guf_explain)(ufunc, request, text, inout_length, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 

@@ -316,15 +316,12 @@ GUFPY_NUMBERS(int64_t, core_sizes)
 %ignore guf_kernel_head; %ignore guf_module_v1; %ignore guf_ufunc_desc; %ignore guf_loop_desc;
 %ignore guf_reduction_desc; %ignore guf_dim; %ignore guf_call_args; %ignore guf_resolution;
 %ignore guf_reduce_args; %ignore guf_accumulate_args; %ignore guf_at_args;
-%ignore guf_chunk_options;
+%ignore guf_chunk_options; %ignore guf_request;
 %ignore guf_array_wrap; %ignore guf_array_get_info; %ignore guf_array_fill; %ignore guf_array_print;
 %ignore guf_ufunc_create; %ignore guf_ufunc_add_loop; %ignore guf_module_register;
 %ignore guf_apply; %ignore guf_call; %ignore guf_resolve; %ignore guf_explain; %ignore guf_plan_create;
 %ignore guf_plan_explain; %ignore guf_reduce; %ignore guf_accumulate; %ignore guf_reduceat;
-%ignore guf_outer; %ignore guf_at; %ignore guf_resolve_reduce; %ignore guf_resolve_accumulate;
-%ignore guf_resolve_reduceat; %ignore guf_resolve_outer; %ignore guf_resolve_at;
-%ignore guf_explain_reduce; %ignore guf_explain_accumulate; %ignore guf_explain_reduceat;
-%ignore guf_explain_outer; %ignore guf_explain_at; %ignore guf_call_chunked;
+%ignore guf_outer; %ignore guf_at; %ignore guf_call_chunked;
 %ignore guf_kernel_launch;
 %ignore guf_dlpack_tensor; %ignore guf_dlpack; %ignore guf_dlpack_unversioned;
 %ignore guf_array_from_dlpack; %ignore guf_array_to_dlpack;

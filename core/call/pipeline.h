@@ -4,6 +4,8 @@
 #ifndef GUFUNC_CORE_CALL_PIPELINE_H
 #define GUFUNC_CORE_CALL_PIPELINE_H
 
+#include <gufunc/resolve.h>
+
 #include "core/call/auto_placement.h"
 #include "core/geometry/launch.h"
 #include "core/op/call_view.h"

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_CORE_METHOD_METHOD_H
 #define GUFUNC_CORE_METHOD_METHOD_H
 
-#include <gufunc/methods.h>
+#include <gufunc/resolve.h>
 
 #include "core/op/call_view.h"
 

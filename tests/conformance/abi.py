@@ -139,6 +139,30 @@ class CallArgs(ct.Structure):
     ]
 
 
+OPERATIONS = ('call', 'outer', 'reduce', 'accumulate', 'reduceat', 'at')
+
+
+class Request(ct.Structure):
+    _fields_ = [
+        ('struct_size', ct.c_uint32),
+        ('operation', ct.c_int32),
+        ('call', ct.c_void_p),
+        ('reduce', ct.c_void_p),
+        ('accumulate', ct.c_void_p),
+        ('at', ct.c_void_p),
+    ]
+
+
+def request_of(operation, args):
+    """A guf_request for the operation, with the arguments `args`, which must stay alive."""
+    field = {'outer': 'call', 'reduceat': 'accumulate'}.get(operation, operation)
+    made = Request(
+        struct_size=ct.sizeof(Request), operation=OPERATIONS.index(operation) + 1
+    )
+    setattr(made, field, ct.addressof(args))
+    return made
+
+
 class ArrayInfo(ct.Structure):
     _fields_ = [
         ('struct_size', ct.c_uint32),
@@ -379,7 +403,11 @@ class Library:
         """Returns the text of guf_explain for a call, or '' if it fails."""
         text, length = ct.create_string_buffer(8192), ct.c_uint64(8192)
         status = self.lib.guf_explain(
-            self.find(name), ct.byref(args), text, ct.byref(length), ct.byref(self.error)
+            self.find(name),
+            ct.byref(request_of('call', args)),
+            text,
+            ct.byref(length),
+            ct.byref(self.error),
         )
         return '' if status else text.value.decode()
 

@@ -78,30 +78,34 @@ class Library(abi.Library):
         for name in ('reduce', 'accumulate', 'reduceat', 'outer', 'at'):
             error = ct.POINTER(abi.Error)
             getattr(self.lib, f'guf_{name}').argtypes = [ct.c_void_p, ct.c_void_p, error]
-            question = getattr(self.lib, f'guf_resolve_{name}')
-            question.argtypes = [ct.c_void_p, ct.c_void_p, ct.POINTER(Resolution), error]
+        self.lib.guf_resolve.argtypes = [
+            ct.c_void_p,
+            ct.POINTER(abi.Request),
+            ct.POINTER(Resolution),
+            error,
+        ]
 
     def run(self, method, name, args, report=0):
         args.struct_size, args.options.device = ct.sizeof(args), self.device
         self.watch(args, report)
         function, handle = getattr(self.lib, f'guf_{method}'), self.find(name)
         answer = Resolution(struct_size=ct.sizeof(Resolution))
-        question = getattr(self.lib, f'guf_resolve_{method}')
-        requested = question(handle, ct.byref(args), ct.byref(answer), None)
+        request = abi.request_of(method, args)
+        requested = self.lib.guf_resolve(handle, ct.byref(request), ct.byref(answer), None)
         status = self.invoke(function, name, args)
-        # guf_resolve_* cannot return these statuses, because it reads no index, element or device
+        # guf_resolve cannot return these statuses, because it reads no index, element or device
         # image and runs no loop.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
         if requested != status and status != GUF_E_INDEX and (requested or status not in unasked):
-            raise AssertionError(f'guf_resolve_{method} gives {requested}, guf_{method} {status}')
+            raise AssertionError(f'guf_resolve of {method} returns {requested}, guf_{method} {status}')
         self.check(status)
         if method != 'at':
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
 
     def compare(self, method, answer, output):
-        """Compares an allocated result with the description that guf_resolve_* returned."""
+        """Compares an allocated result with the description that guf_resolve returned."""
         if output[0].kind != KIND_ARRAY:
             return
         info = abi.ArrayInfo(struct_size=ct.sizeof(abi.ArrayInfo))
@@ -109,7 +113,7 @@ class Library(abi.Library):
         resolved = answer.dtypes[2], list(answer.output_shapes[0][: answer.output_ndims[0]])
         found = info.dtype, list(info.shape[: info.ndim])
         if resolved != found:
-            raise AssertionError(f'guf_resolve_{method} tells {resolved}, the result is {found}')
+            raise AssertionError(f'guf_resolve of {method} reports {resolved}, the result is {found}')
 
     def answer(self, operand, out):
         return self.result(operand) if out is None else out

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drawn_operand.h"
+#include "support/requests.h"
 #include "target.h"
 
 namespace gufunc::fuzz {
@@ -164,11 +165,11 @@ void run(ByteReader *bytes) {
   static guf_resolution resolution;
   resolution.struct_size = sizeof resolution;
   guf_error error = empty_error();
-  const guf_status resolved = guf_resolve(ufunc, &call.args, &resolution, &error);
+  const guf_status resolved = requests::resolve_call(ufunc, &call.args, &resolution, &error);
   demand_report(resolved, error);
   uint64_t length = 0;
   error = empty_error();
-  demand_report(guf_explain(ufunc, &call.args, nullptr, &length, &error), error);
+  demand_report(requests::explain_call(ufunc, &call.args, nullptr, &length, &error), error);
   if (!can_run() || resolved != GUF_OK) return;
   const int32_t noutputs = resolution.noperands - call.args.ninputs;
   if (!is_small(resolution, noutputs)) return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "drawn_operand.h"
+#include "support/requests.h"
 #include "target.h"
 
 namespace gufunc::fuzz {
@@ -117,7 +118,7 @@ void run_reduce(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.output = &result;
   if (bytes->one_in(4)) args.where = &where;
   if (bytes->one_in(4)) args.initial = &start;
-  describe(guf_resolve_reduce, guf_explain_reduce, ufunc, &args);
+  describe(requests::resolve_reduce, requests::explain_reduce, ufunc, &args);
   if (!can_run()) return;
   guf_error error = empty_error();
   demand_report(guf_reduce(ufunc, &args, &error), error);
@@ -147,8 +148,8 @@ void run_accumulate(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape,
   if (bytes->one_in(8)) written = {};
   args.input = &input.operand();
   args.output = &written;
-  describe(at_indices ? guf_resolve_reduceat : guf_resolve_accumulate,
-           at_indices ? guf_explain_reduceat : guf_explain_accumulate, ufunc, &args);
+  describe(at_indices ? requests::resolve_reduceat : requests::resolve_accumulate,
+           at_indices ? requests::explain_reduceat : requests::explain_accumulate, ufunc, &args);
   if (!can_run()) return;
   guf_error error = empty_error();
   demand_report((at_indices ? guf_reduceat : guf_accumulate)(ufunc, &args, &error), error);
@@ -181,7 +182,7 @@ void run_at(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.array = &input.operand();
   args.indices = places;
   args.operand = bytes->one_in(8) ? nullptr : &output.operand();
-  describe(guf_resolve_at, guf_explain_at, ufunc, &args);
+  describe(requests::resolve_at, requests::explain_at, ufunc, &args);
   if (!can_run()) return;
   guf_error error = empty_error();
   demand_report(guf_at(ufunc, &args, &error), error);
@@ -199,7 +200,7 @@ void run_outer(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.noutputs = 1;
   args.inputs = pair;
   args.outputs = &result;
-  describe(guf_resolve_outer, guf_explain_outer, ufunc, &args);
+  describe(requests::resolve_outer, requests::explain_outer, ufunc, &args);
   if (shape.items(64) > 64 || second.items(64) > 64 || !can_run()) return;
   guf_error error = empty_error();
   demand_report(guf_outer(ufunc, &args, &error), error);

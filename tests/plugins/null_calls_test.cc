@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "support/requests.h"
 #include "tests/plugins/null_fixture.h"
 
 namespace {
@@ -254,7 +255,8 @@ TEST_F(NullCalls, ExplainCallsTheBackend) {
   const auto explain = [&] {
     char text[4096];
     uint64_t length = sizeof text;
-    EXPECT_EQ(guf_explain(add_, &args, text, &length, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(requests::explain_call(add_, &args, text, &length, &error_), GUF_OK)
+        << error_.message;
     return std::string(text);
   };
   const uint64_t launches = control().calls("launch");

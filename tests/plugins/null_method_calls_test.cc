@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 
+#include "support/requests.h"
 #include "tests/plugins/null_fixture.h"
 
 namespace {
@@ -117,7 +118,8 @@ TEST_F(NullMethods, ExplainCallsTheBackend) {
   const auto explain = [&] {
     char text[4096];
     uint64_t length = sizeof text;
-    EXPECT_EQ(guf_explain_reduce(add_, &args, text, &length, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(requests::explain_reduce(add_, &args, text, &length, &error_), GUF_OK)
+        << error_.message;
     return std::string(text);
   };
   const uint64_t methods = control().calls("method");
@@ -176,7 +178,7 @@ TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
               HasSubstr("do not accept elements of structured dtype 'null_record'"));
   char text[1000];
   uint64_t length = sizeof text;
-  EXPECT_EQ(guf_explain_reduce(ufunc, &args, text, &length, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_EQ(requests::explain_reduce(ufunc, &args, text, &length, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(control().calls("method"), methods);
   guf_ufunc_release(ufunc, nullptr);
 }

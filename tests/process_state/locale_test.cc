@@ -5,6 +5,7 @@
 
 #include "call_samples.h"
 #include "comma_locale.h"
+#include "support/requests.h"
 
 namespace {
 
@@ -37,7 +38,7 @@ std::string texts() {
   args.inputs = &from.get();
   args.outputs = &output;
   length = sizeof buffer;
-  EXPECT_EQ(guf_explain(find_ufunc("sin"), &args, buffer, &length, &error), GUF_OK)
+  EXPECT_EQ(requests::explain_call(find_ufunc("sin"), &args, buffer, &length, &error), GUF_OK)
       << error.message;
   text += buffer;
   args.ninputs = 1234567;

@@ -162,13 +162,27 @@ class Method {
     args->options.threads = threads_;
   }
 
+  static guf_request request_of(int32_t operation, const guf_call_args &args) {
+    return {sizeof(guf_request), operation, &args, nullptr, nullptr, nullptr};
+  }
+  static guf_request request_of(int32_t operation, const guf_reduce_args &args) {
+    return {sizeof(guf_request), operation, nullptr, &args, nullptr, nullptr};
+  }
+  static guf_request request_of(int32_t operation, const guf_accumulate_args &args) {
+    return {sizeof(guf_request), operation, nullptr, nullptr, &args, nullptr};
+  }
+  static guf_request request_of(int32_t operation, const guf_at_args &args) {
+    return {sizeof(guf_request), operation, nullptr, nullptr, nullptr, &args};
+  }
+
   // Runs the method or, with --explain, describes it.
-  template <class Args, class Run, class Explain>
-  void answer(Args &args, Run run, Explain explain) {
+  template <class Args, class Run>
+  void answer(int32_t operation, Args &args, Run run) {
     Call call;
     if (options_.explain || options_.time) {
+      const guf_request request = request_of(operation, args);
       text_ = text_of([&](char *to, uint64_t *length, guf_error *error) {
-        return explain(ufunc_.get(), &args, to, length, error);
+        return guf_explain(ufunc_.get(), &request, to, length, error);
       });
       start_ = std::chrono::steady_clock::now();
     }
@@ -200,7 +214,7 @@ class Method {
       args.axis = axes.data();
     }
     set_options(&args);
-    answer(args, guf_reduce, guf_explain_reduce);
+    answer(GUF_OPERATION_REDUCE, args, guf_reduce);
   }
 
   void accumulate() {
@@ -212,9 +226,9 @@ class Method {
     if (!options_.axis.empty()) args.axis = axis_of(options_.axis, options_.axis, kOneAxis);
     set_options(&args);
     if (indices_.empty()) {
-      answer(args, guf_accumulate, guf_explain_accumulate);
+      answer(GUF_OPERATION_ACCUMULATE, args, guf_accumulate);
     } else {
-      answer(args, guf_reduceat, guf_explain_reduceat);
+      answer(GUF_OPERATION_REDUCEAT, args, guf_reduceat);
     }
   }
 
@@ -233,7 +247,7 @@ class Method {
     set_options(&args);
     zeroed_ = where_ && options_.into.empty() && !options_.explain;
     if (zeroed_) results_ = files_.zeros(ufunc_.get(), args, guf_outer);
-    answer(args, guf_outer, guf_explain_outer);
+    answer(GUF_OPERATION_OUTER, args, guf_outer);
   }
 
   void at() {
@@ -246,7 +260,7 @@ class Method {
     fp_flags_.set_options(&args);
     args.options.device = device_;
     args.options.threads = threads_;
-    answer(args, guf_at, guf_explain_at);
+    answer(GUF_OPERATION_AT, args, guf_at);
   }
 
   // Saves an allocated result in the memory order that it has.

@@ -94,9 +94,18 @@ class Run {
   }
 
  private:
+  guf_request request() const {
+    guf_request made = {};
+    made.struct_size = sizeof made;
+    made.operation = GUF_OPERATION_CALL;
+    made.call = &args_;
+    return made;
+  }
+
   std::string explanation() {
+    const guf_request request = this->request();
     return text_of([&](char *to, uint64_t *length, guf_error *error) {
-      return guf_explain(ufunc_.get(), &args_, to, length, error);
+      return guf_explain(ufunc_.get(), &request, to, length, error);
     });
   }
 
@@ -205,7 +214,8 @@ class Run {
     if (!in_place()) outputs_.resize(nresults());
     set_outputs();
     Call call;
-    const guf_status status = guf_resolve(ufunc_.get(), &args_, &resolution_, call.error());
+    const guf_request request = this->request();
+    const guf_status status = guf_resolve(ufunc_.get(), &request, &resolution_, call.error());
     call.check(status, "", status == GUF_E_SHAPE ? dim_hint() : "");
     if (options_.inplace) files_.check_successor(inputs_[0]);
     for (size_t i = 0; i < options_.into.size(); ++i) files_.check_successor(outputs_[i]);

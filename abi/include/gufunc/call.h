@@ -108,20 +108,6 @@ typedef struct guf_call_args {
   uint32_t reserved;   /* 0 */
 } guf_call_args;
 
-/** Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
- * `output_shapes` is written up to the output's number of dimensions in `output_ndims`. */
-typedef struct guf_resolution {
-  uint32_t struct_size;
-  uint32_t loop; /* index of the loop, see guf_ufunc_loop_types */
-  int32_t noperands;
-  uint32_t reserved;
-  guf_dtype loop_dtypes[GUF_MAX_OPERANDS]; /* dtypes of the loop */
-  guf_dtype dtypes[GUF_MAX_OPERANDS];      /* dtypes of the operands, including outputs to
-                                              allocate */
-  int32_t output_ndims[GUF_MAX_OPERANDS];
-  int64_t output_shapes[GUF_MAX_OPERANDS][GUF_MAX_NDIM]; /* indexed by output */
-} guf_resolution;
-
 /** Applies a ufunc.
  * The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
  * operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
@@ -197,26 +183,6 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
  * [mt-object] as guf_call. Blocks until the outputs are complete. */
 GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
                              const guf_tensor *tensors, guf_error *error);
-
-/** Reports what guf_call would do, without doing it. Reads only the elements that
- * value rules use.
- * Errors  as guf_call before the launch, and
- *         GUF_E_ARG <= out_resolution is NULL
- * [mt] [no-block] */
-GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args,
-                               guf_resolution *out_resolution, guf_error *error);
-
-/** Returns the result of guf_resolve as text, in the format of guf_plan_explain, without making a
- * plan. Outputs may be missing as in guf_call: they are marked "to allocate" and not allocated.
- * What a plan would stage in its workspace, a call copies.
- * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
- *         including the NUL.
- * Errors  as guf_call before the launch, and
- *         GUF_E_ARG <= inout_length is NULL, or text is NULL and the capacity is not 0
- *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
- * [mt] [no-block] */
-GUF_API guf_status guf_explain(guf_ufunc ufunc, const guf_call_args *args, char *text,
-                               uint64_t *inout_length, guf_error *error);
 
 /* ------------------------------------------------------------------ plans */
 

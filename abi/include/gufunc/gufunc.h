@@ -40,6 +40,9 @@
 /* The methods reduce, accumulate, reduceat, outer and at. */
 #include "methods.h"
 
+/* What a call or a method would do. */
+#include "resolve.h"
+
 /* Devices and their memory, arrays of other libraries, calls that exceed a device's memory. */
 #include "device.h"
 

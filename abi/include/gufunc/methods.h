@@ -184,48 +184,6 @@ GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *er
  * Allocates 16 bytes for each element of the indices. */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
 
-/* ------------------------------------------------------------------ what a method would do */
-
-/** Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
- * its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
- * three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
- * the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
- * an initial value in memory.
- * Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
- *         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
- *         GUF_E_ARG <= out_resolution is NULL
- * [mt] [no-block] */
-GUF_API guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
-                                      guf_resolution *out_resolution, guf_error *error);
-GUF_API guf_status guf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                          guf_resolution *out_resolution, guf_error *error);
-GUF_API guf_status guf_resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                        guf_resolution *out_resolution, guf_error *error);
-GUF_API guf_status guf_resolve_outer(guf_ufunc ufunc, const guf_call_args *args,
-                                     guf_resolution *out_resolution, guf_error *error);
-GUF_API guf_status guf_resolve_at(guf_ufunc ufunc, const guf_at_args *args,
-                                  guf_resolution *out_resolution, guf_error *error);
-
-/** Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
- * why, casts, shapes, the order in which elements are combined, and copies.
- * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
- *         including the NUL.
- * Errors  as guf_resolve_reduce and its siblings, and
- *         GUF_E_NO_IMAGE <= no kernel for the device
- *         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
- *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
- * [mt] [no-block] */
-GUF_API guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
-                                      uint64_t *inout_length, guf_error *error);
-GUF_API guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                          char *text, uint64_t *inout_length, guf_error *error);
-GUF_API guf_status guf_explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
-                                        char *text, uint64_t *inout_length, guf_error *error);
-GUF_API guf_status guf_explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
-                                     uint64_t *inout_length, guf_error *error);
-GUF_API guf_status guf_explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
-                                  uint64_t *inout_length, guf_error *error);
-
 GUF_END_DECLS
 
 #endif /* GUFUNC_METHODS_H */

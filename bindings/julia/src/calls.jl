@@ -144,7 +144,7 @@ end
 # Allocates the missing outputs as Julia arrays with the types and sizes that the library resolves.
 function allocate_arrays(f, inputs, outputs, mask, o, arrays)
     prepared(inputs, outputs, mask, nothing, o) do args, slots
-        resolved(place -> @check(guf_resolve(f.handle, args, place), args)) do base
+        resolve_by(GUF_OPERATION_CALL, f, args) do base
             for i in eachindex(outputs)
                 outputs[i] === nothing || continue
                 T = element_type(operand_dtype(base, :dtypes, length(inputs) + i))

@@ -278,6 +278,13 @@ const GUF_CALL_KEEPDIMS = UInt32(1)
 
 const GUF_ALL_AXES = Int32(-1)
 
+const GUF_OPERATION_CALL = Int32(1)
+const GUF_OPERATION_OUTER = Int32(2)
+const GUF_OPERATION_REDUCE = Int32(3)
+const GUF_OPERATION_ACCUMULATE = Int32(4)
+const GUF_OPERATION_REDUCEAT = Int32(5)
+const GUF_OPERATION_AT = Int32(6)
+
 const GUF_MAX_GRID_X = Int32(2147483647)
 const GUF_MAX_GRID_YZ = Int32(65535)
 const GUF_MAX_BLOCK_XY = Int32(1024)
@@ -858,26 +865,6 @@ end
 @assert fieldoffset(guf_call_args, 19) == 136
 @assert fieldoffset(guf_call_args, 20) == 140
 
-struct guf_resolution
-    struct_size::UInt32
-    loop::UInt32
-    noperands::Int32
-    reserved::UInt32
-    loop_dtypes::NTuple{32, guf_dtype}
-    dtypes::NTuple{32, guf_dtype}
-    output_ndims::NTuple{32, Int32}
-    output_shapes::NTuple{32, NTuple{64, Int64}}
-end
-@assert sizeof(guf_resolution) == 16784
-@assert fieldoffset(guf_resolution, 1) == 0
-@assert fieldoffset(guf_resolution, 2) == 4
-@assert fieldoffset(guf_resolution, 3) == 8
-@assert fieldoffset(guf_resolution, 4) == 12
-@assert fieldoffset(guf_resolution, 5) == 16
-@assert fieldoffset(guf_resolution, 6) == 144
-@assert fieldoffset(guf_resolution, 7) == 272
-@assert fieldoffset(guf_resolution, 8) == 400
-
 struct guf_reduce_args
     struct_size::UInt32
     flags::UInt32
@@ -949,6 +936,42 @@ end
 @assert fieldoffset(guf_at_args, 6) == 32
 @assert fieldoffset(guf_at_args, 7) == 72
 @assert fieldoffset(guf_at_args, 8) == 76
+
+struct guf_request
+    struct_size::UInt32
+    operation::Int32
+    call::Ptr{guf_call_args}
+    reduce::Ptr{guf_reduce_args}
+    accumulate::Ptr{guf_accumulate_args}
+    at::Ptr{guf_at_args}
+end
+@assert sizeof(guf_request) == 40
+@assert fieldoffset(guf_request, 1) == 0
+@assert fieldoffset(guf_request, 2) == 4
+@assert fieldoffset(guf_request, 3) == 8
+@assert fieldoffset(guf_request, 4) == 16
+@assert fieldoffset(guf_request, 5) == 24
+@assert fieldoffset(guf_request, 6) == 32
+
+struct guf_resolution
+    struct_size::UInt32
+    loop::UInt32
+    noperands::Int32
+    reserved::UInt32
+    loop_dtypes::NTuple{32, guf_dtype}
+    dtypes::NTuple{32, guf_dtype}
+    output_ndims::NTuple{32, Int32}
+    output_shapes::NTuple{32, NTuple{64, Int64}}
+end
+@assert sizeof(guf_resolution) == 16784
+@assert fieldoffset(guf_resolution, 1) == 0
+@assert fieldoffset(guf_resolution, 2) == 4
+@assert fieldoffset(guf_resolution, 3) == 8
+@assert fieldoffset(guf_resolution, 4) == 12
+@assert fieldoffset(guf_resolution, 5) == 16
+@assert fieldoffset(guf_resolution, 6) == 144
+@assert fieldoffset(guf_resolution, 7) == 272
+@assert fieldoffset(guf_resolution, 8) == 400
 
 struct guf_chunk_options
     struct_size::UInt32
@@ -1728,21 +1751,6 @@ const guf_apply_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, Int32, Ptr{guf_tensor}, Ptr{guf_error}), context, name, ntensors, tensors, error)
 end
 
-const guf_resolve_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve(ufunc, args, out_resolution, error)
-    entry = guf_resolve_address[]
-    entry == C_NULL && (entry = guf_resolve_address[] = address(:guf_resolve))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
-end
-
-# text: text,inout_length
-const guf_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain(ufunc, args, text, inout_length, error)
-    entry = guf_explain_address[]
-    entry == C_NULL && (entry = guf_explain_address[] = address(:guf_explain))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
-end
-
 # blocking; gives a reference: out_plan
 const guf_plan_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_create(ufunc, args, out_plan, error)
@@ -1830,79 +1838,19 @@ const guf_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{guf_error}), ufunc, args, error)
 end
 
-const guf_resolve_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve_reduce(ufunc, args, out_resolution, error)
-    entry = guf_resolve_reduce_address[]
-    entry == C_NULL && (entry = guf_resolve_reduce_address[] = address(:guf_resolve_reduce))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
-end
-
-const guf_resolve_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve_accumulate(ufunc, args, out_resolution, error)
-    entry = guf_resolve_accumulate_address[]
-    entry == C_NULL && (entry = guf_resolve_accumulate_address[] = address(:guf_resolve_accumulate))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
-end
-
-const guf_resolve_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve_reduceat(ufunc, args, out_resolution, error)
-    entry = guf_resolve_reduceat_address[]
-    entry == C_NULL && (entry = guf_resolve_reduceat_address[] = address(:guf_resolve_reduceat))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
-end
-
-const guf_resolve_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve_outer(ufunc, args, out_resolution, error)
-    entry = guf_resolve_outer_address[]
-    entry == C_NULL && (entry = guf_resolve_outer_address[] = address(:guf_resolve_outer))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
-end
-
-const guf_resolve_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_resolve_at(ufunc, args, out_resolution, error)
-    entry = guf_resolve_at_address[]
-    entry == C_NULL && (entry = guf_resolve_at_address[] = address(:guf_resolve_at))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, args, out_resolution, error)
+const guf_resolve_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_resolve(ufunc, request, out_resolution, error)
+    entry = guf_resolve_address[]
+    entry == C_NULL && (entry = guf_resolve_address[] = address(:guf_resolve))
+    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_request}, Ptr{guf_resolution}, Ptr{guf_error}), ufunc, request, out_resolution, error)
 end
 
 # text: text,inout_length
-const guf_explain_reduce_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain_reduce(ufunc, args, text, inout_length, error)
-    entry = guf_explain_reduce_address[]
-    entry == C_NULL && (entry = guf_explain_reduce_address[] = address(:guf_explain_reduce))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduce_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
-end
-
-# text: text,inout_length
-const guf_explain_accumulate_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain_accumulate(ufunc, args, text, inout_length, error)
-    entry = guf_explain_accumulate_address[]
-    entry == C_NULL && (entry = guf_explain_accumulate_address[] = address(:guf_explain_accumulate))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
-end
-
-# text: text,inout_length
-const guf_explain_reduceat_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain_reduceat(ufunc, args, text, inout_length, error)
-    entry = guf_explain_reduceat_address[]
-    entry == C_NULL && (entry = guf_explain_reduceat_address[] = address(:guf_explain_reduceat))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_accumulate_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
-end
-
-# text: text,inout_length
-const guf_explain_outer_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain_outer(ufunc, args, text, inout_length, error)
-    entry = guf_explain_outer_address[]
-    entry == C_NULL && (entry = guf_explain_outer_address[] = address(:guf_explain_outer))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_call_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
-end
-
-# text: text,inout_length
-const guf_explain_at_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_explain_at(ufunc, args, text, inout_length, error)
-    entry = guf_explain_at_address[]
-    entry == C_NULL && (entry = guf_explain_at_address[] = address(:guf_explain_at))
-    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_at_args}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, args, text, inout_length, error)
+const guf_explain_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_explain(ufunc, request, text, inout_length, error)
+    entry = guf_explain_address[]
+    entry == C_NULL && (entry = guf_explain_address[] = address(:guf_explain))
+    return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_request}, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), ufunc, request, text, inout_length, error)
 end
 
 # blocking
@@ -2110,8 +2058,6 @@ const functions = [
     :guf_module_function_at => guf_module_function_at_address,
     :guf_call => guf_call_address,
     :guf_apply => guf_apply_address,
-    :guf_resolve => guf_resolve_address,
-    :guf_explain => guf_explain_address,
     :guf_plan_create => guf_plan_create_address,
     :guf_plan_retain => guf_plan_retain_address,
     :guf_plan_release => guf_plan_release_address,
@@ -2123,16 +2069,8 @@ const functions = [
     :guf_reduceat => guf_reduceat_address,
     :guf_outer => guf_outer_address,
     :guf_at => guf_at_address,
-    :guf_resolve_reduce => guf_resolve_reduce_address,
-    :guf_resolve_accumulate => guf_resolve_accumulate_address,
-    :guf_resolve_reduceat => guf_resolve_reduceat_address,
-    :guf_resolve_outer => guf_resolve_outer_address,
-    :guf_resolve_at => guf_resolve_at_address,
-    :guf_explain_reduce => guf_explain_reduce_address,
-    :guf_explain_accumulate => guf_explain_accumulate_address,
-    :guf_explain_reduceat => guf_explain_reduceat_address,
-    :guf_explain_outer => guf_explain_outer_address,
-    :guf_explain_at => guf_explain_at_address,
+    :guf_resolve => guf_resolve_address,
+    :guf_explain => guf_explain_address,
     :guf_call_chunked => guf_call_chunked_address,
     :guf_stream_begin_capture => guf_stream_begin_capture_address,
     :guf_stream_end_capture => guf_stream_end_capture_address,
@@ -2149,6 +2087,6 @@ const functions = [
     :guf_kernel_launch => guf_kernel_launch_address,
 ]
 
-export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_options, guf_call_args, guf_resolution, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_options, guf_call_args, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_request, guf_resolution, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

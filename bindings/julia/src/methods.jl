@@ -173,14 +173,10 @@ function from_zero(indices::AbstractArray{<:Integer})
 end
 from_zero(x) = x
 
-# The C functions that resolve or explain each method.
-const ENTRIES = Dict(
-    (:resolve, :reduce) => :guf_resolve_reduce, (:explain, :reduce) => :guf_explain_reduce,
-    (:resolve, :accumulate) => :guf_resolve_accumulate,
-    (:explain, :accumulate) => :guf_explain_accumulate,
-    (:resolve, :reduceat) => :guf_resolve_reduceat, (:explain, :reduceat) => :guf_explain_reduceat,
-    (:resolve, :outer) => :guf_resolve_outer, (:explain, :outer) => :guf_explain_outer,
-    (:resolve, :at) => :guf_resolve_at, (:explain, :at) => :guf_explain_at)
+# The guf_operation of each method.
+const OPERATIONS = (reduce=GUF_OPERATION_REDUCE, accumulate=GUF_OPERATION_ACCUMULATE,
+                    reduceat=GUF_OPERATION_REDUCEAT, outer=GUF_OPERATION_OUTER,
+                    at=GUF_OPERATION_AT)
 
 for (method, args) in ((:reduce, :with_reduce_args), (:accumulate, :with_accumulate_args),
                        (:reduceat, :with_accumulate_args))
@@ -189,14 +185,14 @@ for (method, args) in ((:reduce, :with_reduce_args), (:accumulate, :with_accumul
     places = method === :reduce ? :(outputs_of(r.out, max(1, ufunc_info(f).nresults))) :
              method === :accumulate ? :(Any[]) : :(Any[operand(from_zero(indices))])
     for (act, by) in ((:resolve, :resolve_by), (:explain, :explain_by))
-        entry = ENTRIES[act, method]
+        operation = OPERATIONS[method]
         count = act === :resolve ? (:(max(1, ufunc_info(f).nresults)),) : ()
         last = method === :reduce ? () : (:(output(r.out)),)
         @eval function $act(::typeof($method), f::UFunc, A, $(more...); keywords...)
             r = request($allowed, pairs_of(keywords))
             $(method === :reduce ? :(r.dims === nothing && (r.dims = Colon())) : nothing)
             $args(f, operand(A), $places, $(last...), r) do args, slots
-                $by(LibGufunc.$entry, f, args, $(count...))
+                $by($operation, f, args, $(count...))
             end
         end
     end

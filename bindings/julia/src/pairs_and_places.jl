@@ -113,12 +113,12 @@ for (act, by, count) in ((:resolve, :resolve_by, (1,)), (:explain, :explain_by, 
         found(f)
         r = request(OF_OUTER, pairs_of(keywords))
         with_outer_args(f, operands_of((A, B)), outputs_of(r.out, f.nout), r) do args, _
-            $by(LibGufunc.$(ENTRIES[act, :outer]), f, args, $(count...))
+            $by($(OPERATIONS.outer), f, args, $(count...))
         end
     end
     @eval $act(::typeof(at!), f::UFunc, A, indices, B...; keywords...) =
         with_at_args(f, A, from_zero_all(indices), Any[B...],
                      request(OF_ALL, pairs_of(keywords))) do args
-            $by(LibGufunc.$(ENTRIES[act, :at]), f, args, $(count...))
+            $by($(OPERATIONS.at), f, args, $(count...))
         end
 end

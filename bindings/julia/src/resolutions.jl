@@ -34,13 +34,30 @@ function summary_of(base, noutputs)
             sizes=Tuple(output_size(base, i) for i in 1:noutputs))
 end
 
-# Call one of the guf_resolve and guf_explain functions, whose arguments are (ufunc, args, …).
-resolve_by(of, f::UFunc, args, noutputs) =
-    resolved(place -> checked(of, f, args, place)) do base
-        return summary_of(base, noutputs)
+# A guf_request for one of the operations, with a pointer to its arguments.
+request_of(operation, args::Ptr{guf_call_args}) =
+    guf_request(sizeof(guf_request), operation, args, C_NULL, C_NULL, C_NULL)
+request_of(operation, args::Ptr{guf_reduce_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, args, C_NULL, C_NULL)
+request_of(operation, args::Ptr{guf_accumulate_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, C_NULL, args, C_NULL)
+request_of(operation, args::Ptr{guf_at_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, C_NULL, C_NULL, args)
+
+# Resolves a request. `read` receives the pointer to the guf_resolution.
+function resolve_by(read, operation, f::UFunc, args)
+    asked = Ref(request_of(operation, args))
+    return resolved(read, place -> @check(guf_resolve(f.handle, asked, place), args))
+end
+resolve_by(operation, f::UFunc, args, noutputs::Integer) =
+    resolve_by(base -> summary_of(base, noutputs), operation, f, args)
+
+function explain_by(operation, f::UFunc, args)
+    asked = Ref(request_of(operation, args))
+    return text_of(args) do letters, length, kept
+        LibGufunc.guf_explain(f.handle, asked, letters, length, kept)
     end
-explain_by(of, f::UFunc, args) =
-    text_of((letters, length, kept) -> of(f.handle, args, letters, length, kept), args)
+end
 
 """
     resolve(f, inputs…; keywords…)
@@ -52,7 +69,7 @@ the types of the operands and the sizes of the results. Nothing is computed or a
 method, the operands are those of the loop, including the result.
 """
 resolve(f::UFunc, inputs...; keywords...) =
-    query(args -> resolve_by(LibGufunc.guf_resolve, f, args, f.nout), f, operands_of(inputs),
+    query(args -> resolve_by(GUF_OPERATION_CALL, f, args, f.nout), f, operands_of(inputs),
           request(OF_CALLS, pairs_of(keywords)))
 
 """
@@ -63,7 +80,7 @@ A text that describes a call or method: the loop, the kernel, the casts, the rej
 reasons, and the device on which it would run.
 """
 explain(f::UFunc, inputs...; keywords...) =
-    query(args -> explain_by(LibGufunc.guf_explain, f, args), f, operands_of(inputs),
+    query(args -> explain_by(GUF_OPERATION_CALL, f, args), f, operands_of(inputs),
           request(OF_CALLS, pairs_of(keywords)))
 
 function query(write, f::UFunc, inputs, r)

@@ -252,6 +252,16 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   return set_accumulate(method, first[1]);
 }
 
+guf_request gufpy_method_request(const gufpy_method *method, gufpy_method_kind kind) {
+  static const int32_t OPERATIONS[] = {GUF_OPERATION_REDUCE, GUF_OPERATION_ACCUMULATE,
+                                       GUF_OPERATION_REDUCEAT, GUF_OPERATION_AT};
+  return (guf_request){.struct_size = sizeof(guf_request),
+                       .operation = OPERATIONS[kind],
+                       .reduce = &method->reduce,
+                       .accumulate = &method->accumulate,
+                       .at = &method->at};
+}
+
 static guf_status run_method(gufpy_method *method, gufpy_method_kind kind, guf_error *error) {
   const guf_ufunc ufunc = method->ufunc->base.handle;
   switch (kind) {

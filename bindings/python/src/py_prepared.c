@@ -43,36 +43,6 @@ static int kind_of(PyObject *name) {
   return text == NULL ? -1 : gufpy_refuse("no method %R", name);
 }
 
-static guf_status resolve_method(gufpy_method *method, int kind, guf_resolution *out,
-                                 guf_error *error) {
-  const guf_ufunc ufunc = method->ufunc->base.handle;
-  switch (kind) {
-    case GUFPY_REDUCE:
-      return guf_resolve_reduce(ufunc, &method->reduce, out, error);
-    case GUFPY_ACCUMULATE:
-      return guf_resolve_accumulate(ufunc, &method->accumulate, out, error);
-    case GUFPY_REDUCEAT:
-      return guf_resolve_reduceat(ufunc, &method->accumulate, out, error);
-    default:
-      return guf_resolve_at(ufunc, &method->at, out, error);
-  }
-}
-
-static guf_status explain_method(gufpy_method *method, int kind, char *text, uint64_t *length,
-                                 guf_error *error) {
-  const guf_ufunc ufunc = method->ufunc->base.handle;
-  switch (kind) {
-    case GUFPY_REDUCE:
-      return guf_explain_reduce(ufunc, &method->reduce, text, length, error);
-    case GUFPY_ACCUMULATE:
-      return guf_explain_accumulate(ufunc, &method->accumulate, text, length, error);
-    case GUFPY_REDUCEAT:
-      return guf_explain_reduceat(ufunc, &method->accumulate, text, length, error);
-    default:
-      return guf_explain_at(ufunc, &method->at, text, length, error);
-  }
-}
-
 /* The prepared call or method of an `ask`. Resolves it if `out` is not NULL, else explains it. */
 typedef struct {
   int kind;
@@ -82,19 +52,20 @@ typedef struct {
 
 static guf_status ask(request_t *request, guf_resolution *out, char *text, uint64_t *length,
                       guf_error *error) {
-  const guf_ufunc ufunc = request->call.ufunc != NULL ? request->call.ufunc->base.handle : NULL;
-  if (out != NULL) {
-    if (request->kind == REQUEST_CALL) return guf_resolve(ufunc, &request->call.args, out, error);
-    if (request->kind == REQUEST_OUTER)
-      return guf_resolve_outer(ufunc, &request->call.args, out, error);
-    return resolve_method(&request->method, request->kind, out, error);
+  const int is_call = request->kind >= REQUEST_CALL;
+  const gufpy_ufunc *ufunc = is_call ? request->call.ufunc : request->method.ufunc;
+  guf_request asked;
+  if (is_call) {
+    const int32_t operation =
+        request->kind == REQUEST_CALL ? GUF_OPERATION_CALL : GUF_OPERATION_OUTER;
+    asked = (guf_request){
+        .struct_size = sizeof asked, .operation = operation, .call = &request->call.args};
+  } else {
+    asked = gufpy_method_request(&request->method, (gufpy_method_kind)request->kind);
   }
-  if (request->kind == REQUEST_CALL)
-    return guf_explain(ufunc, &request->call.args, text, length, error);
-  if (request->kind == REQUEST_OUTER) {
-    return guf_explain_outer(ufunc, &request->call.args, text, length, error);
-  }
-  return explain_method(&request->method, request->kind, text, length, error);
+  const guf_ufunc handle = ufunc != NULL ? ufunc->base.handle : NULL;
+  if (out != NULL) return guf_resolve(handle, &asked, out, error);
+  return guf_explain(handle, &asked, text, length, error);
 }
 
 static PyObject *answer_text(request_t *request) {

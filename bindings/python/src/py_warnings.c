@@ -63,7 +63,9 @@ int gufpy_warn_complex_call(const gufpy_call *call) {
   if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
   found->struct_size = sizeof *found;
   int failed = 0;
-  if (guf_resolve(call->ufunc->base.handle, &call->args, found, NULL) == GUF_OK) {
+  const guf_request request = {
+      .struct_size = sizeof request, .operation = GUF_OPERATION_CALL, .call = &call->args};
+  if (guf_resolve(call->ufunc->base.handle, &request, found, NULL) == GUF_OK) {
     failed = warn_of(found, 0, call->ufunc->nin);
   }
   PyMem_Free(found);
@@ -90,21 +92,8 @@ int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind
   guf_resolution *found = PyMem_Calloc(1, sizeof *found);
   if (found == NULL) return PyErr_NoMemory() == NULL ? -1 : 0;
   found->struct_size = sizeof *found;
-  guf_status status = GUF_OK;
-  switch (kind) {
-    case GUFPY_REDUCE:
-      status = guf_resolve_reduce(ufunc, &method->reduce, found, NULL);
-      break;
-    case GUFPY_ACCUMULATE:
-      status = guf_resolve_accumulate(ufunc, &method->accumulate, found, NULL);
-      break;
-    case GUFPY_REDUCEAT:
-      status = guf_resolve_reduceat(ufunc, &method->accumulate, found, NULL);
-      break;
-    case GUFPY_AT:
-      status = guf_resolve_at(ufunc, &method->at, found, NULL);
-      break;
-  }
+  const guf_request request = gufpy_method_request(method, kind);
+  const guf_status status = guf_resolve(ufunc, &request, found, NULL);
   const int first = kind == GUFPY_AT ? 0 : 1;
   const int end = kind == GUFPY_AT ? found->noperands - 1 : 2;
   const int failed = status == GUF_OK ? warn_of(found, first, end) : 0;

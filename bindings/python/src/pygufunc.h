@@ -324,6 +324,8 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *u
                        PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /** As gufpy_warn_complex_call, for methods, which cast to a given dtype or output. */
 int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind);
+/* The request for the prepared method, whose arguments the request borrows. */
+guf_request gufpy_method_request(const gufpy_method *method, gufpy_method_kind kind);
 
 /** A ufunc's short name, for messages. Valid until the next call on the same thread. */
 const char *gufpy_name(const gufpy_ufunc *ufunc);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "array_fixture.h"
+#include "support/requests.h"
 
 namespace {
 
@@ -424,10 +425,10 @@ TEST_F(OutOfMemory, TextsKeepNothing) {
       EXPECT_EQ(function(add, &args, text, &length, nullptr), GUF_OK);
     }
   };
-  explain(guf_explain);
+  explain(requests::explain_call);
   const long before = blocks;
-  explain(guf_explain);
-  explain(guf_explain_outer);
+  explain(requests::explain_call);
+  explain(requests::explain_outer);
   EXPECT_LE(blocks - before, 10);  // the last call may keep a few blocks
   guf_ufunc_release(add, nullptr);
 }

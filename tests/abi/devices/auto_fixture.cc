@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "support/requests.h"
+
 namespace device_test {
 
 const char *chosen() {
@@ -94,8 +96,8 @@ guf_status Auto::run(const char *name, std::vector<guf_operand> inputs, guf_oper
 std::string Auto::explain(const char *name, std::vector<guf_operand> inputs) {
   std::string text(8192, '\0');
   uint64_t length = text.size();
-  EXPECT_EQ(guf_explain(find(name), ready(std::move(inputs), {guf_operand{}}), text.data(), &length,
-                        &error_),
+  EXPECT_EQ(requests::explain_call(find(name), ready(std::move(inputs), {guf_operand{}}),
+                                   text.data(), &length, &error_),
             GUF_OK)
       << error_.message;
   text.resize(length - 1);

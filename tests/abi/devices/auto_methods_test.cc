@@ -2,6 +2,7 @@
 // Tests methods on device auto. They run on the host if their memory is host memory, and otherwise
 // on the device.
 #include "auto_fixture.h"
+#include "support/requests.h"
 
 namespace device_test {
 namespace {
@@ -51,7 +52,7 @@ TEST_P(AutoMethods, Reduce) {
   guf_operand input = here(x_), output = {};
   reduce_.input = &input;
   reduce_.output = &output;
-  EXPECT_EQ(line_of(answer(guf_explain_reduce, "add", reduce_), "device auto"), kept());
+  EXPECT_EQ(line_of(answer(requests::explain_reduce, "add", reduce_), "device auto"), kept());
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(keep(output.array)), "cpu");
   EXPECT_FALSE(ran_there());
@@ -80,14 +81,15 @@ TEST_P(AutoMethods, AccumulateAndReduceat) {
   guf_operand input = here(x_), output = here(out_);
   accumulate_.input = &input;
   accumulate_.output = &output;
-  EXPECT_EQ(line_of(answer(guf_explain_accumulate, "add", accumulate_), "device auto"), kept());
+  EXPECT_EQ(line_of(answer(requests::explain_accumulate, "add", accumulate_), "device auto"),
+            kept());
   ASSERT_EQ(guf_accumulate(find("add"), &accumulate_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(out_, ElementsAre(1, 3, 6, 10));
   guf_operand places = indices({0, 2});
   std::vector<double> two(2);
   output = here(two);
   accumulate_.indices = &places;
-  EXPECT_EQ(line_of(answer(guf_explain_reduceat, "add", accumulate_), "device auto"), kept());
+  EXPECT_EQ(line_of(answer(requests::explain_reduceat, "add", accumulate_), "device auto"), kept());
   ASSERT_EQ(guf_reduceat(find("add"), &accumulate_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(two, ElementsAre(3, 7));
   EXPECT_FALSE(ran_there());
@@ -96,7 +98,7 @@ TEST_P(AutoMethods, AccumulateAndReduceat) {
 TEST_P(AutoMethods, Outer) {
   std::vector<double> table(16);
   guf_call_args *const args = ready({here(x_), here(x_)}, {here(table, {4, 4})});
-  EXPECT_EQ(line_of(answer(guf_explain_outer, "multiply", *args), "device auto"), kept());
+  EXPECT_EQ(line_of(answer(requests::explain_outer, "multiply", *args), "device auto"), kept());
   ASSERT_EQ(guf_outer(find("multiply"), args, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(table[15], 16);
   EXPECT_FALSE(ran_there());
@@ -118,7 +120,7 @@ TEST_P(AutoMethods, At) {
   at_.operand = &operand;
   at_.indices = &places;
   at_.nindices = 1;
-  EXPECT_EQ(line_of(answer(guf_explain_at, "add", at_), "device auto"), kept());
+  EXPECT_EQ(line_of(answer(requests::explain_at, "add", at_), "device auto"), kept());
   ASSERT_EQ(guf_at(find("add"), &at_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(x_, ElementsAre(1, 22, 3, 4));
   EXPECT_FALSE(ran_there());
@@ -137,7 +139,7 @@ TEST_P(AutoMethods, ReduceStates) {
   reduce_.input = &input;
   reduce_.outputs = outputs;
   reduce_.noutputs = 2;
-  EXPECT_EQ(line_of(answer(guf_explain_reduce, "auto_both:range_of", reduce_), "device auto"),
+  EXPECT_EQ(line_of(answer(requests::explain_reduce, "auto_both:range_of", reduce_), "device auto"),
             kept());
   ASSERT_EQ(guf_reduce(find("auto_both:range_of"), &reduce_, &error_), GUF_OK) << error_.message;
   for (const guf_operand &output : outputs) EXPECT_EQ(place_of(keep(output.array)), "cpu");
@@ -163,13 +165,14 @@ TEST_P(AutoMethods, Resolve) {
   reduce_.output = &output;
   guf_resolution resolution = {};
   resolution.struct_size = sizeof resolution;
-  ASSERT_EQ(guf_resolve_reduce(find("add"), &reduce_, &resolution, &error_), GUF_OK);
+  ASSERT_EQ(requests::resolve_reduce(find("add"), &reduce_, &resolution, &error_), GUF_OK);
   EXPECT_EQ(resolution.output_ndims[0], 0);
   double one = 1;
-  ASSERT_EQ(guf_resolve(find("matmul"),
-                        ready({stretched(one, {3000, 3000}), stretched(one, {3000, 3000})}, {{}}),
-                        &resolution, &error_),
-            GUF_OK)
+  ASSERT_EQ(
+      requests::resolve_call(
+          find("matmul"), ready({stretched(one, {3000, 3000}), stretched(one, {3000, 3000})}, {{}}),
+          &resolution, &error_),
+      GUF_OK)
       << error_.message;
   EXPECT_EQ(resolution.output_shapes[0][1], 3000);
   EXPECT_FALSE(ran_there());

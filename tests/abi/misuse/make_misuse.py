@@ -9,7 +9,7 @@ import re
 import sys
 
 HEADERS = ["context", "device", "stream", "dtype", "array", "device_memory", "dlpack", "ufunc",
-           "call", "kernels", "methods", "chunks", "graph", "module_table", "status"]
+           "call", "kernels", "methods", "resolve", "chunks", "graph", "module_table", "status"]
 HANDLES = ["context", "device", "stream", "event", "array", "ufunc", "module", "plan", "graph",
            "kernel"]
 # Functions that a process can call only once.
@@ -25,7 +25,7 @@ OPTIONAL = {
     "guf_kernel_launch.stream", "guf_kernel_get_device_info.device", "ready_on", "consumer",
 }
 IN_STRUCTS = {"guf_tensor", "guf_call_args", "guf_reduce_args", "guf_accumulate_args",
-              "guf_at_args", "guf_reduction_desc", "guf_chunk_options",
+              "guf_at_args", "guf_request", "guf_reduction_desc", "guf_chunk_options",
               "guf_ufunc_desc", "guf_loop_desc", "guf_module_v1"}
 
 

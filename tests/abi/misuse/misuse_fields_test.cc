@@ -58,6 +58,8 @@ const std::map<std::string, Statuses> kExpected = {
     {"guf_accumulate_args.dtype", {GUF_E_DTYPE}},
     {"guf_reduce_args.naxis", {GUF_E_ARG}},
     {"guf_reduce_args.noutputs", {GUF_E_ARG}},
+    {"guf_request.operation", {GUF_E_ARG}},
+    {"guf_request.call", {GUF_E_ARG}},
     {"guf_chunk_options.flags", {GUF_E_ARG}},
     {"guf_chunk_options.depth", {GUF_E_ARG}},
     {"guf_chunk_options.reserved", {GUF_E_ARG}},
@@ -121,11 +123,19 @@ std::vector<uint64_t> broken_values(Fixture &fixture, const std::string &name, c
 
 // Returns whether functions ignore the field, because the valid struct does not use it.
 bool is_unused(const std::string &name) {
-  static const std::set<std::string> kUnused = {
-      "guf_call_args.where",     "guf_call_args.signature", "guf_call_args.axes",
-      "guf_call_args.axis",      "guf_call_args.dims",      "guf_reduce_args.axis",
-      "guf_reduce_args.initial", "guf_reduce_args.where",   "guf_accumulate_args.indices",
-      "guf_accumulate_args.axis"};
+  static const std::set<std::string> kUnused = {"guf_call_args.where",
+                                                "guf_call_args.signature",
+                                                "guf_call_args.axes",
+                                                "guf_call_args.axis",
+                                                "guf_call_args.dims",
+                                                "guf_reduce_args.axis",
+                                                "guf_reduce_args.initial",
+                                                "guf_reduce_args.where",
+                                                "guf_accumulate_args.indices",
+                                                "guf_accumulate_args.axis",
+                                                "guf_request.reduce",
+                                                "guf_request.accumulate",
+                                                "guf_request.at"};
   return kUnused.count(name) != 0;
 }
 

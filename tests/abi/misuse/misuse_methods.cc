@@ -53,6 +53,13 @@ void Fixture::fill_method_args(const std::string &name, const std::string &funct
     std::memcpy(struct_buffer_, &accumulate_args_, sizeof accumulate_args_);
   }
   if (name == "guf_at_args") std::memcpy(struct_buffer_, &at_args_, sizeof at_args_);
+  if (name == "guf_request") {
+    guf_request request = {};
+    request.struct_size = sizeof request;
+    request.operation = GUF_OPERATION_CALL;
+    request.call = &args_;
+    std::memcpy(struct_buffer_, &request, sizeof request);
+  }
 }
 
 }  // namespace misuse

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "misuse_fixture.h"
+#include "support/requests.h"
 
 namespace misuse {
 namespace {
@@ -58,7 +59,7 @@ guf_status reduce(guf_ufunc ufunc, Ground &ground, guf_error *error) {
   args.initial = &ground.initial;
   guf_resolution found = {};
   found.struct_size = sizeof found;
-  const guf_status requested = guf_resolve_reduce(ufunc, &args, &found, nullptr);
+  const guf_status requested = requests::resolve_reduce(ufunc, &args, &found, nullptr);
   const guf_status done = guf_reduce(ufunc, &args, error);
   EXPECT_EQ(requested, done);
   return done;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/requests.h"
+
 namespace {
 
 void twice(char **args, const int64_t *dims, const int64_t *steps, void *) {
@@ -372,7 +374,7 @@ TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
   } buffer;
   std::memset(&buffer, 0x5A, sizeof buffer);
   buffer.found.struct_size = sizeof buffer;
-  ASSERT_EQ(guf_resolve(ufunc, &args, &buffer.found, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(requests::resolve_call(ufunc, &args, &buffer.found, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(buffer.found.struct_size, sizeof buffer);
   EXPECT_EQ(buffer.found.noperands, 3);
   EXPECT_EQ(buffer.found.dtypes[2], guf_dtype{GUF_F32});

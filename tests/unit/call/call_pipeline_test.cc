@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -148,7 +149,7 @@ TEST(Resolution, TellsTypesAndShapes) {
   call.in({GUF_F32, x.data(), {2, 1, 3}, {}, 0}).in(view(GUF_I32, z)).out_missing();
   guf_resolution resolution = {};
   resolution.struct_size = sizeof resolution;
-  ASSERT_EQ(guf_resolve(call.handle, call.ready(), &resolution, &call.error), GUF_OK)
+  ASSERT_EQ(requests::resolve_call(call.handle, call.ready(), &resolution, &call.error), GUF_OK)
       << call.error.message;
   EXPECT_EQ(resolution.noperands, 3);
   EXPECT_EQ(resolution.dtypes[0], static_cast<guf_dtype>(GUF_F32));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -152,7 +153,7 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
   Convolution requested;
   guf_resolution resolution = {};
   resolution.struct_size = sizeof resolution;
-  ASSERT_EQ(guf_resolve(ufunc, &requested.args, &resolution, &requested.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_call(ufunc, &requested.args, &resolution, &requested.error), GUF_OK);
   EXPECT_EQ(resolution.output_shapes[0][0], 4);
   EXPECT_EQ(log.calls, 3);
   guf_plan plan = nullptr;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "support/requests.h"
 #include "tests/unit/method/stream_keep_fixture.h"
 
 namespace gufunc {
@@ -71,9 +72,9 @@ TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   found.struct_size = sizeof found;
   char text[4096];
   uint64_t length = sizeof text;
-  EXPECT_EQ(guf_resolve(call.handle, call.ready(), &found, &call.error), GUF_OK)
+  EXPECT_EQ(requests::resolve_call(call.handle, call.ready(), &found, &call.error), GUF_OK)
       << call.error.message;
-  EXPECT_EQ(guf_explain(call.handle, call.ready(), text, &length, &call.error), GUF_OK)
+  EXPECT_EQ(requests::explain_call(call.handle, call.ready(), text, &length, &call.error), GUF_OK)
       << call.error.message;
   EXPECT_FALSE(gate_is_open) << "a query waited for the stream";
   answered = true;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -169,7 +170,8 @@ TEST_F(StructuredCall, OnlyExactlyThisTypeMatches) {
     EXPECT_EQ(logical.run(), GUF_E_NO_LOOP) << name << ": " << logical.error.message;
     guf_resolution answer = {};
     answer.struct_size = sizeof answer;
-    EXPECT_EQ(guf_resolve(logical.handle, logical.ready(), &answer, nullptr), GUF_E_NO_LOOP);
+    EXPECT_EQ(requests::resolve_call(logical.handle, logical.ready(), &answer, nullptr),
+              GUF_E_NO_LOOP);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "support/requests.h"
 #include "tests/unit/method/guarded_arrays.h"
 
 namespace gufunc {
@@ -88,15 +89,14 @@ inline guf_call_args make_args(std::vector<guf_operand> *inputs, std::vector<guf
   return args;
 }
 
-// Checks guf_resolve and guf_explain (for guf_outer, guf_resolve_outer and guf_explain_outer), and
-// then makes the call. `shape` is the expected shape of the first output.
+// Checks guf_resolve and guf_explain, and then makes the call. `shape` is the expected shape of the first output.
 inline guf_status run(CallFunction function, guf_ufunc ufunc, std::vector<guf_operand> inputs,
                       std::vector<guf_operand> outputs, const guf_operand *where,
                       const Shape &shape, guf_error *error) {
   guf_call_args args = make_args(&inputs, &outputs, where);
   const bool outer = function == guf_outer;
-  expect_resolution(outer ? guf_resolve_outer : guf_resolve,
-                    outer ? guf_explain_outer : guf_explain, ufunc, args, shape);
+  expect_resolution(outer ? requests::resolve_outer : requests::resolve_call,
+                    outer ? requests::explain_outer : requests::explain_call, ufunc, args, shape);
   return function(ufunc, &args, error);
 }
 

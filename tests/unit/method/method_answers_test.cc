@@ -3,6 +3,7 @@
 // what the method does, and that they read no element.
 #include <string>
 
+#include "support/requests.h"
 #include "tests/unit/method/method_ground.h"
 
 namespace gufunc {
@@ -39,7 +40,7 @@ TEST(MethodAnswers, ReduceGivesTypesAndShape) {
   reduce.axes({0, 2});
   reduce.args.flags = GUF_CALL_KEEPDIMS;
   guf_resolution found = fresh();
-  ASSERT_EQ(guf_resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_OK)
+  ASSERT_EQ(requests::resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_EQ(found.noperands, 3);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(found.loop_dtypes[i], static_cast<guf_dtype>(GUF_I64));
@@ -55,10 +56,10 @@ TEST(MethodAnswers, AccumulateAndReduceatGiveTheirLengths) {
   Accumulate scan("multiply", {GUF_F32, unreadable(), {3, 4}, {}, 0});
   scan.args.axis = 1;
   guf_resolution found = fresh();
-  ASSERT_EQ(guf_resolve_accumulate(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_accumulate(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
   EXPECT_EQ(shape_of(found), std::vector<int64_t>({3, 4}));
   scan.args.indices = scan.tensor({GUF_I64, unreadable(), {9}, {}, 0});
-  ASSERT_EQ(guf_resolve_reduceat(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_reduceat(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
   EXPECT_EQ(shape_of(found), std::vector<int64_t>({3, 9}));
   EXPECT_EQ(found.dtypes[2], static_cast<guf_dtype>(GUF_F32));
 }
@@ -68,12 +69,13 @@ TEST(MethodAnswers, AtGivesTheArray) {
   at.index({GUF_I64, unreadable(), {5}, {}, 0});
   at.with({GUF_I8, unreadable(), {2}, {}, 0});
   guf_resolution found = fresh();
-  ASSERT_EQ(guf_resolve_at(at.handle, &at.args, &found, &at.error), GUF_OK) << at.error.message;
+  ASSERT_EQ(requests::resolve_at(at.handle, &at.args, &found, &at.error), GUF_OK)
+      << at.error.message;
   EXPECT_EQ(found.noperands, 3);
   EXPECT_EQ(found.dtypes[1], static_cast<guf_dtype>(GUF_I8));
   EXPECT_EQ(found.loop_dtypes[1], static_cast<guf_dtype>(GUF_F32));
   EXPECT_EQ(shape_of(found), std::vector<int64_t>({6, 2}));
-  const std::string text = text_of(at.handle, at.args, guf_explain_at);
+  const std::string text = text_of(at.handle, at.args, requests::explain_at);
   EXPECT_NE(text.find("add.at on cpu: loop "), std::string::npos) << text;
   EXPECT_NE(text.find("indices of shape (5,) for the first 1 axes\n"), std::string::npos) << text;
   EXPECT_NE(text.find("order: index after index, unbuffered\n"), std::string::npos) << text;
@@ -91,9 +93,9 @@ TEST(MethodAnswers, OuterGivesBothShapes) {
   guf_error error = {};
   error.struct_size = sizeof error;
   const guf_ufunc add = find_ufunc("add");
-  ASSERT_EQ(guf_resolve_outer(add, &args, &found, &error), GUF_OK) << error.message;
+  ASSERT_EQ(requests::resolve_outer(add, &args, &found, &error), GUF_OK) << error.message;
   EXPECT_EQ(shape_of(found), std::vector<int64_t>({2, 3, 4}));
-  const std::string text = text_of(add, args, guf_explain_outer);
+  const std::string text = text_of(add, args, requests::explain_outer);
   EXPECT_NE(text.find("argument 2: out, float64, shape (2,3,4), strides (96,32,8), to allocate\n"),
             std::string::npos)
       << text;
@@ -103,27 +105,30 @@ TEST(MethodAnswers, FailLikeTheMethodButForValuesInMemory) {
   const Ground ground;
   Reduce reduce("maximum", ground.input({0}));
   guf_resolution found = fresh();
-  EXPECT_EQ(guf_resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_E_VALUE);
+  EXPECT_EQ(requests::resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error),
+            GUF_E_VALUE);
   EXPECT_STREQ(reduce.error.message,
                "zero-size array to reduction operation maximum which has no identity");
-  EXPECT_EQ(guf_resolve_reduce(reduce.handle, &reduce.args, nullptr, &reduce.error), GUF_E_ARG);
+  EXPECT_EQ(requests::resolve_reduce(reduce.handle, &reduce.args, nullptr, &reduce.error),
+            GUF_E_ARG);
   uint64_t length = 0;
-  EXPECT_EQ(guf_explain_reduce(reduce.handle, &reduce.args, nullptr, nullptr, nullptr), GUF_E_ARG);
-  EXPECT_EQ(guf_explain_reduce(reduce.handle, &reduce.args, nullptr, &length, nullptr),
+  EXPECT_EQ(requests::explain_reduce(reduce.handle, &reduce.args, nullptr, nullptr, nullptr),
+            GUF_E_ARG);
+  EXPECT_EQ(requests::explain_reduce(reduce.handle, &reduce.args, nullptr, &length, nullptr),
             GUF_E_VALUE);
   Reduce wrong("add", ground.input({3, 4}));
   wrong.axes({2});
-  EXPECT_EQ(guf_resolve_reduce(wrong.handle, &wrong.args, &found, &wrong.error), GUF_E_AXIS);
+  EXPECT_EQ(requests::resolve_reduce(wrong.handle, &wrong.args, &found, &wrong.error), GUF_E_AXIS);
   const int64_t far[] = {99};
   Accumulate scan("add", ground.input({4}));
   scan.args.indices = scan.tensor({GUF_I64, far, {1}, {}, 0});
-  EXPECT_EQ(guf_resolve_reduceat(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
+  EXPECT_EQ(requests::resolve_reduceat(scan.handle, &scan.args, &found, &scan.error), GUF_OK);
   EXPECT_EQ(guf_reduceat(scan.handle, &scan.args, &scan.error), GUF_E_INDEX);
 }
 
 TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   Reduce reduce("add", {GUF_I8, unreadable(), {300, 4}, {}, 0});
-  std::string text = text_of(reduce.handle, reduce.args, guf_explain_reduce);
+  std::string text = text_of(reduce.handle, reduce.args, requests::explain_reduce);
   for (const char *const part :
        {"add.reduce on cpu: loop ", "kernel of the backend",
         "  refused \?\?->?: argument 1 is no safe cast to bool\n",
@@ -135,7 +140,7 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   }
   Reduce real("maximum", {GUF_F64, unreadable(), {300, 4}, {}, 0});
   real.args.naxis = GUF_ALL_AXES;
-  text = text_of(real.handle, real.args, guf_explain_reduce);
+  text = text_of(real.handle, real.args, requests::explain_reduce);
   for (const char *const part :
        {"folds axis 1 of 4, then axis 0 of 300\n",
         "order: by the tree: leaves of 128, joined in pairs, by the loop's fold entry\n",
@@ -143,7 +148,7 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Accumulate scan("subtract", {GUF_F64, unreadable(), {300}, {}, 0});
-  text = text_of(scan.handle, scan.args, guf_explain_accumulate);
+  text = text_of(scan.handle, scan.args, requests::explain_accumulate);
   EXPECT_NE(text.find("order: from the left, as the function is not both"), std::string::npos)
       << text;
 }

@@ -4,6 +4,7 @@
 // between inaccessible pages, and the results are compared with simple loops.
 #include <complex>
 
+#include "support/requests.h"
 #include "tests/unit/method/call_variants.h"
 #include "tests/unit/method/state_fixture.h"
 
@@ -29,7 +30,7 @@ void check_accumulate(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt1
   args.output = &result;
   args.axis = static_cast<int64_t>(axis);
   guf_error error = fresh_error();
-  expect_resolution(guf_resolve_accumulate, guf_explain_accumulate, ufunc, args, shape);
+  expect_resolution(requests::resolve_accumulate, requests::explain_accumulate, ufunc, args, shape);
   ASSERT_EQ(guf_accumulate(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -56,7 +57,7 @@ void check_reduceat(guf_ufunc ufunc, const Shape &shape, size_t axis, std::mt199
   args.output = &result;
   args.axis = static_cast<int64_t>(axis) - static_cast<int64_t>(shape.size());
   guf_error error = fresh_error();
-  expect_resolution(guf_resolve_reduceat, guf_explain_reduceat, ufunc, args, longer);
+  expect_resolution(requests::resolve_reduceat, requests::explain_reduceat, ufunc, args, longer);
   ASSERT_EQ(guf_reduceat(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(output.untouched_outside());
   const Stretch all = stretch_of(shape, axis);
@@ -118,7 +119,7 @@ void check_at(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   args.nindices = static_cast<int32_t>(nindices);
   args.operand = &operand.operand();
   guf_error error = fresh_error();
-  expect_resolution(guf_resolve_at, guf_explain_at, ufunc, args, shape);
+  expect_resolution(requests::resolve_at, requests::explain_at, ufunc, args, shape);
   ASSERT_EQ(guf_at(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(array.untouched_outside());
   for (int64_t n = 0; n < array.count(); ++n)
@@ -241,7 +242,7 @@ void check_separate(guf_ufunc ufunc, const Shape &shape, std::mt19937 &bits) {
   std::vector<guf_operand> inputs = {x.operand(), y.operand(), z.operand()};
   std::vector<guf_operand> outputs = {first.operand(), second.operand()};
   guf_call_args args = make_args(&inputs, &outputs, masked ? &mask.operand() : nullptr);
-  expect_resolution(guf_resolve, guf_explain, ufunc, args, shape);
+  expect_resolution(requests::resolve_call, requests::explain_call, ufunc, args, shape);
   ASSERT_EQ(guf_call(ufunc, &args, &error), GUF_OK) << error.message;
   EXPECT_TRUE(first.untouched_outside() && second.untouched_outside());
   for (int64_t n = 0; n < first.count(); ++n) {

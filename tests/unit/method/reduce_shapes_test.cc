@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "support/requests.h"
 #include "tests/unit/method/call_variants.h"
 #include "tests/unit/method/state_fixture.h"
 
@@ -143,7 +144,7 @@ void check(const Function<In, Out> &function, const Shape &shape, int which, std
     return;
   }
   ASSERT_EQ(status, GUF_OK) << error.message;
-  expect_resolution(guf_resolve_reduce, guf_explain_reduce, ufunc, args, plan.result);
+  expect_resolution(requests::resolve_reduce, requests::explain_reduce, ufunc, args, plan.result);
   guf_ufunc_release(ufunc, nullptr);
 
   const std::optional<Out> start = begins ? std::optional<Out>(Out{1}) : function.identity;
@@ -205,7 +206,7 @@ void check_states(const Shape &shape, int which, std::mt19937 &bits) {
     return;
   }
   ASSERT_EQ(status, GUF_OK) << error.message;
-  expect_resolution(guf_resolve_reduce, guf_explain_reduce, trace(), args, plan.result);
+  expect_resolution(requests::resolve_reduce, requests::explain_reduce, trace(), args, plan.result);
   std::vector<Trace> expected(static_cast<size_t>(count.count()), Trace{0, 0});
   std::vector<uint64_t> numbers(expected.size(), 0);
   for (int64_t n = 0; n < input.count(); ++n) {

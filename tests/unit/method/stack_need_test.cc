@@ -9,6 +9,7 @@
 #include <complex>
 #include <functional>
 
+#include "support/requests.h"
 #include "tests/unit/method/state_fixture.h"
 
 namespace gufunc {
@@ -144,10 +145,12 @@ TEST_F(StackNeed, Calls) {
     uint64_t length = sizeof text;
     guf_resolution resolution = {};
     resolution.struct_size = sizeof resolution;
-    expect_fits("explain",
-                [&] { return guf_explain(call.handle, call.ready(), text, &length, &call.error); });
-    expect_fits("resolve",
-                [&] { return guf_resolve(call.handle, call.ready(), &resolution, &call.error); });
+    expect_fits("explain", [&] {
+      return requests::explain_call(call.handle, call.ready(), text, &length, &call.error);
+    });
+    expect_fits("resolve", [&] {
+      return requests::resolve_call(call.handle, call.ready(), &resolution, &call.error);
+    });
     guf_plan plan = nullptr;
     expect_fits("plan",
                 [&] { return guf_plan_create(call.handle, call.ready(), &plan, &call.error); });
@@ -167,7 +170,7 @@ TEST_F(StackNeed, Methods) {
     char text[8192];
     uint64_t length = sizeof text;
     expect_fits("explain reduce", [&] {
-      return guf_explain_reduce(reduce.handle, &reduce.args, text, &length, &reduce.error);
+      return requests::explain_reduce(reduce.handle, &reduce.args, text, &length, &reduce.error);
     });
   }
   {

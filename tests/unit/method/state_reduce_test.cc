@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "support/requests.h"
 #include "tests/unit/method/state_fixture.h"
 
 namespace gufunc {
@@ -166,14 +167,14 @@ TEST(StateReduce, AnswersBeforeItRuns) {
   StateReduce reduce(trace(), matrix(GUF_I32, data, 3, 100), 2);
   guf_resolution found = {};
   found.struct_size = sizeof found;
-  ASSERT_EQ(guf_resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error), GUF_OK);
   EXPECT_EQ(found.noperands, 3);
   EXPECT_EQ(found.dtypes[1], static_cast<guf_dtype>(GUF_U64));
   EXPECT_EQ(found.output_ndims[1], 1);
   EXPECT_EQ(found.output_shapes[1][0], 100);
   char text[2000];
   uint64_t length = sizeof text;
-  ASSERT_EQ(guf_explain_reduce(reduce.handle, &reduce.args, text, &length, nullptr), GUF_OK);
+  ASSERT_EQ(requests::explain_reduce(reduce.handle, &reduce.args, text, &length, nullptr), GUF_OK);
   EXPECT_NE(std::strstr(text, "merged in pairs by test_trace_merge\n"), nullptr) << text;
 }
 

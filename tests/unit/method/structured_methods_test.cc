@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "support/requests.h"
 #include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {
@@ -318,7 +319,7 @@ TEST_F(StructuredMethods, AreExplained) {
   const Sample first = sample(1);
   reduce.args.initial = reduce.tensor(one(first));
   reduce.args.options.threads = 1;  // regardless of the measured cost of the loop
-  ASSERT_EQ(guf_explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
+  ASSERT_EQ(requests::explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_THAT(text, HasSubstr("test_sample"));
   EXPECT_THAT(text, HasSubstr("order: by the tree: leaves of 128, joined in pairs, by the loop "
@@ -326,7 +327,7 @@ TEST_F(StructuredMethods, AreExplained) {
   EXPECT_THAT(text, HasSubstr("walk: result after result"));
   guf_resolution answer = {};
   answer.struct_size = sizeof answer;
-  ASSERT_EQ(guf_resolve_reduce(tree_, &reduce.args, &answer, &reduce.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_reduce(tree_, &reduce.args, &answer, &reduce.error), GUF_OK);
   EXPECT_EQ(answer.dtypes[2], sample_);
 }
 

@@ -2,6 +2,7 @@
 // Tests guf_explain, which describes a call without allocating its outputs.
 #include <gmock/gmock.h>
 
+#include "support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -12,10 +13,11 @@ using testing::Not;
 
 std::string text_of(Call &call) {
   uint64_t length = 0;
-  EXPECT_EQ(guf_explain(call.handle, call.ready(), nullptr, &length, &call.error),
+  EXPECT_EQ(requests::explain_call(call.handle, call.ready(), nullptr, &length, &call.error),
             GUF_E_BUFFER_TOO_SMALL);
   std::string text(length, '\0');
-  EXPECT_EQ(guf_explain(call.handle, call.ready(), text.data(), &length, &call.error), GUF_OK)
+  EXPECT_EQ(requests::explain_call(call.handle, call.ready(), text.data(), &length, &call.error),
+            GUF_OK)
       << call.error.message;
   text.resize(length - 1);
   return text;
@@ -23,7 +25,7 @@ std::string text_of(Call &call) {
 
 guf_status refusal_of(Call &call) {
   uint64_t length = 0;
-  return guf_explain(call.handle, call.ready(), nullptr, &length, &call.error);
+  return requests::explain_call(call.handle, call.ready(), nullptr, &length, &call.error);
 }
 
 std::string plan_text_of(Call &call) {
@@ -139,10 +141,12 @@ TEST(ExplainCall, FailsAsTheCall) {
   EXPECT_EQ(refusal_of(huge), GUF_E_SHAPE);
   Call plain("negative");
   plain.in(view(GUF_F64, x)).out_missing();
-  EXPECT_EQ(guf_explain(plain.handle, plain.ready(), nullptr, nullptr, nullptr), GUF_E_ARG);
+  EXPECT_EQ(requests::explain_call(plain.handle, plain.ready(), nullptr, nullptr, nullptr),
+            GUF_E_ARG);
   uint64_t length = 1;
-  EXPECT_EQ(guf_explain(plain.handle, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
-  EXPECT_EQ(guf_explain(nullptr, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
+  EXPECT_EQ(requests::explain_call(plain.handle, plain.ready(), nullptr, &length, nullptr),
+            GUF_E_ARG);
+  EXPECT_EQ(requests::explain_call(nullptr, plain.ready(), nullptr, &length, nullptr), GUF_E_ARG);
 }
 
 // The signature has no output. The call runs in place, into a given output, or into an allocated
@@ -170,7 +174,7 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_THAT(text_of(missing), HasSubstr("core sizes (2,)"));
   guf_resolution answer = {};
   answer.struct_size = sizeof answer;
-  ASSERT_EQ(guf_resolve(ufunc, missing.ready(), &answer, &missing.error), GUF_OK);
+  ASSERT_EQ(requests::resolve_call(ufunc, missing.ready(), &answer, &missing.error), GUF_OK);
   EXPECT_EQ(answer.output_shapes[0][0], 2);
   EXPECT_EQ(answer.output_shapes[0][1], 3);
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);

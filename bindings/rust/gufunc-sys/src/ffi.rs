@@ -245,6 +245,13 @@ pub const GUF_CALL_KEEPDIMS: u32 = 1;
 
 pub const GUF_ALL_AXES: i32 = -1;
 
+pub const GUF_OPERATION_CALL: i32 = 1;
+pub const GUF_OPERATION_OUTER: i32 = 2;
+pub const GUF_OPERATION_REDUCE: i32 = 3;
+pub const GUF_OPERATION_ACCUMULATE: i32 = 4;
+pub const GUF_OPERATION_REDUCEAT: i32 = 5;
+pub const GUF_OPERATION_AT: i32 = 6;
+
 pub const GUF_MAX_GRID_X: i32 = 2147483647;
 pub const GUF_MAX_GRID_YZ: i32 = 65535;
 pub const GUF_MAX_BLOCK_XY: i32 = 1024;
@@ -1410,44 +1417,6 @@ const _: () = {
     assert!(offset_of!(guf_call_args, reserved) == 140);
 };
 
-/// Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
-/// `output_shapes` is written up to the output's number of dimensions in `output_ndims`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct guf_resolution {
-    pub struct_size: u32,
-    pub r#loop: u32,
-    pub noperands: i32,
-    pub reserved: u32,
-    pub loop_dtypes: [guf_dtype; 32],
-    pub dtypes: [guf_dtype; 32],
-    pub output_ndims: [i32; 32],
-    pub output_shapes: [[i64; 64]; 32],
-}
-
-impl guf_resolution {
-    /// All bytes zero, but struct_size.
-    pub const fn new() -> Self {
-        let mut words = [0u64; size_of::<Self>() / 8];
-        words[0] = first_word(size_of::<Self>());
-        // SAFETY: numbers, NULL pointers and arrays of them.
-        unsafe { core::mem::transmute(words) }
-    }
-}
-
-const _: () = {
-    assert!(size_of::<guf_resolution>() == 16784);
-    assert!(align_of::<guf_resolution>() == 8);
-    assert!(offset_of!(guf_resolution, struct_size) == 0);
-    assert!(offset_of!(guf_resolution, r#loop) == 4);
-    assert!(offset_of!(guf_resolution, noperands) == 8);
-    assert!(offset_of!(guf_resolution, reserved) == 12);
-    assert!(offset_of!(guf_resolution, loop_dtypes) == 16);
-    assert!(offset_of!(guf_resolution, dtypes) == 144);
-    assert!(offset_of!(guf_resolution, output_ndims) == 272);
-    assert!(offset_of!(guf_resolution, output_shapes) == 400);
-};
-
 /// Arguments of reduce. Zero the structure, set struct_size, then set the fields that are needed.
 /// All pointers are borrowed for the duration of the call.
 /// input     the operand to reduce.
@@ -1603,6 +1572,78 @@ const _: () = {
     assert!(offset_of!(guf_at_args, options) == 32);
     assert!(offset_of!(guf_at_args, nindices) == 72);
     assert!(offset_of!(guf_at_args, reserved) == 76);
+};
+
+/// A call or a method with its arguments. `operation` selects the pointer that is read; the other
+/// pointers are ignored. Zero the structure, set struct_size, then set the two fields.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_request {
+    pub struct_size: u32,
+    pub operation: i32,
+    pub call: *const guf_call_args,
+    pub reduce: *const guf_reduce_args,
+    pub accumulate: *const guf_accumulate_args,
+    pub at: *const guf_at_args,
+}
+
+impl guf_request {
+    /// All bytes zero, but struct_size.
+    pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        unsafe { core::mem::transmute(words) }
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_request>() == 40);
+    assert!(align_of::<guf_request>() == 8);
+    assert!(offset_of!(guf_request, struct_size) == 0);
+    assert!(offset_of!(guf_request, operation) == 4);
+    assert!(offset_of!(guf_request, call) == 8);
+    assert!(offset_of!(guf_request, reduce) == 16);
+    assert!(offset_of!(guf_request, accumulate) == 24);
+    assert!(offset_of!(guf_request, at) == 32);
+};
+
+/// Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
+/// `output_shapes` is written up to the output's number of dimensions in `output_ndims`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_resolution {
+    pub struct_size: u32,
+    pub r#loop: u32,
+    pub noperands: i32,
+    pub reserved: u32,
+    pub loop_dtypes: [guf_dtype; 32],
+    pub dtypes: [guf_dtype; 32],
+    pub output_ndims: [i32; 32],
+    pub output_shapes: [[i64; 64]; 32],
+}
+
+impl guf_resolution {
+    /// All bytes zero, but struct_size.
+    pub const fn new() -> Self {
+        let mut words = [0u64; size_of::<Self>() / 8];
+        words[0] = first_word(size_of::<Self>());
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        unsafe { core::mem::transmute(words) }
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_resolution>() == 16784);
+    assert!(align_of::<guf_resolution>() == 8);
+    assert!(offset_of!(guf_resolution, struct_size) == 0);
+    assert!(offset_of!(guf_resolution, r#loop) == 4);
+    assert!(offset_of!(guf_resolution, noperands) == 8);
+    assert!(offset_of!(guf_resolution, reserved) == 12);
+    assert!(offset_of!(guf_resolution, loop_dtypes) == 16);
+    assert!(offset_of!(guf_resolution, dtypes) == 144);
+    assert!(offset_of!(guf_resolution, output_ndims) == 272);
+    assert!(offset_of!(guf_resolution, output_shapes) == 400);
 };
 
 /// Options of a chunked call. Zero the structure, set struct_size, then set the fields that are
@@ -2520,7 +2561,7 @@ unsafe extern "C" {
     ///            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
     ///            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
     ///                                     address space
-    ///            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+    ///            GUF_E_NO_BACKEND      <= device_type is not host memory, and no backend has it
     ///            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
     ///            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
     ///                                     that the memory does not belong to the device
@@ -2552,7 +2593,7 @@ unsafe extern "C" {
     ///            GUF_E_DTYPE           <= the DLDataType is not a guf_dtype, or lanes is not 1
     ///            GUF_E_SHAPE           <= as guf_array_wrap, or byte_offset or strides exceed the
     ///                                     address space
-    ///            GUF_E_UNSUPPORTED     <= device_type is not a guf_dlpack_device
+    ///            GUF_E_NO_BACKEND      <= device_type is not host memory, and no backend has it
     ///            GUF_E_NO_DEVICE, any 9xx <= the tensor's device is not usable
     ///            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
     ///                                     that the memory does not belong to the device
@@ -2883,27 +2924,6 @@ unsafe extern "C" {
     /// ```
     pub fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reports what guf_call would do, without doing it. Reads only the elements that
-    /// value rules use.
-    /// Errors  as guf_call before the launch, and
-    ///         GUF_E_ARG <= out_resolution is NULL
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_resolve(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Returns the result of guf_resolve as text, in the format of guf_plan_explain, without making a
-    /// plan. Outputs may be missing as in guf_call: they are marked "to allocate" and not allocated.
-    /// What a plan would stage in its workspace, a call copies.
-    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
-    ///         including the NUL.
-    /// Errors  as guf_call before the launch, and
-    ///         GUF_E_ARG <= inout_length is NULL, or text is NULL and the capacity is not 0
-    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
-    /// Roles   text: text,inout_length
-    /// ```
-    pub fn guf_explain(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
     /// Prepares a call for operands of the given dtypes, shapes and strides. All decisions are made
     /// here. The plan does not keep the addresses of the operands, but keeps how they overlap: each pair
     /// of operands is disjoint, is the same view, or is staged in the workspace. All outputs must be
@@ -3080,130 +3100,35 @@ unsafe extern "C" {
     /// ```
     pub fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
-    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
-    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
-    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
-    /// an initial value in memory.
-    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
-    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
-    ///         GUF_E_ARG <= out_resolution is NULL
+    /// Returns the loop that a call or a method would use, the dtypes of its operands and the shapes of
+    /// its outputs.
+    /// The operands of a reduce, accumulate or reduceat are the three operands of the loop X, Y -> X: the
+    /// result, the input, the result. The operands of an at are the array, the operand of a binary ufunc,
+    /// and the array. A call reads only the elements that value rules use, and a method reads none.
+    /// Errors  as the call or the method before its launch, except those of values in memory that a
+    ///         method reads: GUF_E_INDEX for an index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an
+    ///         initial value
+    ///         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
+    ///         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
+    ///                         guf_operation; the selected pointer is NULL
     /// [mt] [no-block]
     /// ```
-    pub fn guf_resolve_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
+    pub fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
-    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
-    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
-    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
-    /// an initial value in memory.
-    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
-    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
-    ///         GUF_E_ARG <= out_resolution is NULL
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_resolve_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
-    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
-    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
-    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
-    /// an initial value in memory.
-    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
-    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
-    ///         GUF_E_ARG <= out_resolution is NULL
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_resolve_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
-    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
-    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
-    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
-    /// an initial value in memory.
-    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
-    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
-    ///         GUF_E_ARG <= out_resolution is NULL
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_resolve_outer(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Reports what a method would do, without doing it, as guf_resolve does for guf_call: the loop,
-    /// its dtypes and the shape of the result. The operands of reduce, accumulate and reduceat are the
-    /// three of the loop X, Y -> X: the result, the input, the result. The operands of at are the array,
-    /// the operand of a binary ufunc, and the array. No element is read, neither of the indices nor of
-    /// an initial value in memory.
-    /// Errors  as the method before its launch, except errors of values in memory: GUF_E_INDEX for an
-    ///         index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an initial value
-    ///         GUF_E_ARG <= out_resolution is NULL
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_resolve_at(ufunc: guf_ufunc, args: *const guf_at_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
-    /// why, casts, shapes, the order in which elements are combined, and copies.
+    /// Describes as text what a call or a method would do and why: the loop, its kernel, the reasons why
+    /// other loops were rejected, casts, shapes, copies, and for methods the order in which elements are
+    /// combined. The format is the format of guf_plan_explain. Outputs may be missing as in guf_call: the
+    /// text marks them "to allocate". What a plan would stage in its workspace, a call copies.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
-    /// Errors  as guf_resolve_reduce and its siblings, and
+    /// Errors  as guf_resolve, and
     ///         GUF_E_NO_IMAGE <= no kernel for the device
     ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
     ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
     /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
-    pub fn guf_explain_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
-    /// why, casts, shapes, the order in which elements are combined, and copies.
-    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
-    ///         including the NUL.
-    /// Errors  as guf_resolve_reduce and its siblings, and
-    ///         GUF_E_NO_IMAGE <= no kernel for the device
-    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
-    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
-    /// Roles   text: text,inout_length
-    /// ```
-    pub fn guf_explain_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
-    /// why, casts, shapes, the order in which elements are combined, and copies.
-    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
-    ///         including the NUL.
-    /// Errors  as guf_resolve_reduce and its siblings, and
-    ///         GUF_E_NO_IMAGE <= no kernel for the device
-    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
-    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
-    /// Roles   text: text,inout_length
-    /// ```
-    pub fn guf_explain_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
-    /// why, casts, shapes, the order in which elements are combined, and copies.
-    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
-    ///         including the NUL.
-    /// Errors  as guf_resolve_reduce and its siblings, and
-    ///         GUF_E_NO_IMAGE <= no kernel for the device
-    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
-    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
-    /// Roles   text: text,inout_length
-    /// ```
-    pub fn guf_explain_outer(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Describes as text what a method would do: the loop, its kernel, the loops that were rejected and
-    /// why, casts, shapes, the order in which elements are combined, and copies.
-    /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
-    ///         including the NUL.
-    /// Errors  as guf_resolve_reduce and its siblings, and
-    ///         GUF_E_NO_IMAGE <= no kernel for the device
-    ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
-    ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
-    /// Roles   text: text,inout_length
-    /// ```
-    pub fn guf_explain_at(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
+    pub fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Applies a ufunc like guf_call, in chunks. The call is split along its outermost loop dimension
     /// that is longer than 1; the positions along it are the outer items. A call without such a
@@ -3505,8 +3430,6 @@ pub struct Api {
     pub guf_module_function_at: unsafe extern "C" fn(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status,
     pub guf_call: unsafe extern "C" fn(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status,
     pub guf_apply: unsafe extern "C" fn(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status,
-    pub guf_resolve: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_explain: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_plan_create: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status,
     pub guf_plan_retain: unsafe extern "C" fn(plan: guf_plan, error: *mut guf_error) -> guf_status,
     pub guf_plan_release: unsafe extern "C" fn(plan: guf_plan, error: *mut guf_error) -> guf_status,
@@ -3518,16 +3441,8 @@ pub struct Api {
     pub guf_reduceat: unsafe extern "C" fn(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status,
     pub guf_outer: unsafe extern "C" fn(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status,
     pub guf_at: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status,
-    pub guf_resolve_reduce: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_reduce_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_resolve_accumulate: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_resolve_reduceat: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_resolve_outer: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_resolve_at: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_at_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
-    pub guf_explain_reduce: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
-    pub guf_explain_accumulate: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
-    pub guf_explain_reduceat: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
-    pub guf_explain_outer: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
-    pub guf_explain_at: unsafe extern "C" fn(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
+    pub guf_resolve: unsafe extern "C" fn(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status,
+    pub guf_explain: unsafe extern "C" fn(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_call_chunked: unsafe extern "C" fn(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status,
     pub guf_stream_begin_capture: unsafe extern "C" fn(stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_stream_end_capture: unsafe extern "C" fn(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status,
@@ -3660,8 +3575,6 @@ impl Api {
             guf_module_function_at: entry!(symbol, "guf_module_function_at"),
             guf_call: entry!(symbol, "guf_call"),
             guf_apply: entry!(symbol, "guf_apply"),
-            guf_resolve: entry!(symbol, "guf_resolve"),
-            guf_explain: entry!(symbol, "guf_explain"),
             guf_plan_create: entry!(symbol, "guf_plan_create"),
             guf_plan_retain: entry!(symbol, "guf_plan_retain"),
             guf_plan_release: entry!(symbol, "guf_plan_release"),
@@ -3673,16 +3586,8 @@ impl Api {
             guf_reduceat: entry!(symbol, "guf_reduceat"),
             guf_outer: entry!(symbol, "guf_outer"),
             guf_at: entry!(symbol, "guf_at"),
-            guf_resolve_reduce: entry!(symbol, "guf_resolve_reduce"),
-            guf_resolve_accumulate: entry!(symbol, "guf_resolve_accumulate"),
-            guf_resolve_reduceat: entry!(symbol, "guf_resolve_reduceat"),
-            guf_resolve_outer: entry!(symbol, "guf_resolve_outer"),
-            guf_resolve_at: entry!(symbol, "guf_resolve_at"),
-            guf_explain_reduce: entry!(symbol, "guf_explain_reduce"),
-            guf_explain_accumulate: entry!(symbol, "guf_explain_accumulate"),
-            guf_explain_reduceat: entry!(symbol, "guf_explain_reduceat"),
-            guf_explain_outer: entry!(symbol, "guf_explain_outer"),
-            guf_explain_at: entry!(symbol, "guf_explain_at"),
+            guf_resolve: entry!(symbol, "guf_resolve"),
+            guf_explain: entry!(symbol, "guf_explain"),
             guf_call_chunked: entry!(symbol, "guf_call_chunked"),
             guf_stream_begin_capture: entry!(symbol, "guf_stream_begin_capture"),
             guf_stream_end_capture: entry!(symbol, "guf_stream_end_capture"),
@@ -4555,24 +4460,6 @@ mod forwarded {
     /// # Safety
     /// As the C function.
     #[inline]
-    pub unsafe fn guf_resolve(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve)(ufunc, args, out_resolution, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain)(ufunc, args, text, inout_length, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
     pub unsafe fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_plan_create)(ufunc, args, out_plan, error) },
@@ -4672,90 +4559,18 @@ mod forwarded {
     /// # Safety
     /// As the C function.
     #[inline]
-    pub unsafe fn guf_resolve_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
+    pub unsafe fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve_reduce)(ufunc, args, out_resolution, error) },
+            Some(api) => unsafe { (api.guf_resolve)(ufunc, request, out_resolution, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }
     /// # Safety
     /// As the C function.
     #[inline]
-    pub unsafe fn guf_resolve_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
+    pub unsafe fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve_accumulate)(ufunc, args, out_resolution, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_resolve_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve_reduceat)(ufunc, args, out_resolution, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_resolve_outer(ufunc: guf_ufunc, args: *const guf_call_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve_outer)(ufunc, args, out_resolution, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_resolve_at(ufunc: guf_ufunc, args: *const guf_at_args, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_resolve_at)(ufunc, args, out_resolution, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain_reduce(ufunc: guf_ufunc, args: *const guf_reduce_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain_reduce)(ufunc, args, text, inout_length, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain_accumulate(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain_accumulate)(ufunc, args, text, inout_length, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain_reduceat(ufunc: guf_ufunc, args: *const guf_accumulate_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain_reduceat)(ufunc, args, text, inout_length, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain_outer(ufunc: guf_ufunc, args: *const guf_call_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain_outer)(ufunc, args, text, inout_length, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// As the C function.
-    #[inline]
-    pub unsafe fn guf_explain_at(ufunc: guf_ufunc, args: *const guf_at_args, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_explain_at)(ufunc, args, text, inout_length, error) },
+            Some(api) => unsafe { (api.guf_explain)(ufunc, request, text, inout_length, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }

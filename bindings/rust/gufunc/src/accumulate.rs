@@ -7,9 +7,9 @@ use crate::{DynArray, Error, Operand, Output, Resolution, Result, Status, Ufunc}
 use gufunc_sys as sys;
 
 static ACCUMULATE: Entries<sys::guf_accumulate_args> =
-    entries!(guf_accumulate, guf_resolve_accumulate, guf_explain_accumulate);
+    entries!(guf_accumulate, GUF_OPERATION_ACCUMULATE, accumulate);
 static REDUCEAT: Entries<sys::guf_accumulate_args> =
-    entries!(guf_reduceat, guf_resolve_reduceat, guf_explain_reduceat);
+    entries!(guf_reduceat, GUF_OPERATION_REDUCEAT, accumulate);
 
 /// A prepared [`Ufunc::accumulate`] or [`Ufunc::reduceat`]: a reduction along one axis that keeps
 /// partial results.

@@ -7,7 +7,7 @@ use crate::keywords::{entries, keywords, Borrowed, Entries};
 use crate::{Inputs, Operand, Output, Resolution, Result, Ufunc};
 use gufunc_sys as sys;
 
-static AT: Entries<sys::guf_at_args> = entries!(guf_at, guf_resolve_at, guf_explain_at);
+static AT: Entries<sys::guf_at_args> = entries!(guf_at, GUF_OPERATION_AT, at);
 
 /// A prepared [`Ufunc::at`]: `array[indices] = op(array[indices], operand)`, with its keywords.
 ///

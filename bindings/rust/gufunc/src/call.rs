@@ -12,9 +12,9 @@ use crate::{
 use gufunc_sys as sys;
 use std::ffi::CString;
 
-pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, guf_resolve, guf_explain);
+pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, GUF_OPERATION_CALL, call);
 pub(crate) static OUTER: Entries<sys::guf_call_args> =
-    entries!(guf_outer, guf_resolve_outer, guf_explain_outer);
+    entries!(guf_outer, GUF_OPERATION_OUTER, call);
 
 /// Selects whether operands in host memory are copied when a call runs on a device that cannot read
 /// them.

@@ -124,34 +124,25 @@ impl Borrowed<'_> {
     }
 }
 
-/// The C functions that run a call and that describe it without running it.
+/// The C function that runs a call, and the request with which the call is resolved and explained.
 pub(crate) struct Entries<A> {
     pub(crate) call: unsafe fn(sys::guf_ufunc, *mut A, *mut sys::guf_error) -> sys::guf_status,
-    pub(crate) resolve: unsafe fn(
-        sys::guf_ufunc,
-        *const A,
-        *mut sys::guf_resolution,
-        *mut sys::guf_error,
-    ) -> sys::guf_status,
-    pub(crate) explain: unsafe fn(
-        sys::guf_ufunc,
-        *const A,
-        *mut c_char,
-        *mut u64,
-        *mut sys::guf_error,
-    ) -> sys::guf_status,
+    pub(crate) request: fn(*const A) -> sys::guf_request,
 }
 
-/// Makes [`Entries`] from the names of the C functions.
+/// Makes [`Entries`] from the name of the C function, its `guf_operation` and the field of
+/// `guf_request` for its arguments.
 macro_rules! entries {
-    ($call:ident, $resolve:ident, $explain:ident) => {
-        // SAFETY: the caller of each entry gives the guarantees of the C function.
-        unsafe {
-            crate::keywords::Entries {
-                call: |ufunc, args, error| sys::$call(ufunc, args, error),
-                resolve: |ufunc, args, out, error| sys::$resolve(ufunc, args, out, error),
-                explain: |ufunc, args, text, n, error| sys::$explain(ufunc, args, text, n, error),
-            }
+    ($call:ident, $operation:ident, $field:ident) => {
+        crate::keywords::Entries {
+            // SAFETY: the caller of the entry gives the guarantees of the C function.
+            call: |ufunc, args, error| unsafe { sys::$call(ufunc, args, error) },
+            request: |args| {
+                let mut request = sys::guf_request::new();
+                request.operation = sys::$operation;
+                request.$field = args;
+                request
+            },
         }
     };
 }
@@ -177,8 +168,11 @@ impl<A> Entries<A> {
         args: &A,
         outputs: usize,
     ) -> Result<Resolution> {
+        let request = (self.request)(args);
         // SAFETY: guaranteed by the caller, and the result pointer is valid.
-        Resolution::of(outputs, |out, error| unsafe { (self.resolve)(ufunc, args, out, error) })
+        Resolution::of(outputs, |out, error| unsafe {
+            sys::guf_resolve(ufunc, &request, out, error)
+        })
     }
 
     /// Returns what a call would do, as text.
@@ -186,9 +180,10 @@ impl<A> Entries<A> {
     /// # Safety
     /// All memory that the arguments refer to is valid.
     pub(crate) unsafe fn explain(&self, ufunc: sys::guf_ufunc, args: &A) -> Result<String> {
+        let request = (self.request)(args);
         // SAFETY: guaranteed by the caller, and the buffer has the length that is passed.
         crate::text::written(|text, length, error| unsafe {
-            (self.explain)(ufunc, args, text, length, error)
+            sys::guf_explain(ufunc, &request, text, length, error)
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::{DynArray, Error, Operand, Output, Outputs, Resolution, Result, Statu
 use gufunc_sys as sys;
 
 static REDUCE: Entries<sys::guf_reduce_args> =
-    entries!(guf_reduce, guf_resolve_reduce, guf_explain_reduce);
+    entries!(guf_reduce, GUF_OPERATION_REDUCE, reduce);
 
 /// The axes to reduce.
 enum Axes<'a> {

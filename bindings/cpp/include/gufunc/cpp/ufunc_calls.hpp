@@ -105,7 +105,7 @@ inline Result<Resolution> Ufunc::resolve(Operands inputs, Operands outputs,
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  return detail::resolved(guf_resolve, get(), args, output_count());
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_CALL, args), output_count());
 }
 
 inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
@@ -114,7 +114,7 @@ inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  return detail::explained(guf_explain, get(), args);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_CALL, args));
 }
 
 inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &b,
@@ -124,7 +124,7 @@ inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  return detail::resolved(guf_resolve_outer, get(), args, output_count());
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_OUTER, args), output_count());
 }
 
 inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand &b,
@@ -134,7 +134,7 @@ inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand 
   guf_call_args args = {};
   keywords.write(args);
   put(args, in, out);
-  return detail::explained(guf_explain_outer, get(), args);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_OUTER, args));
 }
 
 }  // namespace GUFUNC_CPP_FORM

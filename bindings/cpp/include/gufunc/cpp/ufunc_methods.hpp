@@ -130,52 +130,53 @@ auto Ufunc::with_at(const Operand &array, const Indices &indices, const Operand 
 inline Result<Resolution> Ufunc::resolve_reduce(const Operand &input,
                                                 const ReduceKeywords &keywords) const {
   const detail::ReduceCall call(input, Operand(), keywords);
-  return detail::resolved(guf_resolve_reduce, get(), call.args, 1);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_REDUCE, call.args), 1);
 }
 
 inline Result<std::string> Ufunc::explain_reduce(const Operand &input,
                                                  const ReduceKeywords &keywords) const {
   const detail::ReduceCall call(input, Operand(), keywords);
-  return detail::explained(guf_explain_reduce, get(), call.args);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_REDUCE, call.args));
 }
 
 inline Result<Resolution> Ufunc::resolve_accumulate(const Operand &input,
                                                     const AccumulateKeywords &keywords) const {
   const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
-  return detail::resolved(guf_resolve_accumulate, get(), call.args, 1);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_ACCUMULATE, call.args), 1);
 }
 
 inline Result<std::string> Ufunc::explain_accumulate(const Operand &input,
                                                      const AccumulateKeywords &keywords) const {
   const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
-  return detail::explained(guf_explain_accumulate, get(), call.args);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_ACCUMULATE, call.args));
 }
 
 inline Result<Resolution> Ufunc::resolve_reduceat(const Operand &input, const Operand &indices,
                                                   const AccumulateKeywords &keywords) const {
   const detail::AccumulateCall call(input, &indices, Operand(), keywords);
-  return detail::resolved(guf_resolve_reduceat, get(), call.args, 1);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_REDUCEAT, call.args), 1);
 }
 
 inline Result<std::string> Ufunc::explain_reduceat(const Operand &input, const Operand &indices,
                                                    const AccumulateKeywords &keywords) const {
   const detail::AccumulateCall call(input, &indices, Operand(), keywords);
-  return detail::explained(guf_explain_reduceat, get(), call.args);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_REDUCEAT, call.args));
 }
 
 inline Result<Resolution> Ufunc::resolve_at(const Operand &array, Operands indices,
                                             const Operand &operand,
                                             const AtKeywords &keywords) const {
   return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
-    return detail::resolved(guf_resolve_at, get(), args, 0);
+    return detail::resolved(get(), detail::request_of(GUF_OPERATION_AT, args), 0);
   });
 }
 
 inline Result<std::string> Ufunc::explain_at(const Operand &array, Operands indices,
                                              const Operand &operand,
                                              const AtKeywords &keywords) const {
-  return with_at(array, indices, operand, keywords,
-                 [&](guf_at_args &args) { return detail::explained(guf_explain_at, get(), args); });
+  return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
+    return detail::explained(get(), detail::request_of(GUF_OPERATION_AT, args));
+  });
 }
 
 }  // namespace GUFUNC_CPP_FORM

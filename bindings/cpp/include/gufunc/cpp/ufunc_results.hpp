@@ -60,21 +60,47 @@ inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
   return made;
 }
 
-// Returns the result of a C function with the parameters (ufunc, args, out_resolution, error).
-template <class Function, class Args>
-Result<Resolution> resolved(Function function, guf_ufunc ufunc, const Args &args,
-                            int32_t noutputs) {
+// The request for `operation` (guf_operation) with its arguments, which the request borrows.
+inline guf_request request_of(int32_t operation, const guf_call_args &args) {
+  guf_request made = {};
+  made.struct_size = sizeof made;
+  made.operation = operation;
+  made.call = &args;
+  return made;
+}
+inline guf_request request_of(int32_t operation, const guf_reduce_args &args) {
+  guf_request made = {};
+  made.struct_size = sizeof made;
+  made.operation = operation;
+  made.reduce = &args;
+  return made;
+}
+inline guf_request request_of(int32_t operation, const guf_accumulate_args &args) {
+  guf_request made = {};
+  made.struct_size = sizeof made;
+  made.operation = operation;
+  made.accumulate = &args;
+  return made;
+}
+inline guf_request request_of(int32_t operation, const guf_at_args &args) {
+  guf_request made = {};
+  made.struct_size = sizeof made;
+  made.operation = operation;
+  made.at = &args;
+  return made;
+}
+
+inline Result<Resolution> resolved(guf_ufunc ufunc, const guf_request &request, int32_t noutputs) {
   Record record;
   guf_resolution found = {};
   found.struct_size = sizeof found;
-  const guf_status status = function(ufunc, &args, &found, record);
+  const guf_status status = guf_resolve(ufunc, &request, &found, record);
   return result(status, record, [&] { return resolution_of(found, noutputs); });
 }
 
-template <class Function, class Args>
-Result<std::string> explained(Function function, guf_ufunc ufunc, const Args &args) {
+inline Result<std::string> explained(guf_ufunc ufunc, const guf_request &request) {
   return text_of([&](char *text, uint64_t *length, guf_error *error) {
-    return function(ufunc, &args, text, length, error);
+    return guf_explain(ufunc, &request, text, length, error);
   });
 }
 
