@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that guf_resolve_reduce, guf_explain_reduce and the functions for the other methods report
-// what the method does, and that they read no element.
+// Tests that guf_resolve and guf_explain of methods report what the method does, and that they read
+// no element.
 #include <string>
 
 #include "support/requests.h"
