@@ -3,9 +3,11 @@
 // chunk, after a stop, and after a fork.
 #include "backends/cpu/base/claim_pool.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -145,7 +147,66 @@ TEST_F(Pool, WorksInAForkedChild) {
   claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &after);
   EXPECT_TRUE(after.each_once());
 }
+
+// Runs a job of chunks that take a while. Returns the number of threads that worked on it.
+size_t threads_of_a_job() {
+  Counts counts(200);
+  const auto body = [](void *context, uint32_t index) {
+    Counts::body(context, index);
+    usleep(100);
+  };
+  claim_pool().run(200, 0, ClaimPool::Wake::kYes, body, &counts);
+  return counts.each_once() ? counts.threads.size() : 0;
+}
+
+enum Found { kRecovered, kWrongJob, kStaysAlone, kNoLimit };
+
+// Runs jobs while the system refuses threads, and then without the limit.
+Found run_without_threads() {
+  constexpr uid_t kNobody = 65534;  // root is exempt from the limit
+  if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) return kNoLimit;
+  rlimit before = {};
+  getrlimit(RLIMIT_NPROC, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NPROC, &none);
+  for (int job = 0; job < 3; ++job) {
+    const size_t threads = threads_of_a_job();
+    if (threads != 1) return threads == 0 ? kWrongJob : kNoLimit;
+  }
+  setrlimit(RLIMIT_NPROC, &before);
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
+    const size_t threads = threads_of_a_job();
+    if (threads != 1) return threads == 0 ? kWrongJob : kRecovered;
+  }
+  return kStaysAlone;
+}
+
+// A child process has no helpers, so its first job starts them.
+TEST_F(Pool, StartsRefusedHelpersLater) {
+  const pid_t child = fork();
+  if (child == 0) _exit(run_without_threads());
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoLimit) GTEST_SKIP() << "the system sets no limit of threads";
+  EXPECT_EQ(WEXITSTATUS(status), kRecovered);
+}
 #endif
+
+TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
+  test_host().config.erase("GUFUNC_NUM_THREADS");
+  ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);  // no more files can be opened
+  const Granted without = claim_pool().granted();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(without.by, GrantedBy::kNobody);
+  EXPECT_GE(without.threads, 1u);
+  EXPECT_NE(claim_pool().granted().by, GrantedBy::kNobody);
+}
 
 }  // namespace
 }  // namespace gufunc::cpu
