@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "backends/cpu/base/deadline.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {
@@ -206,6 +207,14 @@ TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
   EXPECT_EQ(without.by, GrantedBy::kNobody);
   EXPECT_GE(without.threads, 1u);
   EXPECT_NE(claim_pool().granted().by, GrantedBy::kNobody);
+}
+
+TEST(Deadline, LeavesTheTimeThatAWaitStillHas) {
+  EXPECT_EQ(Deadline(UINT64_MAX).left_ns(), UINT64_MAX);
+  EXPECT_EQ(Deadline(0).left_ns(), 0u);
+  constexpr uint64_t kDay = uint64_t{24} * 3600 * 1'000'000'000;
+  EXPECT_GT(Deadline(kDay).left_ns(), kDay / 2);
+  EXPECT_LE(Deadline(kDay).left_ns(), kDay);
 }
 
 }  // namespace
