@@ -87,7 +87,8 @@ typedef struct guf_gpu_api {
   guf_status (*capture_end)(void *device, void *stream, void **out_graph, guf_error *error);
   /* Makes the graph launchable. graph_launch does this itself if necessary. */
   guf_status (*graph_instantiate)(void *graph, guf_error *error);
-  /* Replaces the work of the graph by that of `newer`, which stays the caller's. */
+  /* Replaces the work of the graph by that of `newer`, which stays the caller's. `newer` may be
+   * destroyed before the graph. */
   guf_status (*graph_update)(void *graph, void *newer, guf_error *error);
   guf_status (*graph_launch)(void *graph, void *stream, guf_error *error);
   /* NULL is allowed. Launches in progress complete. Memory that was freed during the capture
