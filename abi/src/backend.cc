@@ -30,12 +30,24 @@ guf_backend_info describe(const plugin::Record &record) {
   return info;
 }
 
+// Probes a backend. An unusable backend is described, so a stored outcome is not a failure here.
+// A probe that stored no outcome, for example for lack of memory or descriptors, is a failure.
+guf_status probe_unless_unusable(plugin::Record &record, guf_error *error) {
+  guf_error details = {};
+  details.struct_size = sizeof details;
+  const guf_status status = plugin::probe_backend(record, &details);
+  if (status == GUF_OK || record.state().status != GUF_OK) return GUF_OK;
+  return base::copy_error(status, details, error);
+}
+
 }  // namespace
 
 guf_status guf_backend_count(uint32_t *out_count, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_count, "out_count", error));
-    *out_count = static_cast<uint32_t>(plugin::backends().size());
+    std::span<plugin::Record *const> all;
+    GUF_TRY(plugin::backends(&all, error));
+    *out_count = static_cast<uint32_t>(all.size());
     return GUF_OK;
   });
 }
@@ -44,14 +56,14 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
                                 guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_info, "out_info", error));
-    const auto all = plugin::backends();
+    std::span<plugin::Record *const> all;
+    GUF_TRY(plugin::backends(&all, error));
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
                         "no backend of that index; expected less than %zu, got %u", all.size(),
                         index);
     }
-    // An unusable backend is described, too. The status of the probe is therefore ignored.
-    if (probe != 0) plugin::probe_backend(*all[index], nullptr);
+    if (probe != 0) GUF_TRY(probe_unless_unusable(*all[index], error));
     return base::write_struct(out_info, "out_info", describe(*all[index]), error);
   });
 }

@@ -12,6 +12,14 @@
 #include <cstring>
 
 namespace gufunc::base {
+namespace {
+
+guf_status fail_file(const char *what, const char *path, int code, guf_error *error) {
+  return base::fail_native(error, status_of_errno(code), base::kNone, base::kNone, code,
+                           "cannot %s %s: %s", what, path, std::strerror(code));
+}
+
+}  // namespace
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) close(fd_);
@@ -20,15 +28,9 @@ Descriptor::~Descriptor() {
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error) {
   // With O_NONBLOCK, opening a FIFO returns immediately; the check after fstat then rejects it.
   Descriptor descriptor(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (descriptor.get() < 0) {
-    return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno, "cannot open %s: %s",
-                             path, std::strerror(errno));
-  }
+  if (descriptor.get() < 0) return fail_file("open", path, errno, error);
   struct stat status;
-  if (fstat(descriptor.get(), &status) != 0) {
-    return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, errno,
-                             "cannot examine %s: %s", path, std::strerror(errno));
-  }
+  if (fstat(descriptor.get(), &status) != 0) return fail_file("examine", path, errno, error);
   if (!S_ISREG(status.st_mode)) {
     return base::fail(error, GUF_E_IO, base::kNone, base::kNone, "%s is not a regular file", path);
   }
@@ -50,10 +52,7 @@ guf_status MappedBytes::map(const char *path, const CheckedFile &file, guf_error
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone, "%s is empty", path);
   }
   void *const address = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor.get(), 0);
-  if (address == MAP_FAILED) {
-    return base::fail_native(error, errno == ENOMEM ? GUF_E_NO_MEMORY : GUF_E_IO, base::kNone,
-                             base::kNone, errno, "cannot map %s: %s", path, std::strerror(errno));
-  }
+  if (address == MAP_FAILED) return fail_file("map", path, errno, error);
   bytes_ = {static_cast<const std::byte *>(address), file.size};
   return GUF_OK;
 }

@@ -50,7 +50,7 @@ struct CheckedFile {
 };
 
 // Opens a file for reading. Does not block on a FIFO and does not open devices.
-// Errors  GUF_E_IO <= the file cannot be opened, or is not a regular file
+// Errors  GUF_E_IO <= the file cannot be opened, or is not a regular file;  GUF_E_NO_MEMORY
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
 
 // The bytes of a file, mapped for reading.

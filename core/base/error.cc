@@ -2,6 +2,7 @@
 // Formats errors into the caller's guf_error.
 #include "core/base/error.h"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +44,22 @@ guf_status fail_native(guf_error *error, guf_status status, int argument, int ax
   write(error, status, argument, axis, native_code, format, args);
   va_end(args);
   return status;
+}
+
+guf_status copy_error(guf_status status, const guf_error &details, guf_error *error) {
+  const bool has_details = details.status == status;
+  return fail_native(error, status, has_details ? details.argument : kNone,
+                     has_details ? details.axis : kNone, details.native_code, "%s",
+                     details.message[0] != '\0' ? details.message : "no reason given");
+}
+
+guf_status status_of_errno(int code) {
+  return code == ENOMEM ? GUF_E_NO_MEMORY : GUF_E_IO;
+}
+
+bool is_shortage(guf_status status, int32_t native_code) {
+  return status == GUF_E_NO_MEMORY ||
+         (status == GUF_E_IO && (native_code == EMFILE || native_code == ENFILE));
 }
 
 void make_utf8(guf_error *error) {

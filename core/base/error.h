@@ -33,6 +33,19 @@ inline constexpr int kNone = -1;
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
 
+// Writes the details of another record, which a call that returned `status` may have filled, into
+// `error`. Returns `status`.
+[[gnu::cold, gnu::noinline]] guf_status copy_error(guf_status status, const guf_error &details,
+                                                   guf_error *error);
+
+// Returns the status for an error code of the operating system: GUF_E_NO_MEMORY for ENOMEM,
+// GUF_E_IO for all others.
+guf_status status_of_errno(int code);
+
+// Returns whether a failure was caused by a lack of memory or of file descriptors. Such a failure
+// may be temporary, so its outcome must not be stored: the next call tries again.
+bool is_shortage(guf_status status, int32_t native_code);
+
 // Makes a message that other code wrote (a plugin, a hook) valid UTF-8.
 [[gnu::cold, gnu::noinline]] void make_utf8(guf_error *error);
 

@@ -67,8 +67,8 @@ guf_status check_entry(const Entry &entry, const TrustRule &rule, guf_error *err
 }
 
 guf_status fail_examine(const char *path, int code, guf_error *error) {
-  return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, code, "cannot examine %s: %s",
-                           path, std::strerror(code));
+  return base::fail_native(error, status_of_errno(code), base::kNone, base::kNone, code,
+                           "cannot examine %s: %s", path, std::strerror(code));
 }
 
 // Returns the current path of the open file.

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -75,9 +76,10 @@ std::string unique_name(int descriptor) {
 guf_status explain_refusal(const std::string &name, int code, const char *path, guf_error *error) {
   const char *reason = dlerror();
   if (reason == nullptr) reason = "no reason given";
-  if (loader_lacked_memory(code, reason)) {
-    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
-                      "the dynamic loader has no memory for %s", path);
+  if (const int shortage = loader_shortage(code, reason); shortage != 0) {
+    return base::fail_native(error, base::status_of_errno(shortage), base::kNone, base::kNone,
+                             shortage, "the dynamic loader cannot open %s: %s", path,
+                             std::strerror(shortage));
   }
   // The loader's message begins with a /proc path, which is removed because it does not help users.
   const std::string_view text(reason);

@@ -13,6 +13,7 @@ namespace gufunc::base {
 // another thread waits until the call returns.
 // Errors  GUF_E_BAD_FILE <= the dynamic loader rejects the file; the message contains its reason
 //         GUF_E_NO_MEMORY <= the dynamic loader is out of memory
+//         GUF_E_IO <= no file descriptor is available
 guf_status open_library(int descriptor, int flags, const char *path, void **out, guf_error *error);
 
 // Calls dlclose. A fork() in another thread waits until the call returns.

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
+#include <utility>
 
 namespace gufunc::base {
 namespace {
@@ -20,13 +20,19 @@ struct CloseFile {
   void operator()(FILE *file) const { fclose(file); }
 };
 
+guf_status fail_read(const char *path, int code, guf_error *error) {
+  return fail_native(error, status_of_errno(code), kNone, kNone, code, "cannot read %s: %s", path,
+                     std::strerror(code));
+}
+
 }  // namespace
 
-std::string library_file() {
+guf_status library_file(std::string *out, guf_error *error) {
+  constexpr char kMaps[] = "/proc/self/maps";
   static const char marker = 0;
   const auto own_address = reinterpret_cast<uintptr_t>(&marker);
   errno = 0;
-  const std::unique_ptr<FILE, CloseFile> maps(fopen("/proc/self/maps", "re"));
+  const std::unique_ptr<FILE, CloseFile> maps(fopen(kMaps, "re"));
   std::string found;
   char *line = nullptr;
   size_t capacity = 0;
@@ -37,10 +43,11 @@ std::string library_file() {
     const char *const path = std::strchr(line, '/');
     if (path != nullptr) found.assign(path, std::strcspn(path, "\n"));
   }
-  const bool lacked_memory = found.empty() && errno == ENOMEM;
+  const int code = found.empty() ? errno : 0;
   free(line);
-  if (lacked_memory) throw std::bad_alloc();
-  return found;
+  if (is_shortage(status_of_errno(code), code)) return fail_read(kMaps, code, error);
+  *out = std::move(found);
+  return GUF_OK;
 }
 
 bool process_is_privileged() {
@@ -54,7 +61,7 @@ std::string missing_proc() {
          "cannot open plugins through /proc/self/fd";
 }
 
-TrustRule process_trust() {
+guf_status process_trust(TrustRule *out, guf_error *error) {
   // If the privileges are due to setgid or file capabilities, the effective user is the user who
   // started the program, whom the process must not trust.
   const bool is_stranger = process_is_privileged() && geteuid() == getuid();
@@ -64,11 +71,16 @@ TrustRule process_trust() {
   rule.effective_group = rule.library_group = getegid();
   rule.library_owner = rule.effective_user;
   struct stat status;
-  if (const std::string file = library_file(); !file.empty() && stat(file.c_str(), &status) == 0) {
+  std::string file;
+  GUF_TRY(library_file(&file, error));
+  if (!file.empty() && stat(file.c_str(), &status) == 0) {
     rule.library_owner = status.st_uid;
     rule.library_group = status.st_gid;
+  } else if (!file.empty() && errno == ENOMEM) {
+    return fail_read(file.c_str(), errno, error);
   }
-  return rule;
+  *out = rule;
+  return GUF_OK;
 }
 
 }  // namespace gufunc::base

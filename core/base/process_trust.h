@@ -9,17 +9,21 @@
 
 namespace gufunc::base {
 
-// Returns the path of libgufunc's file, or of the program if the library is linked statically. The
+// Finds the path of libgufunc's file, or of the program if the library is linked statically. The
 // path is read from /proc/self/maps, because the dynamic loader records a program only by argv[0],
-// which the caller chooses, and may record a library by a relative path. Throws std::bad_alloc.
-std::string library_file();
+// which the caller chooses, and may record a library by a relative path. `*out` is empty if /proc
+// cannot be read.
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status library_file(std::string *out, guf_error *error);
 
 // Returns a text for messages about missing plugins, which explains that /proc cannot be read. The
 // library needs /proc to find its own file and to open plugins. Empty if /proc is readable.
 std::string missing_proc();
 
-// Returns the rule with the effective user and group, and the owner and group of libgufunc's file.
-TrustRule process_trust();
+// Determines the rule with the effective user and group, and the owner and group of libgufunc's
+// file.
+// Errors  as library_file
+guf_status process_trust(TrustRule *out, guf_error *error);
 
 // Returns whether the kernel marked the process as privileged (setuid, setgid, file capabilities).
 bool process_is_privileged();

@@ -145,8 +145,15 @@ guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_
 // One of the two devices in a copy between devices of the same backend. It uses the caller's stream
 // if that belongs to this device, and the device's default stream otherwise.
 struct End {
-  Device *device;
-  Stream *stream;         // nullptr selects the default stream
+  End(Device *where, Stream *own) : device(where), stream(own) {}
+  ~End() {
+    if (stream == nullptr && order != nullptr) device->backend->api.stream_close(order);
+  }
+  End(const End &) = delete;
+  End &operator=(const End &) = delete;
+
+  Device *const device;
+  Stream *const stream;   // nullptr selects the default stream
   void *order = nullptr;  // the plugin's stream
 
   guf_status open(guf_error *error) {
@@ -177,7 +184,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &f
   };
   backend::ErrorRecord record(error);
   backend::Held held(stream);
-  End source = {from.device, stream_of(from.device)}, target = {to.device, stream_of(to.device)};
+  End source(from.device, stream_of(from.device)), target(to.device, stream_of(to.device));
   GUF_TRY(source.open(record.get()));
   GUF_TRY(target.open(record.get()));
   base::Ref<Array> packed, landed;

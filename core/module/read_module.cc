@@ -80,7 +80,9 @@ guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
   base::CheckedFile file;
   GUF_TRY(base::open_regular(path, &file, error));
   if (base::process_is_privileged()) {
-    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
+    base::TrustRule trust;
+    GUF_TRY(base::process_trust(&trust, error));
+    GUF_TRY(base::check_trust(path, file, trust, error));
   }
   GUF_TRY(check_before_copy(path, file, error));
   return out->copy(path, file, error);

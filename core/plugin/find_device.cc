@@ -37,7 +37,9 @@ bool parse_spec(std::string_view text, Spec *out) {
 
 guf_status no_such_backend(std::string_view name, guf_error *error) {
   base::Text found;
-  for (const Record *record : backends()) {
+  std::span<Record *const> all;
+  GUF_TRY(backends(&all, error));
+  for (const Record *record : all) {
     found.add("%s%s", found.c_str()[0] == '\0' ? "" : ", ", record->name.c_str());
     if (record->state().status != GUF_OK) found.add(" (not usable)");
   }
@@ -47,23 +49,29 @@ guf_status no_such_backend(std::string_view name, guf_error *error) {
                     base::missing_proc().c_str());
 }
 
-Record *find_record(std::string_view name) {
-  for (Record *record : backends()) {
-    if (record->name == name) return record;
+// Errors  GUF_E_NO_BACKEND <= no backend of that name;  as backends()
+guf_status find_record(std::string_view name, Record **out, guf_error *error) {
+  std::span<Record *const> all;
+  GUF_TRY(backends(&all, error));
+  for (Record *record : all) {
+    if (record->name == name) return *out = record, GUF_OK;
   }
-  return nullptr;
+  return no_such_backend(name, error);
 }
 
-// Returns the candidates for "auto": in the order of GUFUNC_BACKENDS, which is the order of
+// Finds the candidates for "auto": in the order of GUFUNC_BACKENDS, which is the order of
 // the list, or by descending priority if the variable is unset. Plugins that the program
 // added by their path are last in the list.
-std::vector<Record *> automatic_candidates() {
-  std::vector<Record *> candidates(backends().begin(), backends().end());
+guf_status automatic_candidates(std::vector<Record *> *out, guf_error *error) {
+  std::span<Record *const> all;
+  GUF_TRY(backends(&all, error));
+  std::vector<Record *> candidates(all.begin(), all.end());
   if (environment("GUFUNC_BACKENDS").empty()) {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Record *a, const Record *b) { return a->priority > b->priority; });
   }
-  return candidates;
+  *out = std::move(candidates);
+  return GUF_OK;
 }
 
 // Checks that the device, which an earlier call may have opened, uses the context `native`.
@@ -89,7 +97,9 @@ guf_status check_context(backend::Device &device, uint64_t native, guf_error *er
 
 guf_status choose_device(backend::Device **out, guf_error *error) {
   base::Text reasons;
-  for (Record *record : automatic_candidates()) {
+  std::vector<Record *> candidates;
+  GUF_TRY(automatic_candidates(&candidates, error));
+  for (Record *record : candidates) {
     guf_error details = {};
     details.struct_size = sizeof details;
     const guf_status status = open_device(*record, 0, out, &details);
@@ -100,6 +110,9 @@ guf_status choose_device(backend::Device **out, guf_error *error) {
       return GUF_OK;
     }
     if (status == GUF_E_SHUTDOWN) return open_device(*record, 0, out, error);
+    // The context keeps the device. After a temporary shortage, it must not keep the next best one.
+    if (base::is_shortage(status, details.native_code))
+      return base::copy_error(status, details, error);
     reasons.add("%s%s: %s", reasons.c_str()[0] == '\0' ? "" : "; ", record->name.c_str(),
                 details.message);
   }
@@ -118,8 +131,8 @@ guf_status find_device(const char *spec, backend::Device **out, guf_error *error
                       "malformed device; expected auto, <backend> or <backend>:<index>, got '%.*s'",
                       base::utf8_prefix(text, kQuoted), spec);
   }
-  Record *const record = find_record(parsed.name);
-  if (record == nullptr) return no_such_backend(parsed.name, error);
+  Record *record = nullptr;
+  GUF_TRY(find_record(parsed.name, &record, error));
   return open_device(*record, parsed.index, out, error);
 }
 
@@ -131,8 +144,8 @@ guf_status adopt_device(const char *spec, uint64_t native, backend::Device **out
                       "device to adopt: expected <backend> or <backend>:<index>, got '%.*s'",
                       base::utf8_prefix(spec, kQuoted), spec);
   }
-  Record *const record = find_record(parsed.name);
-  if (record == nullptr) return no_such_backend(parsed.name, error);
+  Record *record = nullptr;
+  GUF_TRY(find_record(parsed.name, &record, error));
   backend::Device *device = nullptr;
   GUF_TRY(open_device(*record, parsed.index, &device, error, native));
   GUF_TRY(check_context(*device, native, error));

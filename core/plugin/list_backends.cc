@@ -49,15 +49,20 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
 }
 
 // Examines one file. A rejected file is listed with the reason, under the name in its file name.
-std::unique_ptr<Record> examine(const Candidate &candidate, const base::TrustRule &trust) {
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status examine(const Candidate &candidate, const base::TrustRule &trust,
+                   std::unique_ptr<Record> *out, guf_error *error) {
   auto record = std::make_unique<Record>();
   record->path = candidate.path;
   record->name = candidate.name;
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  const guf_status status = judge(candidate, trust, record.get(), &error);
-  if (status != GUF_OK) record->listed = {status, error.native_code, error.message};
-  return record;
+  guf_error details = {};
+  details.struct_size = sizeof details;
+  const guf_status status = judge(candidate, trust, record.get(), &details);
+  if (base::is_shortage(status, details.native_code))
+    return base::copy_error(status, details, error);
+  if (status != GUF_OK) record->listed = {status, details.native_code, details.message};
+  *out = std::move(record);
+  return GUF_OK;
 }
 
 // Returns whether `a` is preferred to `b`, a backend of the same name that was found
@@ -128,15 +133,23 @@ size_t place_in(const std::vector<std::string> &selection, const std::string &na
 
 }  // namespace
 
-ListingRules process_rules() {
-  return {process_sources(), base::process_trust(), environment("GUFUNC_BACKENDS"),
-          environment("GUFUNC_BACKENDS_DISABLE")};
+guf_status process_rules(ListingRules *out, guf_error *error) {
+  GUF_TRY(process_sources(&out->sources, error));
+  GUF_TRY(base::process_trust(&out->trust, error));
+  out->selection = environment("GUFUNC_BACKENDS");
+  out->disabled = environment("GUFUNC_BACKENDS_DISABLE");
+  return GUF_OK;
 }
 
-std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
+guf_status list_backends(const ListingRules &rules, std::vector<std::unique_ptr<Record>> *out,
+                         guf_error *error) {
+  std::vector<Candidate> candidates;
+  GUF_TRY(find_candidates(rules.sources, &candidates, error));
   std::vector<std::unique_ptr<Record>> list;
-  for (const Candidate &candidate : find_candidates(rules.sources)) {
-    add_unless_worse(examine(candidate, rules.trust), &list);
+  for (const Candidate &candidate : candidates) {
+    std::unique_ptr<Record> record;
+    GUF_TRY(examine(candidate, rules.trust, &record, error));
+    add_unless_worse(std::move(record), &list);
   }
   add_linked_in(&list);
 
@@ -158,7 +171,8 @@ std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules) {
     if (place_a != place_b) return place_a < place_b;
     return a->priority != b->priority ? a->priority > b->priority : a->name < b->name;
   });
-  return list;
+  *out = std::move(list);
+  return GUF_OK;
 }
 
 }  // namespace gufunc::plugin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of backends of the process, and the steps from a file to an open device. Each step runs
 // once, without a lock, and its outcome is stored. A backend that failed is reported with the
-// reason and is not opened again, unless it failed for lack of memory.
+// reason and is not opened again, unless it failed for lack of memory or of file descriptors.
 #include "core/plugin/registry.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ guf_status take_step(const Record &record, Once *once, Outcome *kept, guf_error 
   Outcome outcome;
   const auto result = once->run([&] {
     outcome = step();
-    if (outcome.status == GUF_E_NO_MEMORY) return false;
+    if (base::is_shortage(outcome.status, outcome.native_code)) return false;
     *kept = std::move(outcome);
     return true;
   });
@@ -76,7 +76,9 @@ guf_status open_listed_file(const Record &record, guf_backend_api *api, guf_erro
   GUF_TRY(base::open_regular(path, &file, error));
   if (file.identity != record.identity) {
     BackendNote note;
-    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
+    base::TrustRule trust;
+    GUF_TRY(base::process_trust(&trust, error));
+    GUF_TRY(base::check_trust(path, file, trust, error));
     GUF_TRY(read_backend_note(path, file, &note, error));
     GUF_TRY(check_backend_note(note, error));
     if (note.name != record.name) {
@@ -235,6 +237,18 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   return GUF_OK;
 }
 
+guf_status publish_list(guf_error *error) {
+  ListingRules rules;
+  GUF_TRY(process_rules(&rules, error));
+  std::vector<std::unique_ptr<Record>> found;
+  GUF_TRY(list_backends(rules, &found, error));
+  auto fresh = std::make_unique<RecordList>();
+  fresh->records.reserve(found.size());
+  for (std::unique_ptr<Record> &record : found) fresh->records.push_back(record.release());
+  published.store(fresh.release(), std::memory_order_release);
+  return GUF_OK;
+}
+
 }  // namespace
 
 const Outcome &Record::state() const {
@@ -243,21 +257,23 @@ const Outcome &Record::state() const {
   return probed;
 }
 
-std::span<Record *const> backends() {
+guf_status backends(std::span<Record *const> *out, guf_error *error) {
   const RecordList *list = published.load(std::memory_order_acquire);
   if (list == nullptr) {
-    const auto result = listing_once().run([] {
-      auto fresh = std::make_unique<RecordList>();
-      std::vector<std::unique_ptr<Record>> found = list_backends(process_rules());
-      fresh->records.reserve(found.size());
-      for (std::unique_ptr<Record> &record : found) fresh->records.push_back(record.release());
-      published.store(fresh.release(), std::memory_order_release);
-      return true;
+    guf_status status = GUF_OK;
+    const auto result = listing_once().run([&] {
+      status = publish_list(error);
+      return status == GUF_OK;
     });
+    if (result == Once::Result::kFailed) return status;
+    if (result == Once::Result::kForked) {
+      return base::fail(error, GUF_E_FORKED, base::kNone, base::kNone,
+                        "the process was forked while the backends were being listed");
+    }
     list = published.load(std::memory_order_acquire);
-    if (result != Once::Result::kDone || list == nullptr) return {};
   }
-  return list->records;
+  *out = list->records;
+  return GUF_OK;
 }
 
 guf_status open_backend(Record &record, guf_error *error) {
@@ -308,8 +324,11 @@ guf_status load_backend(const char *path, guf_error *error) {
   auto record = std::make_unique<Record>();
   base::CheckedFile file;
   GUF_TRY(base::open_regular(path, &file, error));
-  if (base::process_is_privileged())
-    GUF_TRY(base::check_trust(path, file, base::process_trust(), error));
+  if (base::process_is_privileged()) {
+    base::TrustRule trust;
+    GUF_TRY(base::process_trust(&trust, error));
+    GUF_TRY(base::check_trust(path, file, trust, error));
+  }
   GUF_TRY(read_backend_note(path, file, &record->note, error));
   GUF_TRY(check_backend_note(record->note, error));
   record->path = path;
@@ -325,7 +344,9 @@ guf_status load_backend(const char *path, guf_error *error) {
     return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
                       "a backend named %s is loaded already", record->name.c_str());
   };
-  for (const Record *other : backends()) {
+  std::span<Record *const> all;
+  GUF_TRY(backends(&all, error));
+  for (const Record *other : all) {
     if (is_taken(*other)) return exists();
   }
   GUF_TRY(open_plugin(file, path, record->note, &record->api, error));

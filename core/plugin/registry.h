@@ -50,12 +50,17 @@ struct Record final : backend::Backend {
   const Outcome &state() const;
 };
 
-// Returns all backends in order of preference. The first call reads the notes, but runs no code of
-// a plugin. Throws std::bad_alloc. The span stays valid forever.
-std::span<Record *const> backends();
+// Finds all backends in order of preference. The first call reads the notes, but runs no code of a
+// plugin. Throws std::bad_alloc. The span stays valid forever.
+// Errors  GUF_E_NO_MEMORY, GUF_E_IO <= no memory or file descriptor is available; nothing is
+//                                      stored, and the next call tries again
+//         GUF_E_FORKED <= the process was forked while another thread read the notes
+guf_status backends(std::span<Record *const> *out, guf_error *error);
 
 // Maps the plugin and checks its table. Calls no driver.
-// Errors  as stored in the record;  GUF_E_NO_MEMORY <= out of memory; the next call tries again
+// Errors  as stored in the record
+//         GUF_E_NO_MEMORY, GUF_E_IO <= no memory or file descriptor is available; nothing is
+//                                      stored, and the next call tries again
 guf_status open_backend(Record &record, guf_error *error);
 
 // Opens the backend, then queries the driver and its devices.
@@ -91,10 +96,13 @@ struct ListingRules {
   std::string selection;  // GUFUNC_BACKENDS, such as "cuda,cpu"; if empty, all by priority
   std::string disabled;   // GUFUNC_BACKENDS_DISABLE, a list of globs
 };
-ListingRules process_rules();
+// Errors  as process_sources
+guf_status process_rules(ListingRules *out, guf_error *error);
 
 // Finds, checks, selects and sorts the backends. The caller owns the result.
-std::vector<std::unique_ptr<Record>> list_backends(const ListingRules &rules);
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status list_backends(const ListingRules &rules, std::vector<std::unique_ptr<Record>> *out,
+                         guf_error *error);
 
 }  // namespace gufunc::plugin
 

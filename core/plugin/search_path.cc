@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
+#include <utility>
 
 #include "core/base/log.h"
 
@@ -25,44 +25,57 @@ struct CloseFolder {
   void operator()(DIR *folder) const { closedir(folder); }
 };
 
-// Returns the sorted names in a folder that begin with the prefix and end with the suffix.
-std::vector<std::string> sorted_names(const std::string &folder, std::string_view prefix,
-                                      std::string_view suffix) {
-  std::vector<std::string> names;
+// Reports a folder that could not be read for lack of memory or descriptors. Other reasons are no
+// error, because most folders of the search do not exist.
+guf_status check_folder_code(const std::string &folder, int code, guf_error *error) {
+  const guf_status status = base::status_of_errno(code);
+  if (!base::is_shortage(status, code)) return GUF_OK;
+  return base::fail_native(error, status, base::kNone, base::kNone, code,
+                           "cannot search %s for plugins: %s", folder.c_str(), std::strerror(code));
+}
+
+// Finds the sorted names in a folder that begin with the prefix and end with the suffix.
+guf_status sorted_names(const std::string &folder, std::string_view prefix, std::string_view suffix,
+                        std::vector<std::string> *out, guf_error *error) {
   const std::unique_ptr<DIR, CloseFolder> open_folder(opendir(folder.c_str()));
-  // Without the exception, an incomplete list would be stored forever.
-  if (open_folder == nullptr && errno == ENOMEM) throw std::bad_alloc();
-  if (open_folder == nullptr) return names;
-  while (const dirent *const entry = readdir(open_folder.get())) {
+  if (open_folder == nullptr) return check_folder_code(folder, errno, error);
+  for (;;) {
+    errno = 0;
+    const dirent *const entry = readdir(open_folder.get());
+    if (entry == nullptr) break;
     const std::string_view name(entry->d_name);
     if (name.size() > prefix.size() + suffix.size() && name.starts_with(prefix) &&
         name.ends_with(suffix)) {
-      names.emplace_back(name);
+      out->emplace_back(name);
     }
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  GUF_TRY(check_folder_code(folder, errno, error));
+  std::sort(out->begin(), out->end());
+  return GUF_OK;
 }
 
-void add_folder(const std::string &folder, std::vector<Candidate> *out) {
-  if (folder.empty()) return;
+guf_status add_folder(const std::string &folder, std::vector<Candidate> *out, guf_error *error) {
+  if (folder.empty()) return GUF_OK;
   if (folder[0] != '/') {
     base::log(base::LogLevel::kWarning, "no plugins are looked for in '%s', a relative path",
               folder.c_str());
-    return;
+    return GUF_OK;
   }
-  for (const std::string &file : sorted_names(folder, kPrefix, kSuffix)) {
+  std::vector<std::string> names;
+  GUF_TRY(sorted_names(folder, kPrefix, kSuffix, &names, error));
+  for (const std::string &file : names) {
     std::string name = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
     if (is_backend_name(name)) out->push_back({folder + "/" + file, std::move(name)});
   }
+  return GUF_OK;
 }
 
 // Parses a list of folders such as "a:b:c", in the syntax of PATH.
-void add_folder_list(std::string_view list, std::vector<Candidate> *out) {
+guf_status add_folder_list(std::string_view list, std::vector<Candidate> *out, guf_error *error) {
   for (;;) {
     const size_t end = list.find(':');
-    add_folder(std::string(list.substr(0, end)), out);
-    if (end == std::string_view::npos) return;
+    GUF_TRY(add_folder(std::string(list.substr(0, end)), out, error));
+    if (end == std::string_view::npos) return GUF_OK;
     list.remove_prefix(end + 1);
   }
 }
@@ -81,26 +94,38 @@ void add_conf_lines(std::string_view text, std::vector<Candidate> *out) {
   }
 }
 
-// Adds the paths in the .conf files of a folder. A .conf file names code to run, so it must satisfy
-// the same trust rules as a plugin.
-void add_conf_folder(const std::string &folder, const base::TrustRule &trust,
-                     std::vector<Candidate> *out) {
-  if (folder.empty() || folder[0] != '/') return;
-  for (const std::string &name : sorted_names(folder, "", ".conf")) {
-    const std::string path = folder + "/" + name;
-    guf_error error = {};
-    error.struct_size = sizeof error;
-    base::CheckedFile file;
-    base::MappedBytes mapped;
-    if (base::open_regular(path.c_str(), &file, &error) != GUF_OK ||
-        base::check_trust(path.c_str(), file, trust, &error) != GUF_OK ||
-        mapped.map(path.c_str(), file, &error) != GUF_OK) {
-      base::log(base::LogLevel::kWarning, "%s", error.message);
-      continue;
-    }
-    const auto bytes = mapped.bytes().first(std::min(mapped.bytes().size(), kMaxConfSize));
-    add_conf_lines({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, out);
+// Adds the paths in a .conf file. The file names code to run, so it must satisfy the same trust
+// rules as a plugin.
+guf_status add_conf_file(const std::string &path, const base::TrustRule &trust,
+                         std::vector<Candidate> *out, guf_error *error) {
+  base::CheckedFile file;
+  base::MappedBytes mapped;
+  GUF_TRY(base::open_regular(path.c_str(), &file, error));
+  GUF_TRY(base::check_trust(path.c_str(), file, trust, error));
+  GUF_TRY(mapped.map(path.c_str(), file, error));
+  const auto bytes = mapped.bytes().first(std::min(mapped.bytes().size(), kMaxConfSize));
+  add_conf_lines({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, out);
+  return GUF_OK;
+}
+
+// Adds the paths in the .conf files of a folder.
+guf_status add_conf_folder(const std::string &folder, std::vector<Candidate> *out,
+                           guf_error *error) {
+  if (folder.empty() || folder[0] != '/') return GUF_OK;
+  base::TrustRule trust;
+  GUF_TRY(base::process_trust(&trust, error));
+  std::vector<std::string> names;
+  GUF_TRY(sorted_names(folder, "", ".conf", &names, error));
+  for (const std::string &name : names) {
+    guf_error details = {};
+    details.struct_size = sizeof details;
+    const guf_status status = add_conf_file(folder + "/" + name, trust, out, &details);
+    if (status == GUF_OK) continue;
+    if (base::is_shortage(status, details.native_code))
+      return base::copy_error(status, details, error);
+    base::log(base::LogLevel::kWarning, "%s", details.message);
   }
+  return GUF_OK;
 }
 
 }  // namespace
@@ -110,33 +135,31 @@ std::string environment(const char *name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-SearchSources process_sources() {
+guf_status process_sources(SearchSources *out, guf_error *error) {
+  std::string file;
+  GUF_TRY(base::library_file(&file, error));
   SearchSources sources;
   sources.privileged = base::process_is_privileged();
   sources.path = environment("GUFUNC_BACKEND_PATH");
   sources.path_add = environment("GUFUNC_BACKEND_PATH_ADD");
-  const std::string file = base::library_file();
   sources.library_folder = file.substr(0, file.find_last_of('/'));
   sources.plugin_folder = GUFUNC_PLUGIN_DIR;
   sources.conf_folder = GUFUNC_CONF_DIR;
-  return sources;
+  *out = std::move(sources);
+  return GUF_OK;
 }
 
-std::vector<Candidate> find_candidates(const SearchSources &sources) {
-  std::vector<Candidate> found;
+guf_status find_candidates(const SearchSources &sources, std::vector<Candidate> *out,
+                           guf_error *error) {
   if (!sources.privileged) {
-    if (!sources.path.empty()) {
-      add_folder_list(sources.path, &found);
-      return found;
-    }
-    add_folder_list(sources.path_add, &found);
+    if (!sources.path.empty()) return add_folder_list(sources.path, out, error);
+    GUF_TRY(add_folder_list(sources.path_add, out, error));
   }
   if (!sources.library_folder.empty()) {
-    add_folder(sources.library_folder + "/" GUFUNC_PLUGIN_SUBDIR, &found);
+    GUF_TRY(add_folder(sources.library_folder + "/" GUFUNC_PLUGIN_SUBDIR, out, error));
   }
-  add_folder(sources.plugin_folder, &found);
-  add_conf_folder(sources.conf_folder, base::process_trust(), &found);
-  return found;
+  GUF_TRY(add_folder(sources.plugin_folder, out, error));
+  return add_conf_folder(sources.conf_folder, out, error);
 }
 
 bool is_backend_name(std::string_view name) {

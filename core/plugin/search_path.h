@@ -24,17 +24,22 @@ struct SearchSources {
 // Returns the value of a variable. Empty if it is unset or the process is privileged.
 std::string environment(const char *name);
 
-// Returns the sources from the environment, from the location of libgufunc and from the build.
-SearchSources process_sources();
+// Determines the sources from the environment, from the location of libgufunc and from the build.
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status process_sources(SearchSources *out, guf_error *error);
 
 struct Candidate {
   std::string path;  // an absolute path
   std::string name;  // backend name from the file name; empty if a .conf file named it
 };
 
-// Returns the candidates in order of preference, and sorted by name within a folder. Relative and
-// empty folder names are skipped. Reads directories and .conf files only. Throws std::bad_alloc.
-std::vector<Candidate> find_candidates(const SearchSources &sources);
+// Finds the candidates in order of preference, and sorted by name within a folder. Relative and
+// empty folder names are skipped, and folders and .conf files that cannot be read. A lack of memory
+// or descriptors is an error, because an incomplete list would otherwise be stored forever. Reads
+// directories and .conf files only. Throws std::bad_alloc.
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status find_candidates(const SearchSources &sources, std::vector<Candidate> *out,
+                           guf_error *error);
 
 // Returns whether the name matches [a-z][a-z0-9_]* and has at most 31 characters.
 bool is_backend_name(std::string_view name);

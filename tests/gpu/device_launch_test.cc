@@ -251,6 +251,38 @@ TEST_F(DeviceLaunch, AGraphWithFailedStatusChecksRuns) {
   plugin().module_unload(module);
 }
 
+// A check that could not be queued does not use up a status word.
+TEST_F(DeviceLaunch, ManyFailedStatusChecksNeedNoMoreWords) {
+  if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
+  OpenDevice device;
+  void *const module = load(device);
+  void *const stream = open_stream(device);
+  const guf_gpu_api &gpu = gpu_extension();
+  const uint64_t memory = allocate(device, 2 * kBytes);
+  send(device, memory, std::vector<double>(kItems, 1));
+  guf_launch_block block = row_block({memory, memory + kBytes}, 1, kItems);
+  block.flags |= GUF_LAUNCH_STATUS;
+  const guf_backend_launch launch = launch_of(kernel(module, "checked"), stream, block);
+  EXPECT_EQ(gpu.capture_begin(device, stream, GUF_GPU_CAPTURE_RELAXED, &error_), GUF_OK);
+  EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_OK) << error_.message;
+  void *graph = nullptr;
+  EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_OK) << error_.message;
+  const uint64_t pinned = sim().live("pinned");
+  sim().fault(pick("cuMemcpyDtoHAsync_v2:0:999", "hipMemcpyDtoHAsync:0:999"));
+  for (int run = 0; run < 600; ++run) {
+    ASSERT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_E_LAUNCH);
+  }
+  sim().clear_faults();
+  EXPECT_EQ(sim().live("pinned"), pinned);
+  EXPECT_EQ(gpu.graph_launch(graph, stream, &error_), GUF_OK) << error_.message;
+  gpu.graph_destroy(graph);
+  EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  free(device, memory, 2 * kBytes);
+  plugin().stream_close(stream);
+  plugin().module_unload(module);
+}
+
 // A driver without graph functions returns an error if a graph is requested.
 TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
   const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");

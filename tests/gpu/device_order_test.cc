@@ -2,6 +2,7 @@
 // Tests streams, events, failures and graphs of a device through the plugin's slots.
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "tests/gpu/device_calls.h"
@@ -214,6 +215,40 @@ TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
   EXPECT_EQ(again, there);
   free(device, again, 4096);
   free(device, other, 4096, GUF_MEMORY_DEVICE, stream);
+  plugin().stream_close(stream);
+}
+
+// After an update, the graph uses the memory of the newer graph, even if that one is destroyed.
+TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
+  OpenDevice device;
+  void *const stream = open_stream(device);
+  const guf_gpu_api &gpu = gpu_extension();
+  void *graphs[2] = {};
+  uint64_t freed[2] = {};
+  const unsigned char pattern[] = {7};
+  for (uint64_t &address : freed) address = allocate(device, 4096, GUF_MEMORY_DEVICE, stream);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(gpu.capture_begin(device, stream, GUF_GPU_CAPTURE_RELAXED, &error_), GUF_OK);
+    EXPECT_EQ(plugin().fill(device, stream, freed[i], pattern, 1, 4096, &error_), GUF_OK);
+    free(device, freed[i], 4096, GUF_MEMORY_DEVICE, stream);
+    EXPECT_EQ(gpu.capture_end(device, stream, &graphs[i], &error_), GUF_OK) << error_.message;
+  }
+  EXPECT_EQ(gpu.graph_launch(graphs[0], nullptr, &error_), GUF_OK);
+  EXPECT_EQ(gpu.graph_update(graphs[0], graphs[1], &error_), GUF_OK) << error_.message;
+  gpu.graph_destroy(graphs[1]);
+  EXPECT_EQ(plugin().stream_synchronize(nullptr, UINT64_MAX, &error_), GUF_OK);
+  // The replaced work runs no more, so its memory is free.
+  std::set<uint64_t> others;
+  for (int i = 0; i < 3; ++i) others.insert(allocate(device, 4096));
+  EXPECT_EQ(others.count(freed[0]), 1u);
+  EXPECT_EQ(others.count(freed[1]), 0u);
+  EXPECT_EQ(gpu.graph_launch(graphs[0], nullptr, &error_), GUF_OK);
+  gpu.graph_destroy(graphs[0]);
+  EXPECT_EQ(plugin().stream_synchronize(nullptr, UINT64_MAX, &error_), GUF_OK);
+  const uint64_t again = allocate(device, 4096);
+  EXPECT_EQ(again, freed[1]);
+  free(device, again, 4096);
+  for (const uint64_t other : others) free(device, other, 4096);
   plugin().stream_close(stream);
 }
 

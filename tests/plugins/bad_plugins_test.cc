@@ -62,11 +62,13 @@ const Row kRows[] = {
 TEST_P(BadPlugin, IsRefusedWithItsReason) {
   guf_error error = {};
   error.struct_size = sizeof error;
-  const size_t before = backends().size();
+  std::span<Record *const> before, after;
+  ASSERT_EQ(backends(&before, nullptr), GUF_OK);
   EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GetParam().status);
   EXPECT_THAT(error.message, HasSubstr(GetParam().text));
   EXPECT_EQ(error.native_code, GetParam().native_code);
-  EXPECT_EQ(backends().size(), before);
+  ASSERT_EQ(backends(&after, nullptr), GUF_OK);
+  EXPECT_EQ(after.size(), before.size());
   // The status is the same without an error record.
   EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), nullptr), GetParam().status);
 }
@@ -80,8 +82,9 @@ TEST_P(BadPlugin, IsListedWithItsReason) {
                         std::filesystem::copy_options::overwrite_existing);
   ListingRules rules;
   rules.sources.path = folder;
-  rules.trust = base::process_trust();
-  const auto list = list_backends(rules);
+  ASSERT_EQ(base::process_trust(&rules.trust, nullptr), GUF_OK);
+  std::vector<std::unique_ptr<Record>> list;
+  ASSERT_EQ(list_backends(rules, &list, nullptr), GUF_OK);
   ASSERT_EQ(list.size(), 1u);
   Record &record = *list[0];
   EXPECT_EQ(record.name, GetParam().kind);

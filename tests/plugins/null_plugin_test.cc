@@ -29,11 +29,16 @@ class NullPlugin : public ::testing::Test {
       const char *const path = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
       EXPECT_EQ(load_backend(path, &error), GUF_OK) << error.message;
       Record *null = nullptr;
-      for (Record *const record : backends()) {
+      std::span<Record *const> all;
+      EXPECT_EQ(backends(&all, &error), GUF_OK) << error.message;
+      for (Record *const record : all) {
         if (record->name == "null") null = record;
       }
       control_of(*null).script("probe=1000");
       EXPECT_EQ(probe_backend(*null, &error), GUF_E_NO_MEMORY) << "which is kept nowhere";
+      // The choice of a device is final, so a shortage must not make it choose the next one.
+      backend::Device *chosen = nullptr;
+      EXPECT_EQ(choose_device(&chosen, &error), GUF_E_NO_MEMORY) << error.message;
       control_of(*null).reset();
       control_of(*null).script("devices=70");
       EXPECT_EQ(probe_backend(*null, &error), GUF_OK) << error.message;

@@ -13,11 +13,15 @@ int main(int argc, char **argv) {
   std::printf("privileged %d\n", gufunc::base::process_is_privileged() ? 1 : 0);
   std::printf("path '%s'\n", environment("GUFUNC_BACKEND_PATH").c_str());
   std::printf("add '%s'\n", environment("GUFUNC_BACKEND_PATH_ADD").c_str());
-  std::printf("selection '%s'\n", process_rules().selection.c_str());
+  ListingRules rules;
+  if (process_rules(&rules, nullptr) != GUF_OK) std::_Exit(1);
+  std::printf("selection '%s'\n", rules.selection.c_str());
   const char *const value = host_services().config(nullptr, "GUFUNC_NULL");
   std::printf("config '%s'\n", value == nullptr ? "" : value);
-  std::printf("folder '%s'\n", process_sources().library_folder.c_str());
-  for (const Record *record : backends()) {
+  std::printf("folder '%s'\n", rules.sources.library_folder.c_str());
+  std::span<Record *const> all;
+  if (backends(&all, nullptr) != GUF_OK) std::_Exit(1);
+  for (const Record *record : all) {
     std::printf("backend %s %d\n", record->name.c_str(), record->listed.status);
   }
   if (argc > 1) std::printf("load %d\n", load_backend(argv[1], nullptr));

@@ -79,15 +79,18 @@ typedef struct guf_gpu_api {
   guf_status (*event_elapsed)(void *from, void *to, double *out_milliseconds, guf_error *error);
 
   /* Begins a capture: work on the stream is recorded instead of run. `mode` is a guf_gpu_capture.
-   * During the capture, allocations for the stream, copies of pageable host memory, and work with a
-   * status word fail with GUF_E_CAPTURE. */
+   * During the capture, allocations for the stream, copies of pageable host memory, and work that
+   * detects floating-point flags fail with GUF_E_CAPTURE. Work that may fail is recorded, and each
+   * run of the graph reports its failure; but if the program began the capture with functions of
+   * the vendor, such work fails with GUF_E_CAPTURE. */
   guf_status (*capture_begin)(void *device, void *stream, int32_t mode, guf_error *error);
   /* Ends a capture and returns its graph.
    * Errors  GUF_E_CAPTURE <= a call during the capture invalidated it */
   guf_status (*capture_end)(void *device, void *stream, void **out_graph, guf_error *error);
   /* Makes the graph launchable. graph_launch does this itself if necessary. */
   guf_status (*graph_instantiate)(void *graph, guf_error *error);
-  /* Replaces the work of the graph by that of `newer`, which stays the caller's. */
+  /* Replaces the work of the graph by that of `newer`, which stays the caller's. `newer` may be
+   * destroyed before the graph. */
   guf_status (*graph_update)(void *graph, void *newer, guf_error *error);
   guf_status (*graph_launch)(void *graph, void *stream, guf_error *error);
   /* NULL is allowed. Launches in progress complete. Memory that was freed during the capture

@@ -42,6 +42,7 @@ typedef struct guf_device_info {
  * is called and no plugin code runs.
  * Errors  GUF_E_ARG       <= out_count is NULL
  *         GUF_E_NO_MEMORY <= a host allocation failed
+ *         GUF_E_IO        <= the process has too many open files; a later call tries again
  * [mt], reads the disk at the first call */
 GUF_API guf_status guf_backend_count(uint32_t *out_count, guf_error *error);
 
@@ -51,6 +52,9 @@ GUF_API guf_status guf_backend_count(uint32_t *out_count, guf_error *error);
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
  *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+ *         GUF_E_NO_MEMORY, GUF_E_IO <= the backend was not probed, because a host allocation failed
+ *                                      or the process has too many open files; a later call tries
+ *                                      again
  * [mt] */
 GUF_API guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info *out_info,
                                         guf_error *error);
@@ -84,6 +88,8 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
  *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
  *         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
  *         any 9xx          <= the backend is not usable; the message says why
+ *         GUF_E_NO_MEMORY, GUF_E_IO <= a host allocation failed, or the process has too many open
+ *                                      files; a later call tries again
  * [mt] */
 GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_device *out_device,
                                   guf_error *error);

@@ -109,7 +109,12 @@ void ClaimPool::start_helpers() {
   const uint32_t generation = process_generation();
   const bool stopped =
       quit_.load(std::memory_order_acquire) && live_.load(std::memory_order_acquire) == 0;
-  if (generation_ == generation && !stopped) return;
+  if (generation_ == generation && !stopped) {
+    if (__builtin_expect(short_of_helpers_, 0) && std::chrono::steady_clock::now() >= next_try_) {
+      add_helpers();
+    }
+    return;
+  }
   // This process has no helper, so no other thread reads the atomic variables below.
   state_.store(0, std::memory_order_relaxed);
   sleepers_.store(0, std::memory_order_relaxed);
@@ -118,11 +123,19 @@ void ClaimPool::start_helpers() {
   quit_.store(false, std::memory_order_relaxed);
   generation_ = generation;
   helpers_ = 0;
-  for (uint32_t i = 1; i < threads(); ++i) {
+  add_helpers();
+}
+
+// Starts the missing helpers, as far as the system allows. Fewer threads compute the same results.
+void ClaimPool::add_helpers() {
+  short_of_helpers_ = false;
+  while (helpers_ + 1 < threads()) {
     live_.fetch_add(1, std::memory_order_relaxed);
     if (!start_thread(helper_entry, this)) {
       live_.fetch_sub(1, std::memory_order_relaxed);
-      break;  // fewer threads, the same results
+      short_of_helpers_ = true;
+      next_try_ = std::chrono::steady_clock::now() + kRetryPause;
+      return;
     }
     ++helpers_;
   }

@@ -6,6 +6,7 @@
 #include <gufunc/status.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "backends/cpu/base/thread_count.h"
@@ -20,11 +21,16 @@ namespace gufunc::cpu {
 //
 // Helpers start with the first job. They spin for a while after each job and then sleep.
 // In a forked child, the pool detects that its helpers do not exist and starts new ones.
+// If the system refuses a thread, jobs run on the threads that exist. The limit may be temporary
+// (RLIMIT_NPROC), so a later job tries again, at most once per kRetryPause.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
   static constexpr uint32_t kMaxChunks = 0xFFFF;
+
+  // The least time between two attempts to start helpers. A refused attempt costs 20 us.
+  static constexpr std::chrono::milliseconds kRetryPause{100};
 
   // Whether the job is large enough to justify waking helpers,
   // which costs the caller some microseconds.
@@ -59,6 +65,7 @@ class ClaimPool {
   bool acquire();
   void release();
   void start_helpers();
+  void add_helpers();
   void publish(uint32_t count, uint32_t helpers, Wake wake);
   void work_as_caller();
   void drop_unclaimed();
@@ -79,6 +86,8 @@ class ClaimPool {
   std::atomic<Granted> granted_{};  // not determined yet if `by` is kNobody
   uint32_t generation_ = 0;         // generation of the process that started the helpers
   uint32_t helpers_ = 0;
+  bool short_of_helpers_ = false;  // the system refused a thread; set only by the pool's owner
+  std::chrono::steady_clock::time_point next_try_{};
 };
 
 // Returns the only pool of the process. It is never destroyed.

@@ -20,6 +20,12 @@ class Deadline {
   bool never() const { return never_; }
   Clock::time_point at() const { return at_; }
   bool passed() const { return !never_ && Clock::now() >= at_; }
+  // Returns the remaining nanoseconds, as a timeout: UINT64_MAX if the wait never ends.
+  uint64_t left_ns() const {
+    if (never_) return UINT64_MAX;
+    const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(at_ - Clock::now());
+    return rest.count() <= 0 ? 0 : static_cast<uint64_t>(rest.count());
+  }
   // Returns the remaining time, at most `most`. Waits that poll use it.
   std::chrono::nanoseconds left(std::chrono::nanoseconds most) const {
     if (never_) return most;

@@ -148,10 +148,13 @@ Granted granted_threads() {
   }
   char membership[kPathSize];
   uint32_t quota = 0;
+  const uint32_t processors = std::min(affinity_threads(), kMaxThreads);
+  errno = 0;
   if (read_text("/proc/self/cgroup", membership, sizeof(membership))) {
     quota = cgroup_threads("/sys/fs/cgroup", membership);
+  } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+    return {static_cast<uint16_t>(processors), GrantedBy::kNobody};
   }
-  const uint32_t processors = std::min(affinity_threads(), kMaxThreads);
   if (quota == 0 || quota >= processors) {
     return {static_cast<uint16_t>(processors), GrantedBy::kAffinity};
   }

@@ -70,8 +70,7 @@ guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error)
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   const Deadline deadline(timeout_ns);
   GUF_BACKEND_TRY(Stream::wait_for_threads(timeout_ns));
-  const auto left = deadline.left(std::chrono::hours(1));
-  GUF_BACKEND_TRY(claim_pool().stop(static_cast<uint64_t>(left.count())));
+  GUF_BACKEND_TRY(claim_pool().stop(deadline.left_ns()));
   TiledLoop::free_scratch();
   free_kernel_workers();
   return GUF_OK;

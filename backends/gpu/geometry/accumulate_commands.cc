@@ -22,14 +22,10 @@ struct Scan {
   uint64_t output;
 };
 
-uint64_t distance_of(int64_t step) {
-  return static_cast<uint64_t>(step < 0 ? -step : step);
-}
-
 // Returns whether the elements of a tile are closer to each other than neighbouring lanes are.
 // Otherwise neighbouring threads read neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
-  return scan.size > 1 && distance_of(scan.step) < static_cast<uint64_t>(scan.lanes.nearest()) &&
+  return scan.size > 1 && step_size(scan.step) < scan.lanes.nearest() &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 

@@ -2,7 +2,6 @@
 // Copies elements without a conversion: as rows of words, as tiles if source and destination have
 // different layouts, or as the words of structured elements.
 #include <algorithm>
-#include <cstdlib>
 
 #include "backends/gpu/geometry/block_writer.h"
 #include "backends/gpu/geometry/copy_convert.h"
@@ -35,12 +34,12 @@ uint32_t word_of_copy(const LaunchShape &shape, uint32_t bytes) {
 // if the destination is contiguous along dimension 0. Returns 0 if tiles are not worthwhile.
 int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
-  const auto near = static_cast<int64_t>(word);
+  const uint64_t near = word;
   if (shape.ndim < 2 || shape.ndim > 2 + static_cast<int>(dev::kTileOuter)) return 0;
-  const int64_t across = std::abs(shape.step[0][0]);
-  if (shape.size[0] < kLeast || across <= near || std::abs(shape.step[0][1]) != near) return 0;
+  const uint64_t across = step_size(shape.step[0][0]);
+  if (shape.size[0] < kLeast || across <= near || step_size(shape.step[0][1]) != near) return 0;
   for (int d = 1; d < shape.ndim; ++d) {
-    if (std::abs(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
+    if (step_size(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
   }
   return 0;
 }

@@ -3,7 +3,6 @@
 #include "backends/gpu/geometry/launch_shape.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace gufunc::gpu {
@@ -14,9 +13,10 @@ void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_
   if (shape->ndim > 0) {
     const int last = shape->ndim - 1;
     const int64_t *const inner = shape->step[last];
-    bool continues = shape->mask == 0 || mask_step == inner[kMaskColumn] * shape->size[last];
+    bool continues =
+        shape->mask == 0 || continues_step(mask_step, inner[kMaskColumn], shape->size[last]);
     for (int i = 0; i < count && continues; ++i) {
-      continues = step[i] == inner[i] * shape->size[last];
+      continues = continues_step(step[i], inner[i], shape->size[last]);
     }
     if (continues) {
       shape->size[last] *= size;
@@ -61,8 +61,8 @@ void sort_by_operand(LaunchShape *shape, int operand) {
   const auto row_bytes = static_cast<size_t>(shape->count);
   for (int k = 1; k < shape->ndim; ++k) {
     for (int j = k; j > 0; --j) {
-      const int64_t here = std::abs(shape->step[j][operand]);
-      const int64_t below = std::abs(shape->step[j - 1][operand]);
+      const uint64_t here = step_size(shape->step[j][operand]);
+      const uint64_t below = step_size(shape->step[j - 1][operand]);
       if (here == 0 || below <= here) break;
       sorted = false;
       std::swap(shape->size[j], shape->size[j - 1]);

@@ -54,6 +54,17 @@ guf_status in_parts(const LaunchShape &shape, uint64_t limit, Queue queue) {
       &queue);
 }
 
+// Returns |step|. Defined for INT64_MIN, too: a dimension of one element may have any step.
+constexpr uint64_t step_size(int64_t step) {
+  return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+}
+
+// Returns whether `outer` is inner * size, so that two dimensions with these steps can be merged.
+constexpr bool continues_step(int64_t outer, int64_t inner, int64_t size) {
+  int64_t product = 0;
+  return !__builtin_mul_overflow(inner, size, &product) && product == outer;
+}
+
 // Returns the constants for divisions by `d`. Requires 0 < d < 2^31.
 inline guf::device::divisor divisor_of(uint32_t d) {
   const uint32_t shift = d <= 1 ? 0 : 32U - static_cast<uint32_t>(__builtin_clz(d - 1));

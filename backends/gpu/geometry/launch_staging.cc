@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages operands that an entry cannot access directly:
 // copies them to scratch memory before the launch, and results back after it.
-#include <cstdlib>
 
 #include "backends/gpu/geometry/copy_convert.h"
 #include "backends/gpu/geometry/gpu_host.h"
@@ -21,14 +20,15 @@ constexpr int64_t kTurnedSide = 16;
 // Returns whether an input should be transposed: it is contiguous across dimension 0,
 // while all outputs are contiguous along it.
 bool is_turned(const guf_launch_block &block, int operand) {
-  const auto bytes = static_cast<int64_t>(element_bytes(block.dtype[operand]));
-  if (std::abs(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
+  const uint64_t bytes = element_bytes(block.dtype[operand]);
+  if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];
     // The operand is broadcast, so a copy would not reduce the work.
     if (step == 0) return false;
-    along = along || (step == bytes && block.outer_size[d - 1] >= kTurnedSide);
+    along =
+        along || (step == static_cast<int64_t>(bytes) && block.outer_size[d - 1] >= kTurnedSide);
   }
   for (int i = block.nin; i < block.noperands; ++i) {
     along = along && block.step[i] == static_cast<int64_t>(element_bytes(block.dtype[i]));

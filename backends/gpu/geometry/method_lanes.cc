@@ -9,18 +9,15 @@
 namespace gufunc::gpu {
 namespace {
 
-int64_t lane_distance(int64_t step) {
-  return step < 0 ? -step : step;
-}
-
 bool is_nearer(const Lane &a, const Lane &b) {
-  const int64_t in_a = lane_distance(a.input), in_b = lane_distance(b.input);
-  return in_a != in_b ? in_a < in_b : lane_distance(a.output) < lane_distance(b.output);
+  const uint64_t in_a = step_size(a.input), in_b = step_size(b.input);
+  return in_a != in_b ? in_a < in_b : step_size(a.output) < step_size(b.output);
 }
 
 bool follows(const Lane &near, const Lane &far) {
-  return near.fold < 0 && far.fold < 0 && far.input == near.input * near.size &&
-         far.mask == near.mask * near.size && far.output == near.output * near.size;
+  return near.fold < 0 && far.fold < 0 && continues_step(far.input, near.input, near.size) &&
+         continues_step(far.mask, near.mask, near.size) &&
+         continues_step(far.output, near.output, near.size);
 }
 
 }  // namespace
@@ -65,9 +62,9 @@ void LaneList::make_dense(int64_t element) {
   }
 }
 
-int64_t LaneList::nearest() const {
-  int64_t least = INT64_MAX;
-  for (int i = 0; i < count_; ++i) least = std::min(least, lane_distance(lane_[i].input));
+uint64_t LaneList::nearest() const {
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < count_; ++i) least = std::min(least, step_size(lane_[i].input));
   return least;
 }
 

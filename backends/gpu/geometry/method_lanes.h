@@ -38,8 +38,8 @@ class LaneList {
   // Sets the strides of a dense array whose dimensions have the order of the list.
   // An element has `element` bytes, a mask element has one byte.
   void make_dense(int64_t element);
-  // Returns the smallest absolute stride of the input, or INT64_MAX if there are no lanes.
-  int64_t nearest() const;
+  // Returns the smallest absolute stride of the input, or UINT64_MAX if there are no lanes.
+  uint64_t nearest() const;
 
  private:
   Lane lane_[2 * 8] = {};

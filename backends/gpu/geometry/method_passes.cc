@@ -60,7 +60,7 @@ bool is_fast(const MethodJob &job, const FoldSource &from) {
 
 TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
   const uint32_t parts = longest < 8 ? 0 : 3;
-  const bool by_rows = lanes.nearest() < (step < 0 ? -step : step);
+  const bool by_rows = lanes.nearest() < step_size(step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
   const uint32_t leaves = log_of(ceil_quotient(longest, GUF_LEAF_SIZE));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph owns the memory that was freed while its stream was captured, because every run
-// of the graph uses the memory. A graph also owns the status words of its kernels.
+// of the graph uses the memory. A graph also owns the status words of its kernels. After
+// graph_update, two graphs have the same work and share both.
 #include "backends/gpu/runtime/gpu_graph.h"
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "backends/gpu/runtime/gpu_device.h"
 
@@ -22,6 +24,14 @@ struct Words {
   Native looked = nullptr;
 };
 
+// The memory that captured work uses. Two graphs share it after graph_update.
+struct WorkMemory {
+  explicit WorkMemory(Block *all) : blocks(all) {}
+
+  Block *const blocks;
+  std::atomic<uint32_t> holders{1};
+};
+
 struct Graph {
   explicit Graph(Device &owner) : device(owner) {}
 
@@ -29,9 +39,9 @@ struct Graph {
   std::mutex mutex;  // protects the members below; runs of one executable are sequential anyway
   Native graph = nullptr;
   Native executable = nullptr;
-  Native last_run = nullptr;  // event after the last run, or NULL
-  Block *memory = nullptr;
-  Words *words = nullptr;  // NULL: the graph's work cannot fail
+  Native last_run = nullptr;     // event after the last run, or NULL
+  WorkMemory *memory = nullptr;  // NULL: no memory was freed during the capture
+  Words *words = nullptr;        // NULL: the graph's work cannot fail
 };
 
 guf_status make_executable(Graph &graph, guf_error *error) {
@@ -57,17 +67,20 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
                       "launching a graph", error);
 }
 
-// Releases the graph's memory after the last run. Uses the default stream,
-// because its fences are polled most often.
+// Releases the graph's share of the memory after the graph's last run. Uses the default stream,
+// because its fences are polled most often. The stream waits for the runs of each holder, so the
+// last holder releases the memory behind the runs of all of them.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
-  if (graph.memory == nullptr) return;
+  WorkMemory *const memory = std::exchange(graph.memory, nullptr);
+  if (memory == nullptr) return;
   Stream &order = device.default_stream();
   if (graph.last_run != nullptr) {
     device.note(device.driver().stream_wait(order.native(), graph.last_run));
   }
-  device.pool(Backing::kDevice).give_all(graph.memory, order);
-  graph.memory = nullptr;
+  if (memory->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  device.pool(Backing::kDevice).give_all(memory->blocks, order);
+  destroy(memory);
 }
 
 // Releases the status words after their last checks.
@@ -108,6 +121,14 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   return looked != GUF_OK ? looked : marked;
 }
 
+// Makes two graphs with the same work share the memory that the work uses.
+void share_memory(Graph &kept, const Graph &model) {
+  if (kept.memory == model.memory) return;
+  give_memory_back(kept);
+  kept.memory = model.memory;
+  if (kept.memory != nullptr) kept.memory->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
 // Makes two graphs with the same work share their status words.
 void share_words(Graph &kept, const Graph &model) {
   if (kept.words == model.words) return;
@@ -122,6 +143,22 @@ guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_looked_at(graph, order, error);
   GUF_BACKEND_TRY(launch_work(graph, order, error));
   return mark_run(graph, order.native(), error);
+}
+
+// Makes a graph that owns the memory and the status words of a capture. Returns NULL, and owns
+// neither, if there is no host memory.
+Graph *make_graph(Device &device, Block *memory, StatusSlot *words) {
+  auto *const graph = create<Graph>(device);
+  if (graph == nullptr) return nullptr;
+  if (memory != nullptr) graph->memory = create<WorkMemory>(memory);
+  if (words != nullptr) graph->words = create<Words>(words);
+  const bool complete = (memory == nullptr || graph->memory != nullptr) &&
+                        (words == nullptr || graph->words != nullptr);
+  if (complete) return graph;
+  if (graph->memory != nullptr) destroy(graph->memory);
+  if (graph->words != nullptr) destroy(graph->words);
+  destroy(graph);
+  return nullptr;
 }
 
 }  // namespace
@@ -153,14 +190,7 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   if (code != kDone) owner.drop_capture(order);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
   StatusSlot *const words = owner.captures().close(order);
-  auto *graph = code == kDone && !lost ? create<Graph>(owner) : nullptr;
-  if (graph != nullptr && words != nullptr) {
-    graph->words = create<Words>(words);
-    if (graph->words == nullptr) {
-      destroy(graph);
-      graph = nullptr;
-    }
-  }
+  Graph *const graph = code == kDone && !lost ? make_graph(owner, memory, words) : nullptr;
   if (graph == nullptr) {
     owner.pool(Backing::kDevice).give_all(memory, order);
     owner.status_ring().give_back(words, nullptr);
@@ -170,7 +200,6 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
                          : owner.check(code, "ending a capture", error);
   }
   graph->graph = native;
-  graph->memory = memory;
   *out_graph = graph;
   return GUF_OK;
 }
@@ -209,6 +238,7 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
     kept.executable = fresh;
   }
+  share_memory(kept, model);
   share_words(kept, model);
   return GUF_OK;
 }

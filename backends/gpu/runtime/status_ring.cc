@@ -158,8 +158,15 @@ guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
     GUF_BACKEND_TRY(take_any(&slot, error));
+    // No kernel writes the device word of this slot: the slot only receives the copy. It is free
+    // again if the copy was not queued. A queued copy may still write to its host word.
+    const guf_status copied = queue_copy(slot, words->device_address, stream, error);
+    if (copied != GUF_OK) {
+      put(slot);
+      return copied;
+    }
     const StatusWish wish = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
-    GUF_BACKEND_TRY(queue_look(slot, words->device_address, stream, wish, error));
+    GUF_BACKEND_TRY(queue_call(slot, stream, wish, error));
   }
   return GUF_OK;
 }
@@ -176,8 +183,25 @@ void StatusRing::give_back(StatusSlot *words, Stream *stream) {
   }
 }
 
+// If it fails, the slot stays in use until the ring is closed, because kernels may still write to
+// its device word.
 guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &stream,
                                   const StatusWish &wish, guf_error *error) {
+  GUF_BACKEND_TRY(queue_copy(slot, word, stream, error));
+  return queue_call(slot, stream, wish, error);
+}
+
+// Copies a device word to the host word of the slot.
+guf_status StatusRing::queue_copy(StatusSlot *slot, uint64_t word, Stream &stream,
+                                  guf_error *error) {
+  const Code code = device_.driver().copy(reinterpret_cast<uint64_t>(slot->host), word,
+                                          sizeof(uint32_t), Direction::kToHost, stream.native());
+  return device_.check(code, "copying a status word", error);
+}
+
+// Makes a thread of the driver examine the host word of the slot.
+guf_status StatusRing::queue_call(StatusSlot *slot, Stream &stream, const StatusWish &wish,
+                                  guf_error *error) {
   slot->fp_status = wish.fp_status == nullptr ? guf_fp_status{} : *wish.fp_status;
   std::memset(slot->name, 0, sizeof(slot->name));
   if (wish.fp_status != nullptr) {
@@ -186,16 +210,10 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   }
   slot->failure = wish.failure;
   slot->launch = wish.launch;
-  Driver &driver = device_.driver();
-  // Until this copy is queued, the slot cannot be reused,
-  // because kernels may still write to its word.
-  GUF_BACKEND_TRY(device_.check(driver.copy(reinterpret_cast<uint64_t>(slot->host), word,
-                                            sizeof(uint32_t), Direction::kToHost, stream.native()),
-                                "copying a status word", error));
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);
-  const guf_status status = device_.check(driver.stream_call(stream.native(), look, slot),
+  const guf_status status = device_.check(device_.driver().stream_call(stream.native(), look, slot),
                                           "queueing the look at a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);

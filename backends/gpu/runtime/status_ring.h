@@ -75,6 +75,8 @@ class StatusRing {
   void put(StatusSlot *slot);
   guf_status queue_look(StatusSlot *slot, uint64_t word, Stream &stream, const StatusWish &wish,
                         guf_error *error);
+  guf_status queue_copy(StatusSlot *slot, uint64_t word, Stream &stream, guf_error *error);
+  guf_status queue_call(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
   static void look(void *slot);
   static void tell(const StatusSlot &slot, uint32_t found, Stream &stream);
 

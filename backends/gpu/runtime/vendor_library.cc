@@ -46,28 +46,31 @@ int look_at(dl_phdr_info *object, size_t, void *argument) {
 }
 
 // Calls dlopen. If it fails, `*out_reason` is the loader's message or NULL.
-void *try_open(const char *name, int how, const char **out_reason, bool *out_lacked_memory) {
+// `*out_shortage` is ENOMEM, EMFILE or ENFILE if memory or a file descriptor was lacking, else 0.
+void *try_open(const char *name, int how, const char **out_reason, int *out_shortage) {
   errno = 0;
   void *const handle = dlopen(name, how);
   if (handle != nullptr) return handle;
   const int code = errno;
   *out_reason = dlerror();
-  *out_lacked_memory = loader_lacked_memory(code, *out_reason);
+  *out_shortage = loader_shortage(code, *out_reason);
   return nullptr;
 }
 
-guf_status fail_loader_memory(const char *name, guf_error *error) {
-  return fail(error, GUF_E_NO_MEMORY, "the dynamic loader has no memory for %s", name);
+guf_status fail_shortage(const char *name, int shortage, guf_error *error) {
+  const guf_status status = shortage == ENOMEM ? GUF_E_NO_MEMORY : GUF_E_IO;
+  return fail_native(error, status, shortage, "the dynamic loader cannot open %s: %s", name,
+                     std::strerror(shortage));
 }
 
 }  // namespace
 
 guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, guf_error *error) {
   const char *reason = nullptr;
-  bool lacked_memory = false;
+  int shortage = 0;
   for (size_t i = 0; i < count; ++i) {
-    handle_ = try_open(names[i], kHow | RTLD_NOLOAD, &reason, &lacked_memory);
-    if (lacked_memory) return fail_loader_memory(names[i], error);
+    handle_ = try_open(names[i], kHow | RTLD_NOLOAD, &reason, &shortage);
+    if (shortage != 0) return fail_shortage(names[i], shortage, error);
     if (handle_ == nullptr) continue;
     std::snprintf(name_, sizeof(name_), "%s", names[i]);
     return GUF_OK;
@@ -78,8 +81,8 @@ guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, gu
                 names[0]);
   Search search = {stem, path, sizeof(path)};
   if (dl_iterate_phdr(look_at, &search) == 0) return GUF_OK;
-  handle_ = try_open(path, kHow | RTLD_NOLOAD, &reason, &lacked_memory);
-  if (lacked_memory) return fail_loader_memory(path, error);
+  handle_ = try_open(path, kHow | RTLD_NOLOAD, &reason, &shortage);
+  if (shortage != 0) return fail_shortage(path, shortage, error);
   std::snprintf(name_, sizeof(name_), "%.*s", static_cast<int>(sizeof(name_) - 1), path);
   return GUF_OK;
 }
@@ -92,15 +95,15 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
   const KeepFloatControl keep;  // undoes changes by the constructors of the library
   for (size_t i = 0; i < count; ++i) {
     const char *text = nullptr;
-    bool lacked_memory = false;
-    handle_ = try_open(names[i], kHow, &text, &lacked_memory);
+    int shortage = 0;
+    handle_ = try_open(names[i], kHow, &text, &shortage);
     if (handle_ != nullptr) {
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
     // The next name has another ABI version. If it were loaded,
     // the library with this name could not be used any more.
-    if (lacked_memory) return fail_loader_memory(names[i], error);
+    if (shortage != 0) return fail_shortage(names[i], shortage, error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;
     if (telling || i == 0) std::snprintf(reason, sizeof(reason), "%s", text);

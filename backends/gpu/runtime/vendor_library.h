@@ -17,6 +17,7 @@ class VendorLibrary {
   // Errors  GUF_E_NO_DRIVER <= there is no such file; the message is the loader's reason for the
   //         first existing file, else for the first name;
   //         GUF_E_NO_MEMORY <= the loader has no memory
+  //         GUF_E_IO <= the loader has no file descriptor; the native code is EMFILE or ENFILE
   guf_status open(const char *const *names, size_t count, guf_error *error);
 
   const char *name() const { return name_; }

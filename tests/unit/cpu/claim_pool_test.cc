@@ -3,13 +3,16 @@
 // chunk, after a stop, and after a fork.
 #include "backends/cpu/base/claim_pool.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "backends/cpu/base/deadline.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {
@@ -145,7 +148,74 @@ TEST_F(Pool, WorksInAForkedChild) {
   claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &after);
   EXPECT_TRUE(after.each_once());
 }
+
+// Runs a job of chunks that take a while. Returns the number of threads that worked on it.
+size_t threads_of_a_job() {
+  Counts counts(200);
+  const auto body = [](void *context, uint32_t index) {
+    Counts::body(context, index);
+    usleep(100);
+  };
+  claim_pool().run(200, 0, ClaimPool::Wake::kYes, body, &counts);
+  return counts.each_once() ? counts.threads.size() : 0;
+}
+
+enum Found { kRecovered, kWrongJob, kStaysAlone, kNoLimit };
+
+// Runs jobs while the system refuses threads, and then without the limit.
+Found run_without_threads() {
+  constexpr uid_t kNobody = 65534;  // root is exempt from the limit
+  if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) return kNoLimit;
+  rlimit before = {};
+  getrlimit(RLIMIT_NPROC, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NPROC, &none);
+  for (int job = 0; job < 3; ++job) {
+    const size_t threads = threads_of_a_job();
+    if (threads != 1) return threads == 0 ? kWrongJob : kNoLimit;
+  }
+  setrlimit(RLIMIT_NPROC, &before);
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
+    const size_t threads = threads_of_a_job();
+    if (threads != 1) return threads == 0 ? kWrongJob : kRecovered;
+  }
+  return kStaysAlone;
+}
+
+// A child process has no helpers, so its first job starts them.
+TEST_F(Pool, StartsRefusedHelpersLater) {
+  const pid_t child = fork();
+  if (child == 0) _exit(run_without_threads());
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoLimit) GTEST_SKIP() << "the system sets no limit of threads";
+  EXPECT_EQ(WEXITSTATUS(status), kRecovered);
+}
 #endif
+
+TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
+  test_host().config.erase("GUFUNC_NUM_THREADS");
+  ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);  // no more files can be opened
+  const Granted without = claim_pool().granted();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(without.by, GrantedBy::kNobody);
+  EXPECT_GE(without.threads, 1u);
+  EXPECT_NE(claim_pool().granted().by, GrantedBy::kNobody);
+}
+
+TEST(Deadline, LeavesTheTimeThatAWaitStillHas) {
+  EXPECT_EQ(Deadline(UINT64_MAX).left_ns(), UINT64_MAX);
+  EXPECT_EQ(Deadline(0).left_ns(), 0u);
+  constexpr uint64_t kDay = uint64_t{24} * 3600 * 1'000'000'000;
+  EXPECT_GT(Deadline(kDay).left_ns(), kDay / 2);
+  EXPECT_LE(Deadline(kDay).left_ns(), kDay);
+}
 
 }  // namespace
 }  // namespace gufunc::cpu

@@ -9,6 +9,8 @@
 
 #include "backends/gpu/geometry/launch_queue.h"
 #include "backends/gpu/geometry/launch_shape.h"
+#include "backends/gpu/geometry/method_lanes.h"
+#include "backends/gpu/geometry/method_passes.h"
 #include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
@@ -46,6 +48,26 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
   request.struct_size = sizeof request;
   request.block = &block;
   return queue_launch(request, commands, error);
+}
+
+// The step of a dimension with one element is arbitrary. Its size has no int64 for INT64_MIN.
+TEST(LaunchParts, AcceptTheSmallestStep) {
+  EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
+  EXPECT_FALSE(continues_step(0, INT64_MIN, 2)) << "the product overflows";
+  EXPECT_TRUE(continues_step(INT64_MIN, INT64_MIN / 2, 2));
+  LaneList lanes;
+  lanes.add({2, INT64_MIN, 1, 8, -1});
+  lanes.add({2, 8, 1, 16, -1});
+  lanes.arrange();
+  EXPECT_EQ(lanes[0].input, 8) << "the smallest step is first";
+  EXPECT_EQ(lanes.nearest(), 8u);
+  EXPECT_GT(team_of_leaves(lanes, INT64_MIN, 8).lanes, 0u) << "the lanes are nearer";
+  LaunchShape shape = {};
+  shape.count = 1;
+  for (const int64_t step : {INT64_MIN, int64_t{8}}) add_dimension(&shape, 2, &step, 0);
+  sort_by_operand(&shape, 0);
+  ASSERT_EQ(shape.ndim, 2);
+  EXPECT_EQ(shape.step[0][0], 8);
 }
 
 TEST(LaunchParts, CoverEveryItemOnce) {

@@ -52,7 +52,7 @@ class ListBackends : public ::testing::Test {
     return path;
   }
   std::vector<std::string> names() {
-    list_ = list_backends(rules_);
+    EXPECT_EQ(list_backends(rules_, &list_, nullptr), GUF_OK);
     std::vector<std::string> found;
     for (const auto &record : list_) {
       found.push_back(record->name + (record->listed.status == GUF_OK ? "" : "!"));
@@ -281,7 +281,8 @@ TEST_F(ListBackends, SelectionOrdersAndSwitchesOff) {
 }
 
 TEST_F(ListBackends, KnowsWhereTheProcessLooks) {
-  const SearchSources sources = process_sources();
+  SearchSources sources;
+  ASSERT_EQ(process_sources(&sources, nullptr), GUF_OK);
   EXPECT_FALSE(sources.privileged);
   EXPECT_TRUE(fs::exists(sources.library_folder)) << sources.library_folder;
   EXPECT_EQ(sources.library_folder[0], '/');

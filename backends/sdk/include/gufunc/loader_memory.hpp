@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects whether the dynamic loader failed for lack of memory, which it does not report by a code.
-// For the library and for plugins, which open their vendor's driver: GUF_E_NO_MEMORY may be
-// temporary, GUF_E_NO_DRIVER is permanent.
+// Detects whether the dynamic loader failed for lack of memory or of file descriptors, which it
+// does not report by a code. For the library and for plugins, which open their vendor's driver: a
+// lack of memory or descriptors may be temporary, GUF_E_NO_DRIVER is permanent.
 #ifndef GUFUNC_LOADER_MEMORY_HPP
 #define GUFUNC_LOADER_MEMORY_HPP
 
@@ -11,16 +11,21 @@
 
 namespace gufunc {
 
-/** Returns whether a failed call of the dynamic loader lacked memory. `code` is errno after the
- * call, which the caller set to 0 before; `reason` is the text of dlerror, or NULL. */
-inline bool loader_lacked_memory(int code, const char *reason) {
-  if (code == ENOMEM) return true;
+/** Returns ENOMEM if a failed call of the dynamic loader lacked memory, EMFILE or ENFILE if it
+ * lacked a file descriptor, and otherwise 0. `code` is errno after the call, which the caller set
+ * to 0 before; `reason` is the text of dlerror, or NULL. */
+inline int loader_shortage(int code, const char *reason) {
+  if (code == ENOMEM || code == EMFILE || code == ENFILE) return code;
   // The loader appends the system's text, in the language of the process, to most of its messages.
   const std::string_view text(reason == nullptr ? "" : reason);
   const auto ends_with = [text](std::string_view end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
   };
-  return ends_with(std::strerror(ENOMEM)) || ends_with("out of memory");
+  if (ends_with("out of memory")) return ENOMEM;
+  for (const int shortage : {ENOMEM, EMFILE, ENFILE}) {
+    if (ends_with(std::strerror(shortage))) return shortage;
+  }
+  return 0;
 }
 
 }  // namespace gufunc
