@@ -77,8 +77,11 @@ TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
 TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
   const char *texts[] = {
       // These constants are inserted by the preprocessor and the compiler.
-      "GUF_DEVICE int f(int x) { return x + sizeof(__FILE__); }",
-      "GUF_DEVICE int f(int x) { return x + int(__builtin_strlen(__builtin_FILE())); }",
+      "GUF_DEVICE int f(int x) { return x + int(sizeof(__FILE__)); }",
+      "constexpr int length(const char *s) {\n  int n = 0;\n  while (s[n] != 0) ++n;\n  return "
+      "n;\n}\n"
+      "GUF_DEVICE int f(int x) {\n  constexpr int n = length(__builtin_FILE());\n  return x + "
+      "n;\n}",
   };
   for (const char *text : texts) {
     const std::string whole =

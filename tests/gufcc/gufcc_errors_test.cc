@@ -21,10 +21,16 @@ TEST_F(Gufcc, AnErrorInTheFormulaPointsAtItsLine) {
       "}\n"
       "GUF_UFUNC(f, \"f->f\");\n",
       "all");
-  EXPECT_THAT(output, HasSubstr(path("bad.guf.cpp").string() + ":4:15: error:"));
-  EXPECT_THAT(output, HasSubstr("bad.guf.cpp:6:"));                // line of the registration
-  EXPECT_EQ(output.find("error:"), output.find("error: member"));  // no error before it
-  EXPECT_THAT(output, Not(HasSubstr("host_loops.hpp")));
+  const std::string file = path("bad.guf.cpp").string();
+  EXPECT_EQ(output, file +
+                        ":4:15: error: member reference base type 'float' is not a structure or "
+                        "union\n"
+                        "    4 |   return a + a.nothing;\n"
+                        "      |              ~^~~~~~~~\n" +
+                        file +
+                        ":6: note: in instantiation of function template specialization "
+                        "'f<float>' requested here\n"
+                        "gufcc: error: the kernels do not compile\n");
 }
 
 TEST_F(Gufcc, AWrongNumberOfParametersPointsAtTheRegistration) {

@@ -150,11 +150,12 @@ TEST_F(Gufcc, CooperativeBoolAndSeveralOutputsCompileEverywhere) {
 
 // The build with g++ rejects extensions that only clang supports.
 TEST_F(Gufcc, GccIsACheckedBuild) {
-  const std::string source = write("clang.guf.cpp",
-                                   "#include <gufunc/kernel.hpp>\n"
-                                   "GUF_DEVICE float f(float x) {\n"
-                                   "  return __builtin_elementwise_max(x, 1.f);\n"
-                                   "}\nGUF_UFUNC(f, \"f->f\");\n");
+  const std::string source =
+      write("clang.guf.cpp",
+            "#include <gufunc/kernel.hpp>\n"
+            "GUF_DEVICE float f(float x) {\n"
+            "  typedef float two __attribute__((ext_vector_type(2))); return two(x).y;\n"
+            "}\nGUF_UFUNC(f, \"f->f\");\n");
   EXPECT_EQ(run({source, "-o", path("clang.so").string()}).status, 0);
   const ProcessResult checked = run({source, "--check", "gcc"});
   EXPECT_EQ(checked.status, 1);

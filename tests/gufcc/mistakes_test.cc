@@ -60,6 +60,29 @@ const Mistake kMistakes[] = {
     {"ResultNarrowerThanAComplex",
      "GUF_DEVICE float f(guf::c128 x) { return float(x.re); }\nGUF_UFUNC(f, \"D->D\");\n", 3,
      "f: the result of type 'float' is narrower than the complex128 of loop 'D->D'"},
+    {"ComplexTooNarrow",
+     "GUF_DEVICE guf::c64 f(guf::c64 x) { return x; }\nGUF_UFUNC(f, \"D->D\");\n", 3,
+     "f: parameter 1 is 'guf::complex<float>', too narrow for the complex128 that loop 'D->D' "
+     "passes; make the function a template of its type"},
+    {"ComplexesTooNarrow",
+     "GUF_DEVICE guf::c64 f(guf::c64 x, guf::c64 y) { return x + y; }\nGUF_UFUNC(f, \"DD->D\");\n",
+     3,
+     "f: expected parameters (complex128, complex128) for loop 'DD->D', got 'guf::complex<float> "
+     "(guf::complex<float>, guf::complex<float>)'; declare them so and return the output, or make "
+     "the function a template"},
+    {"RealForComplex", "GUF_DEVICE double f(double x) { return x; }\nGUF_UFUNC(f, \"D->D\");\n", 3,
+     "f: parameter 1 is 'double', too narrow for the complex128 that loop 'D->D' passes"},
+    {"OutputAsParameter",
+     "GUF_DEVICE void f(double x, guf::out<float> y) { y = float(x); }\nGUF_UFUNC(f, \"d->d\");\n",
+     3,
+     "f: expected parameters (float64) for loop 'd->d', got 'void (double, float &)'; declare them "
+     "so and return the output, or make the function a template"},
+    {"OutputOfAnotherType",
+     "GUF_DEVICE void f(double x, guf::out<float> y, guf::out<double> z) { y = float(x); z = x; }\n"
+     "GUF_UFUNC(f, \"d->dd\");\n",
+     3,
+     "f: expected parameters (float64, guf::out of float64, guf::out of float64) for loop 'd->dd', "
+     "got 'void (double, float &, double &)'; declare them so"},
     {"OutputByValue",
      "GUF_DEVICE void f(float x, float a, float b) { a = b = x; }\nGUF_UFUNC(f, \"f->ff\");\n", 3,
      "f: output 1 is parameter 2, which is passed by value, so nothing is written; declare it "
@@ -188,7 +211,9 @@ const Mistake kMistakes[] = {
     {"StaticVariable",
      "GUF_DEVICE float f(float x) {\n  static float last;\n  last += x;\n  return last;\n}\n"
      "GUF_UFUNC(f, \"f->f\");\n",
-     3, "a kernel cannot have the variable"},
+     3,
+     "a kernel cannot have the variable 'f(float)::last'; constants are GUF_TABLE at namespace "
+     "scope, memory of a group is g.shared<T>(n), a value that outlives a call is an operand"},
     {"ThreadLocal",
      "thread_local float last;\nGUF_DEVICE float f(float x) {\n  return last += x;\n}\n"
      "GUF_UFUNC(f, \"f->f\");\n",
@@ -269,6 +294,132 @@ const Mistake kMistakes[] = {
      4,
      "expression is not assignable; an element of an input is a value: write to an output, or give "
      "the input the role inout"},
+    {"DoubleNarrowedByAssignment",
+     "GUF_DEVICE double f(double x) {\n  float y = x;\n  y *= 2;\n  return double(y);\n}\n"
+     "GUF_UFUNC(f, \"d->d\");\n",
+     3,
+     "warning: a double is narrowed in a loop of double: 'double' becomes 'float', which loses "
+     "precision; declare it double, and write float(x) where this is meant",
+     true},
+    {"DoubleNarrowedThroughAFloat",
+     "template <class T>\nGUF_DEVICE T f(T x) {\n  const float y = float(x);\n  return T(1) + "
+     "y;\n}\n"
+     "GUF_UFUNC(f, \"f->f d->d\");\n",
+     5,
+     "warning: a value of a loop of double is narrowed through a float: 'float' becomes 'double' "
+     "with the precision of 'float'; compute it in 'double'",
+     true},
+    {"IntegerAccumulator",
+     "template <class X, class Y>\nGUF_DEVICE void f(X x, Y y) {\n  int s = 0;\n"
+     "  for (guf::i64 i = 0; i < x.extent(0); ++i) s += x[i];\n  y() = s;\n}\n"
+     "GUF_GUFUNC(f, \"(n)->()\", \"q->q\");\n",
+     5,
+     "warning: an integer of 64 bits is narrowed: it becomes 'int' by an implicit conversion, "
+     "which drops its upper bits; declare it guf::i64, and write int(x) where this is meant",
+     true},
+    {"IntegerNarrowedByAssignment",
+     "GUF_DEVICE guf::i64 f(guf::i64 x) {\n  const int y = x;\n  return y;\n}\nGUF_UFUNC(f, "
+     "\"q->q\");\n",
+     3, "warning: an integer of 64 bits is narrowed: it becomes 'int'", true},
+    {"IntegerNarrowedBesideARawKernel",
+     "#include <gufunc/raw_kernel.hpp>\nGUF_DEVICE guf::i64 f(guf::i64 x) {\n  const int y = x;\n"
+     "  return y;\n}\nGUF_UFUNC(f, \"q->q\");\n"
+     "GUF_DEVICE void fill(guf::block g, int *out) { out[0] = g.global_id(); "
+     "}\nGUF_KERNEL(fill);\n",
+     4, "warning: an integer of 64 bits is narrowed: it becomes 'int'", true},
+    {"Alloca",
+     "GUF_DEVICE float f(float x) {\n  float *a = (float *)__builtin_alloca(8);\n  a[0] = x;\n"
+     "  return a[0];\n}\nGUF_UFUNC(f, \"f->f\");\n",
+     3,
+     "a kernel cannot use __builtin_alloca: devices need a constant size of the stack; declare an "
+     "array of constant size"},
+    {"LargeArray",
+     "GUF_DEVICE float f(float x) {\n  int at = int(x);\n  float a[262144];\n"
+     "  for (int i = 0; i < 262144; ++i) a[i] = x;\n  return a[at];\n}\nGUF_UFUNC(f, \"f->f\");\n",
+     4,
+     "the variables of 'f' take 1048588 bytes of stack, 1048576 of them 'a': expected at most "
+     "16384 bytes, which every device has; make the array smaller, pass it as an operand, or use "
+     "g.shared<T>(n) of a cooperative function"},
+    {"ArraysThatAreLargeTogether",
+     "struct Pair { double a[512], b[512]; };\nGUF_DEVICE double f(double x) {\n  Pair p;\n"
+     "  p.a[0] = x;\n  {\n    const Pair q = p;\n    return q.a[0] + p.b[0];\n  }\n}\n"
+     "GUF_UFUNC(f, \"d->d\");\n",
+     4, "the variables of 'f' take 16392 bytes of stack, 8192 of them 'p'"},
+    {"LargeArrayOfALoopForTheHost",
+     "GUF_DEVICE void f(float a, float b, float c, float d, float e, float g, float h, float i,\n"
+     "                  float j, float k, guf::out<float> x, guf::out<float> y, guf::out<float> z) "
+     "{\n"
+     "  float big[5000];\n  big[int(a)] = a + b + c + d + e + g + h + i + j + k;\n"
+     "  x = y = z = big[0];\n}\nGUF_UFUNC(f, \"ffffffffff->fff\");\n",
+     4, "the variables of 'f' take 20064 bytes of stack, 20000 of them 'big'"},
+    {"TargetAttribute",
+     "__attribute__((noinline, target(\"avx2\")))\nGUF_DEVICE float f(float x) { return x; }\n"
+     "GUF_UFUNC(f, \"f->f\");\n",
+     2,
+     "a kernel cannot use the attribute target: it selects one processor, and gufcc compiles a "
+     "kernel for each of --targets; leave it out"},
+    {"TargetAttributeInBrackets",
+     "[[gnu::target(\"avx2\")]] GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     2, "a kernel cannot use the attribute target"},
+    {"TargetAttributeInAPragma",
+     "#pragma clang attribute push(__attribute__((target(\"avx2\"))), apply_to = function)\n"
+     "GUF_DEVICE float f(float x) { return x; }\n#pragma clang attribute pop\n"
+     "GUF_UFUNC(f, \"f->f\");\n",
+     2, "a kernel cannot use the attribute target"},
+    {"CycleCounter",
+     "GUF_DEVICE float f(float x) {\n  return x + float(__builtin_readcyclecounter());\n}\n"
+     "GUF_UFUNC(f, \"f->f\");\n",
+     3, "a kernel cannot use __builtin_readcyclecounter: only some processors have it"},
+    {"BuiltinOfAProcessor",
+     "GUF_DEVICE float f(float x) {\n  __builtin_ia32_pause();\n  return x;\n}\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     3,
+     "a kernel cannot use __builtin_ia32_pause: not every device or compiler has it; "
+     "docs/kernel-reference.md lists what guf:: has"},
+    {"ReturnAddress",
+     "GUF_DEVICE float f(float x) {\n  return __builtin_return_address(0) ? x : "
+     "0;\n}\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     3, "a kernel cannot use __builtin_return_address: not every device or compiler has it"},
+    {"Trap",
+     "GUF_DEVICE float f(float x) {\n  if (x < 0) __builtin_trap();\n  return x;\n}\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     3,
+     "a kernel cannot use __builtin_trap: a device loses its context; to refuse a value, set the "
+     "flag of the option \"failure=text\""},
+    {"AtomicBuiltin",
+     "GUF_DEVICE int f(int x) {\n  return __atomic_fetch_add(&x, 1, 0);\n}\nGUF_UFUNC(f, "
+     "\"i->i\");\n",
+     3,
+     "a kernel cannot use __atomic_fetch_add: not every device has it; raw kernels have "
+     "guf::atomic_add"},
+    {"StdVector",
+     "GUF_DEVICE float f(float x) {\n  std::vector<float> v(3, x);\n  return x;\n}\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     3,
+     "a kernel cannot use std::vector; a kernel has no memory of its own; declare an array of "
+     "constant size, or use g.shared<T>(n) of a cooperative function"},
+    {"StdException",
+     "GUF_DEVICE float f(float x) {\n  if (x < 0) throw std::runtime_error(\"x\");\n  return "
+     "x;\n}\n"
+     "GUF_UFUNC(f, \"f->f\");\n",
+     3,
+     "a kernel cannot use std::runtime_error; to refuse a value, set the flag of the option "
+     "\"failure=text\""},
+    {"StdComplex",
+     "GUF_DEVICE float f(float x) {\n  std::complex<float> z(x);\n  return x;\n}\nGUF_UFUNC(f, "
+     "\"f->f\");\n",
+     3, "a kernel cannot use std::complex; write guf::c64, guf::c128 or guf::complex<T>"},
+    {"StdString",
+     "GUF_DEVICE float f(float x) {\n  std::string s;\n  return x;\n}\nGUF_UFUNC(f, \"f->f\");\n",
+     3,
+     "a kernel cannot use std::string; a kernel has no text; convert it in the program that makes "
+     "the call"},
+    {"StdArray",
+     "GUF_DEVICE float f(float x) {\n  std::array<float, 2> a = {x, x};\n  return a[0];\n}\n"
+     "GUF_UFUNC(f, \"f->f\");\n",
+     3, "std::array is not known here: #include <array> first"},
     {"BlockWithoutItsHeader",
      "GUF_DEVICE void f(guf::block g, float *x) { x[g.global_id()] = 1; }\nGUF_KERNEL(f);\n", 2,
      "guf::block is of raw kernels: #include <gufunc/raw_kernel.hpp>"},
@@ -309,11 +460,133 @@ TEST_P(Mistakes, AreReportedAtTheirLineForDevices) {
 INSTANTIATE_TEST_SUITE_P(Rows, Mistakes, testing::ValuesIn(kMistakes),
                          [](const auto &row) { return std::string(row.param.name); });
 
+// Names of the C library, of CUDA and of OpenCL without a declaration, such as after the removal of
+// an #include.
+struct UnknownName {
+  const char *expression;  // in a function of `float x`
+  const char *message;
+};
+
+const UnknownName kUnknownNames[] = {
+    {"INFINITY", "'INFINITY' is not known here; write T(guf::inf)"},
+    {"NAN", "'NAN' is not known here; write T(guf::nan)"},
+    {"M_PI", "'M_PI' is not known here; write T(guf::pi)"},
+    {"FLT_MAX", "'FLT_MAX' is not known here; write guf::limits<T>"},
+    {"INT_MAX", "'INT_MAX' is not known here; write guf::limits<T>"},
+    {"(x == NULL)", "'NULL' is not known here; write nullptr"},
+    {"printf(\"%g\", x)",
+     "'printf' is not known here; a kernel prints nothing, give the value as "
+     "an output; to debug on the cpu, gufcc -g --targets host"},
+    {"time(0)", "'time' is not known here; a kernel has no clock; pass the time as an input"},
+    {"clock()", "'clock' is not known here; a kernel has no clock"},
+    {"rand()",
+     "'rand' is not known here; a kernel has no state; guf::random of "
+     "<gufunc/raw_kernel.hpp>"},
+    {"malloc(4)", "'malloc' is not known here; a kernel has no memory of its own, g.shared<T>(n)"},
+    {"alloca(4)",
+     "'alloca' is not known here; a kernel has no memory of its own; declare an "
+     "array of constant size"},
+    {"assert(x > 0)",
+     "'assert' is not known here; to refuse a value, set the flag of the option "
+     "\"failure=text\""},
+    {"abort()", "'abort' is not known here; to refuse a value"},
+    {"exit(1)", "'exit' is not known here; to refuse a value"},
+    {"memcpy(&x, &x, 4)", "'memcpy' is not known here; assign the elements in a loop"},
+    {"getenv(\"X\")", "'getenv' is not known here; a kernel has no files and no environment"},
+    {"abs(x)", "'abs' is not known here; use guf::abs"},
+    {"isnan(x)", "'isnan' is not known here; use guf::isnan"},
+    {"threadIdx.x", "'threadIdx' is not known here; a ufunc is called once per element"},
+    {"__syncthreads()", "'__syncthreads' is not known here; write g.sync()"},
+    {"atomicAdd(&x, x)", "'atomicAdd' is not known here; raw kernels have guf::atomic_add"},
+    {"std::cout", "a kernel cannot use std::cout; a kernel prints nothing"},
+    {"std::numeric_limits<float>::max()",
+     "a kernel cannot use std::numeric_limits; write "
+     "guf::limits<T>"},
+    {"std::accumulate(&x, &x, x)", "a kernel cannot use std::accumulate; write a loop"},
+    {"std::clamp(x, x, x)", "a kernel cannot use std::clamp; write guf::min(guf::max(x, low)"},
+};
+
+// One source with all names, because each is an error in a line of its own. The first error of a
+// line is the only one.
+TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
+  std::string text = "#include <gufunc/kernel.hpp>\nGUF_DEVICE float f(float x) {\n";
+  for (const UnknownName &row : kUnknownNames)
+    text += fmt::format("  (void)({});\n", row.expression);
+  const std::string output = failing(text + "  return x;\n}\nGUF_UFUNC(f, \"f->f\");\n");
+  int line = 3;
+  size_t errors = 0;
+  for (size_t at = output.find(": error: "); at != std::string::npos;
+       at = output.find(": error: ", at + 1)) {
+    ++errors;
+  }
+  for (const UnknownName &row : kUnknownNames) {
+    const size_t at = output.find(fmt::format("bad.guf.cpp:{}:", line++));
+    ASSERT_NE(at, std::string::npos) << row.expression << "\n" << output;
+    EXPECT_THAT(output.substr(at, output.find('\n', at) - at),
+                HasSubstr(std::string(": error: ") + row.message));
+  }
+  EXPECT_EQ(errors, std::size(kUnknownNames) + 1) << output;  // one is "do not compile"
+}
+
+// The conversions of the two mistakes of precision, where they are meant, and the largest stack.
+TEST_F(Gufcc, ConversionsThatAreSpelledOutAreNoMistakes) {
+  const ProcessResult built = run(
+      {write(
+           "k.guf.cpp",
+           "#include <gufunc/kernel.hpp>\n"
+           "GUF_DEVICE double f(double x) { return double(float(x)); }\n"
+           "GUF_UFUNC(f, \"d->d\");\n"
+           "GUF_DEVICE guf::i64 g(guf::i64 x) {\n  int s = 0;\n  s = int(s + x);\n  return s;\n}\n"
+           "GUF_UFUNC(g, \"q->q\");\n"
+           "GUF_DEVICE float h(float x, guf::u8 y) {\n  guf::u8 all[16352];\n"
+           "  for (int i = 0; i < 16352; ++i) all[i] = y;\n  return x + float(all[int(x)]);\n}\n"
+           "GUF_UFUNC(h, \"fB->f\");\n"
+           "__attribute__((always_inline)) [[maybe_unused]] GUF_DEVICE int count(int x) {\n"
+           "  return __builtin_expect(x > 1, 1) ? __builtin_popcount(unsigned(x)) : "
+           "__builtin_clz(1u);\n}\n"
+           "GUF_UFUNC(count, \"i->i\");\n"),
+       "-o", path("k.so").string(), "--targets", "x86-64-v2"});
+  EXPECT_EQ(built.status, 0) << built.output;
+  EXPECT_EQ(built.output, "");
+}
+
 TEST_F(Gufcc, AForgottenHeaderOfTheDialectIsNamed) {
   const std::string output =
       failing("GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n");
   EXPECT_THAT(output, HasSubstr("bad.guf.cpp:2: error: GUF_UFUNC is not known here: #include "
                                 "<gufunc/kernel.hpp> first"));
+}
+
+TEST_F(Gufcc, AllowedBuiltinsCompileForAllTargetsAndWithGcc) {
+  const std::string source = write(
+      "k.guf.cpp",
+      "#include <gufunc/kernel.hpp>\nstruct Pair { int a, b; };\n"
+      "GUF_DEVICE int f(int x) {\n  if (x == 1) __builtin_unreachable();\n"
+      "  int y = 0, z = 0;\n  __builtin_memset(&y, 0, sizeof y);\n"
+      "  __builtin_memcpy(&z, &x, sizeof z);\n"
+      "  const int *const p = static_cast<const int *>(__builtin_assume_aligned(&z, 4));\n"
+      "  const int *const q = __builtin_launder(__builtin_addressof(y));\n"
+      "  const bool known = __builtin_FILE()[0] == 0 && __builtin_FUNCTION()[0] == 0;\n"
+      "  return __builtin_abs(x) + int(__builtin_labs(x)) + int(__builtin_llabs(x)) + *p + *q +\n"
+      "         __builtin_clz(unsigned(x)) + __builtin_clzll(unsigned(x)) + __builtin_ffs(x) +\n"
+      "         __builtin_ffsll(x) + __builtin_popcount(unsigned(x)) +\n"
+      "         __builtin_popcountll(unsigned(x)) + int(__builtin_expect(x, 0)) +\n"
+      "         __builtin_LINE() + int(__builtin_offsetof(Pair, b)) + (known ? 1 : 0);\n}\n"
+      "GUF_UFUNC(f, \"i->i\");\n"
+      "GUF_DEVICE double g(double x) {\n"
+      "  if (__builtin_isnan(x) || __builtin_isinf(x) || !__builtin_isfinite(x)) return 0;\n"
+      "  if (__builtin_signbit(x)) return __builtin_inf() + __builtin_huge_val();\n"
+      "  return __builtin_nan(\"\");\n}\nGUF_UFUNC(g, \"d->d\");\n"
+      "GUF_DEVICE float h(float x) {\n"
+      "  return x < 0 ? __builtin_inff() : x < 1 ? __builtin_huge_valf() : "
+      "__builtin_nanf(\"\");\n}\n"
+      "GUF_UFUNC(h, \"f->f\");\n");
+  const ProcessResult built = run({source, "-o", path("k.so").string(), "--targets", "x86-64-v2"});
+  EXPECT_EQ(built.status, 0);
+  EXPECT_EQ(built.output, "");
+  const ProcessResult checked = run({source, "--check", "nvptx64,amdgcn,gcc"});
+  EXPECT_EQ(checked.status, 0);
+  EXPECT_EQ(checked.output, "");
 }
 
 // These names are reserved in OpenCL C++ only, which no backend uses.

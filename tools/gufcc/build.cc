@@ -4,6 +4,9 @@
 #include "build.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "kernel_entries.h"
@@ -17,6 +20,10 @@ namespace fs = std::filesystem;
 
 bool Build::run() {
   if (!folder_.create(diagnostics_)) return false;
+  // Compilers put temporary files and the files of a crash into the folder, which is removed.
+  if (setenv("TMPDIR", folder_.path().c_str(), 1) != 0) {
+    return diagnostics_->error({}, "cannot set TMPDIR: {}", std::strerror(errno));
+  }
   if (options_.keep) {
     folder_.keep();
     diagnostics_->pass_on(

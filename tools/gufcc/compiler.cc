@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "compiler_flags.h"
 #include "compiler_output.h"
@@ -109,8 +110,10 @@ bool Compiler::write_refused_headers() {
 
 Compiler::Made Compiler::run_and_see(const Command &command, const char *what) {
   const ProcessResult result = run_process(command);
+  const bool has_storage = !is_storage_failure(result);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
+  if (!has_storage) return Made::kFailed;
   diagnostics_->pass_on(
       write_messages(in_terms_of_kernels(read_messages(readable(result.output)))));
   if (result.status == 0) return result.output.empty() ? Made::kSilently : Made::kWithMessages;
@@ -219,8 +222,10 @@ Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
                                   {(work_ / (unit.stem + ".cpp")).string(), "-o", object.string()},
                                   flags});
   const ProcessResult result = run_process(command);
+  const bool has_storage = !is_storage_failure(result);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.verbose) diagnostics_->pass_on(command_line(command) + "\n");
+  if (!has_storage) return Made::kFailed;
   if (result.status != 0) {
     report_failure(unit, result.output);
     return Made::kFailed;
@@ -301,7 +306,20 @@ bool Compiler::read(const fs::path &file, std::string *out) {
 
 bool Compiler::write(const fs::path &file, const std::string &text) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return write_file(file, text, diagnostics_);
+  if (storage_failed_) return false;
+  storage_failed_ = !write_file(file, text, diagnostics_);
+  return !storage_failed_;
+}
+
+bool Compiler::is_storage_failure(const ProcessResult &result) {
+  if (result.status <= 0) return false;
+  const std::string why = storage_failure(result.output);
+  if (why.empty()) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (std::exchange(storage_failed_, true)) return true;
+  diagnostics_->error({}, "cannot write to the temporary folder {}: {}; TMPDIR names another",
+                      work_.parent_path().string(), why);
+  return true;
 }
 
 void Compiler::pass_on(const Command &command, const std::string &text) {

@@ -78,6 +78,8 @@ class Compiler {
   bool read(const std::filesystem::path &file, std::string *out);
   bool write(const std::filesystem::path &file, const std::string &text);
   bool fail(const std::string &message);
+  // Whether a program failed because it could not write a file. Reports the first such failure.
+  bool is_storage_failure(const ProcessResult &result);
   void pass_on(const Command &command, const std::string &text);
 
   // Rewrites messages for the user: paths as typed, no lines about gufcc's own files.
@@ -138,6 +140,7 @@ class Compiler {
   std::set<std::string> dependencies_;
   ObjectCache cache_;
   bool compile_failed_ = false;
+  bool storage_failed_ = false;
 };
 
 }  // namespace gufunc::gufcc

@@ -6,32 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <sstream>
 
 #include "entry_text.h"
 #include "generate.h"
+#include "library_names.h"
 
 namespace gufunc::gufcc {
 namespace {
 
-// Functions of the C math library for double that guf:: also has; `round` is guf::rint.
-const std::set<std::string> kMathematics = {
-    "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
-    "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
-    "floor",    "fma",   "fmax",  "fmin",  "fmod", "frexp",     "hypot", "ldexp",     "lgamma",
-    "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
-    "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
-
-// Further functions of namespace std that guf:: also has.
-const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "isfinite", "isinf",
-                                       "isnan", "lcm", "max",  "min", "real", "signbit"};
-
-const std::set<std::string> kPrinting = {"printf", "puts",   "putchar", "fprintf", "fputs",
-                                         "fputc",  "fwrite", "putc",    "vprintf", "perror"};
-const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "free",
-                                       "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
-                                       "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
+constexpr char kWidens[] = "implicit conversion increases floating-point precision:";
+constexpr char kNarrows[] = "implicit conversion loses floating-point precision:";
 
 // A clang message that starts with `start` is replaced by `says`. {0} and {1} in `says` are the
 // names that the clang message quotes.
@@ -40,7 +27,7 @@ struct Rewriting {
   const char *replacement;
 };
 constexpr Rewriting kRewritings[] = {
-    {"implicit conversion increases floating-point precision:",
+    {kWidens,
      "double arithmetic in a loop of float: '{0}' becomes '{1}', which costs up to 64 times as "
      "much "
      "on a GPU; write a constant as T(0.5) or 0.5f, and double(x) where double is meant"},
@@ -150,7 +137,7 @@ void explain_host_function(CompilerMessage *message) {
   const std::string plain = name.substr(0, name.find('<'));
   const std::string base = plain.substr(plain.rfind(':') + 1);
   message->text =
-      kPrinting.contains(base) || kMemory.contains(base) || kMathematics.contains(base)
+      is_library_function(base)
           ? fmt::format("a kernel cannot use '{}', which the host alone has; {}", name,
                         advice_for_function(base))
       : base.starts_with("operator new") || base.starts_with("operator delete")
@@ -162,65 +149,100 @@ void explain_host_function(CompilerMessage *message) {
 void explain_host_variable(CompilerMessage *message) {
   message->text = fmt::format(
       "a kernel cannot have the variable '{}'; constants are GUF_TABLE at namespace scope, memory "
-      "of "
-      "a group is g.shared<T>(n)",
+      "of a group is g.shared<T>(n), a value that outlives a call is an operand",
       quoted_names(message->text)[0]);
 }
 
-void explain_std_member(CompilerMessage *message) {
-  const std::string name = quoted_names(message->text)[0];
-  message->text =
-      kMathematics.contains(name) || kShared.contains(name)
-          ? fmt::format("a kernel cannot use std::{0}; use guf::{0}", name)
-          : fmt::format(
-                "a kernel cannot use std::{}, which devices lack; docs/kernel-reference.md "
-                "lists what guf:: has",
-                name);
+// Explains a name that clang does not know, if it is a name of a library. Returns false for other
+// names.
+bool explain_library_name(std::string *text) {
+  constexpr const char *kUnknown[] = {"use of undeclared identifier '", "unknown type name '",
+                                      "no template named '", "no member named '",
+                                      "no type named '"};
+  const bool is_unknown = std::any_of(std::begin(kUnknown), std::end(kUnknown),
+                                      [&](const char *start) { return text->starts_with(start); });
+  if (!is_unknown) return false;
+  const std::string name = quoted_names(*text)[0];
+  const bool is_of_std = text->find("in namespace 'std'") != std::string::npos;
+  if (!is_of_std && text->find("' in ") != std::string::npos) return false;
+  const std::string advice = advice_for_name(name);
+  if (advice.empty() && !is_of_std) return false;
+  if (advice.starts_with("#include")) {
+    *text = fmt::format("{}{} is not known here: {}", is_of_std ? "std::" : "", name, advice);
+  } else if (advice.empty()) {
+    *text = fmt::format(
+        "a kernel cannot use std::{}, which devices lack; docs/kernel-reference.md lists what "
+        "guf:: "
+        "has",
+        name);
+  } else {
+    *text = is_of_std ? fmt::format("a kernel cannot use std::{}; {}", name, advice)
+                      : fmt::format("'{}' is not known here; {}", name, advice);
+  }
+  return true;
 }
 
-void explain(CompilerMessage *message) {
+bool explain_by_table(std::string *text) {
+  for (const Rewriting &row : kRewritings) {
+    if (!text->starts_with(row.start)) continue;
+    const std::array<std::string, 2> names = quoted_names(*text);
+    *text = fmt::format(fmt::runtime(row.replacement), names[0], names[1]);
+    return true;
+  }
+  return false;
+}
+
+std::string without_const(const std::string &type) {
+  return type.starts_with("const ") ? type.substr(6) : type;
+}
+
+void explain_precision_in_double(std::string *text) {
+  const std::array<std::string, 2> names = quoted_names(*text);
+  const std::string from = without_const(names[0]), to = without_const(names[1]);
+  if (text->starts_with(kWidens)) {
+    *text = fmt::format(
+        "a value of a loop of double is narrowed through a float: '{0}' becomes '{1}' with the "
+        "precision of '{0}'; compute it in '{1}', write a constant as T(0.5), and {1}(x) where "
+        "this is meant",
+        from, to);
+  } else if (text->starts_with(kNarrows)) {
+    *text = fmt::format(
+        "a double is narrowed in a loop of double: '{0}' becomes '{1}', which loses precision; "
+        "declare it {0}, and write {1}(x) where this is meant",
+        from, to);
+  }
+}
+
+// Removes clang's suggestion of another name, which is below the source line and its marks.
+void keep_source_line(std::string *source_lines) {
+  const size_t marks = source_lines->find('\n');
+  const size_t end = marks == std::string::npos ? marks : source_lines->find('\n', marks + 1);
+  if (end != std::string::npos) source_lines->erase(end + 1);
+}
+
+// Returns true if the message is about a name of a library.
+bool explain(CompilerMessage *message, LoopKind kind) {
   std::string &text = message->text;
+  if (kind == LoopKind::kDouble) explain_precision_in_double(&text);
+  if (explain_by_table(&text)) return false;
+  if (explain_library_name(&text)) return true;
   if (text.starts_with("no member named ") && text.ends_with("in the global namespace")) {
     text = fmt::format("'{}' is not declared before its registration", quoted_names(text)[0]);
-    return;
+  } else if (text.starts_with("reference to __host__ function")) {
+    explain_host_function(message);
+  } else if (text.starts_with("reference to __host__ variable")) {
+    explain_host_variable(message);
+  } else {
+    for (const Advice &row : kAdvice) {
+      if (text.find(row.part) == std::string::npos) continue;
+      text += fmt::format("; {}", row.what);
+      break;
+    }
   }
-  if (text.starts_with("reference to __host__ function")) return explain_host_function(message);
-  if (text.starts_with("reference to __host__ variable")) return explain_host_variable(message);
-  if (text.starts_with("no member named ") && text.find("in namespace 'std'") != std::string::npos)
-    return explain_std_member(message);
-  for (const Rewriting &row : kRewritings) {
-    if (!text.starts_with(row.start)) continue;
-    const std::array<std::string, 2> names = quoted_names(text);
-    text = fmt::format(fmt::runtime(row.replacement), names[0], names[1]);
-    return;
-  }
-  for (const Advice &row : kAdvice) {
-    if (text.find(row.part) == std::string::npos) continue;
-    text += fmt::format("; {}", row.what);
-    return;
-  }
+  return false;
 }
 
 }  // namespace
-
-bool is_printing(const std::string &function) {
-  return kPrinting.contains(function);
-}
-
-std::string advice_for_function(const std::string &name) {
-  std::string base = name;
-  if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))
-    base.pop_back();
-  if (kMathematics.contains(base)) return "use guf::" + base;
-  if (base == "round") return "use guf::rint";
-  if (kPrinting.contains(name)) {
-    return "a kernel prints nothing, give the value as an output; to debug on the cpu, gufcc -g "
-           "--targets host";
-  }
-  if (kMemory.contains(name))
-    return "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
-  return "write what it does in this source or in a header, as GUF_DEVICE";
-}
 
 std::vector<CompilerMessage> read_messages(const std::string &output) {
   std::vector<CompilerMessage> messages;
@@ -261,10 +283,17 @@ std::string write_messages(const std::vector<CompilerMessage> &messages) {
   return text;
 }
 
-std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages) {
+bool is_about_precision(const CompilerMessage &message) {
+  return message.text.starts_with(kWidens) || message.text.starts_with(kNarrows);
+}
+
+std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages,
+                                                 LoopKind kind) {
   std::vector<CompilerMessage> kept;
   std::set<std::string> seen;
-  bool dropped = false;  // the notes of a dropped message are dropped too
+  std::set<std::string> explained;  // lines whose further errors follow from an unknown name
+  std::string last_error;           // line of the last error
+  bool dropped = false;             // the notes of a dropped message are dropped too
   for (size_t i = 0; i < messages.size(); ++i) {
     CompilerMessage &message = messages[i];
     if (message.kind.empty()) {
@@ -282,8 +311,16 @@ std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> me
     }
     const bool is_note = message.kind == "note";
     if (is_note && (dropped || is_ours(message))) continue;
-    explain(&message);
-    if (!is_note) dropped = !seen.insert(without_column(message.place) + message.text).second;
+    const std::string line = without_column(message.place);
+    const bool is_known_name = explain(&message, kind);
+    if (is_known_name) keep_source_line(&message.source_lines);
+    if (is_note && explained.contains(last_error)) continue;
+    if (message.is_error()) last_error = line;
+    if (!is_note) {
+      dropped = (!is_known_name && message.is_error() && explained.contains(line)) ||
+                !seen.insert(line + message.text).second;
+      if (is_known_name) explained.insert(line);
+    }
     if (!dropped) kept.push_back(message);
   }
   // Errors in generated code are consequences of errors in the user's code.

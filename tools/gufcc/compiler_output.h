@@ -22,14 +22,17 @@ struct CompilerMessage {
 std::vector<CompilerMessage> read_messages(const std::string &output);
 std::string write_messages(const std::vector<CompilerMessage> &messages);
 
-// Rewrites messages in terms of kernels. Drops notes about generated code, duplicates, and the
-// error count at the end.
-std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages);
+// The loops of the functions that a compilation reaches, which decide what a conversion between
+// float and double means.
+enum class LoopKind { kAny, kFloat, kDouble };
 
-bool is_printing(const std::string &function);
+// Whether a message is about a conversion between float and double.
+bool is_about_precision(const CompilerMessage &message);
 
-// What to use instead of a function that only the host has.
-std::string advice_for_function(const std::string &name);
+// Rewrites messages in terms of kernels. Drops notes about generated code, duplicates, errors that
+// follow from an unknown name in the same line, and the error count at the end.
+std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> messages,
+                                                 LoopKind kind = LoopKind::kAny);
 
 }  // namespace gufunc::gufcc
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports a failed compilation in terms of the user's source lines.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -56,12 +57,26 @@ std::string Compiler::readable(const std::string &text) const {
   return kept;
 }
 
+// The complaint about all parameters of a function is left out if another one names the parameter.
 std::string Compiler::call_complaints(const std::string &output) const {
+  constexpr std::string_view kAllParameters = ": expected parameters (";
   std::istringstream lines(output);
-  std::string found;
+  std::vector<std::string> complaints;
   for (std::string line; std::getline(lines, line);) {
     const std::string complaint = call_complaint(line);
-    if (found.find(complaint) == std::string::npos) found += complaint;
+    if (std::find(complaints.begin(), complaints.end(), complaint) == complaints.end())
+      complaints.push_back(complaint);
+  }
+  std::string found;
+  for (const std::string &complaint : complaints) {
+    const size_t all = complaint.find(kAllParameters);
+    const std::string function = complaint.substr(0, all) + ": ";
+    const bool is_named =
+        all != std::string::npos &&
+        std::any_of(complaints.begin(), complaints.end(), [&](const std::string &other) {
+          return other != complaint && other.starts_with(function);
+        });
+    if (!is_named) found += complaint;
   }
   return readable(found);
 }

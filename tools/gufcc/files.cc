@@ -114,6 +114,14 @@ bool move_into_place(const fs::path &from, const fs::path &typed, Diagnostics *d
   return diagnostics->error({}, "cannot write {}: {}", typed.string(), std::strerror(why));
 }
 
+std::string storage_failure(const std::string &output) {
+  for (const int number : {ENOSPC, EFBIG, EDQUOT, EROFS, EIO}) {
+    const std::string text = std::strerror(number);
+    if (output.find(text) != std::string::npos) return text;
+  }
+  return {};
+}
+
 void replace_all(std::string *text, const std::string &from, const std::string &to) {
   if (from.empty() || from == to) return;
   for (size_t at = text->find(from); at != std::string::npos;
@@ -147,11 +155,16 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 bool TemporaryFolder::create(Diagnostics *diagnostics) {
+  const char *folder = "/tmp";
+  for (const char *name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) {
+    const char *const value = secure_getenv(name);
+    if (value != nullptr && *value != '\0') folder = value;
+  }
   std::error_code failure;
-  std::string pattern = (fs::absolute(fs::temp_directory_path(failure)) / "gufcc-XXXXXX").string();
+  std::string pattern = (fs::absolute(folder, failure) / "gufcc-XXXXXX").string();
   if (failure || mkdtemp(pattern.data()) == nullptr) {
-    return diagnostics->error({}, "cannot make a temporary folder: {}",
-                              failure ? failure.message() : std::strerror(errno));
+    return diagnostics->error({}, "cannot make a temporary folder in {}: {}; TMPDIR names another",
+                              folder, failure ? failure.message() : std::strerror(errno));
   }
   try {
     path_ = pattern;

@@ -45,6 +45,10 @@ bool find_output(const std::filesystem::path &typed, std::filesystem::path *out,
 bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &typed,
                      Diagnostics *diagnostics);
 
+// Why a program that printed `output` could not write a file, such as "No space left on device"; ""
+// if it did not report that.
+std::string storage_failure(const std::string &output);
+
 void replace_all(std::string *text, const std::string &from, const std::string &to);
 
 // A private temporary folder. The destructor removes it and its contents, unless keep() was called.

@@ -93,7 +93,43 @@ template <class R, class T> constexpr bool guf_probe_converts(long) {
 }
 template <class R, class T> constexpr bool guf_probe_type_converts =
     guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
+// The type of a function that is neither a template nor overloaded; guf_probe_no_type of others.
+struct guf_probe_no_type {};
+template <class F> struct guf_probe_function { typedef guf_probe_no_type type; };
+template <class R, class... A> struct guf_probe_function<R (*)(A...)> { typedef R type(A...); };
+template <class T> struct guf_probe_pointer {
+  template <class R, class... A> static auto of(R (*f)(A...)) -> R (*)(A...);
+};
+template <class F, class> constexpr bool guf_probe_type_unknown =
+    guf::is_same<F, guf_probe_no_type>::value;
 )";
+
+// Checks that an elementwise function accepts its arguments, if `is_called` is the condition that
+// it accepts these or another number of arguments.
+std::string signature_probe(const Loop &loop, const std::string &name,
+                            const std::string &is_called) {
+  std::vector<std::string> parameters;
+  for (const char letter : loop.inputs) parameters.emplace_back(find_letter(letter)->name);
+  for (const char letter : loop.outputs) {
+    if (loop.outputs.size() > 1)
+      parameters.push_back(fmt::format("guf::out of {}", find_letter(letter)->name));
+  }
+  if (loop.may_fail) parameters.emplace_back("bool &failed");
+  return fmt::format(
+      "template <class T> auto {0}_pointer(int) -> decltype(guf_probe_pointer<T>::of(&::{1}));\n"
+      "template <class T> guf_probe_no_type {0}_pointer(long);\n"
+      "constexpr bool {0}_is_called = {4};\n"
+      "# {2} {3}\nstatic_assert(guf_probe_type_unknown<typename guf_probe_function<decltype("
+      "{0}_pointer<int>(0))>::type, int> || {0}_is_called, \"{5}{1}: expected parameters ({6}) for "
+      "loop "
+      "'{7}->{8}', got '{9}'; {10}\");\n# 1 \"{11}\"\n",
+      name, loop.callee, loop.place.line, quoted(loop.place.file), is_called, kCallMark,
+      fmt::join(parameters, ", "), loop.inputs, loop.outputs, kResultType,
+      loop.outputs.size() > 1
+          ? "declare them so, or make the function a template, with outputs guf::out<T>"
+          : "declare them so and return the output, or make the function a template",
+      kEntriesFile);
+}
 
 // Checks the result type, for a call whose parameters are correct.
 std::string result_probe(const Loop &loop, const std::string &arguments) {
@@ -122,8 +158,10 @@ std::string generate_call_probes(const std::string &source, const std::vector<Lo
         "guf_probe_value<A>()...), true) {{ return true; }}\n"
         "template <class... A> constexpr bool {0}(long) {{ return false; }}\n",
         name, loop->callee);
+    std::string is_called = fmt::format("{}<{}>(0)", name, references(types, types.size()));
     for (size_t count = 0; !types.empty() && count <= types.size() + kFurther; ++count) {
       if (count == types.size()) continue;
+      is_called += fmt::format(" || {}<{}>(0)", name, references(types, count));
       text += fmt::format(
           "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: expected {} for loop "
           "'{}->{}' ({}), got {}\");\n# 1 \"{}\"\n",
@@ -131,7 +169,9 @@ std::string generate_call_probes(const std::string &source, const std::vector<Lo
           references(types, count), kCallMark, loop->callee, counted(types.size(), "parameter"),
           loop->inputs, loop->outputs, describe_parameters(*function, *loop), count, kEntriesFile);
     }
-    if (function->generalized() || loop->outputs.size() != 1) continue;
+    if (function->generalized()) continue;
+    text += signature_probe(*loop, name, is_called);
+    if (loop->outputs.size() != 1) continue;
     std::vector<std::string> arguments;
     arguments.reserve(types.size());
     for (const std::string &type : types) {

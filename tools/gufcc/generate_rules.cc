@@ -4,10 +4,10 @@
 // device function that calls each registered function once.
 #include <algorithm>
 
-#include "compiler_output.h"
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
+#include "library_names.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -34,6 +34,8 @@ template <> constexpr bool guf_probe_is_integer<guf_probe_none> = false;
 template <class T> constexpr bool guf_probe_is_integer<guf::complex<T>> = false;
 template <> constexpr bool guf_probe_is_integer<guf::datetime> = false;
 template <> constexpr bool guf_probe_is_integer<guf::timedelta> = false;
+template <class T> constexpr bool guf_probe_is_complex = false;
+template <class T> constexpr bool guf_probe_is_complex<guf::complex<T>> = true;
 // Bits of a value, without a sign.
 template <class T> constexpr int guf_probe_digits =
     guf_probe_is_bool<T> ? 1
@@ -42,6 +44,12 @@ template <class T> constexpr int guf_probe_digits =
 // Whether a P holds every A that a loop passes, as NumPy's safe casting has it.
 template <class P, class A> constexpr bool guf_probe_holds() {
   if constexpr (guf::is_same<P, A>::value) return true;
+  else if constexpr (guf::is_same<P, guf_probe_none>::value) return true;
+  else if constexpr (guf_probe_is_complex<A>) {
+    return guf_probe_is_complex<P> && sizeof(A) <= sizeof(P);
+  } else if constexpr (guf_probe_is_complex<P>) {
+    return guf_probe_holds<typename guf_probe_real<P>::type, A>();
+  }
   else if constexpr (guf_probe_is_float<P> && guf_probe_is_float<A>) return sizeof(A) <= sizeof(P);
   else if constexpr (guf_probe_is_float<P> && guf_probe_is_integer<A>) {
     return guf_probe_digits<A> <= guf_probe_digits<P>;
@@ -54,9 +62,11 @@ template <class P, class A> constexpr bool guf_probe_holds() {
 template <class P, class A> constexpr auto guf_probe_type_of() {
   if constexpr (!P::template takes<guf_probe_any &>(0)) return guf_probe_none();
   else {
-    typedef decltype(guf_probe_parameter<P, float, double, int, long, unsigned, unsigned long, bool,
-                                         char, signed char, unsigned char, short, unsigned short,
-                                         long long, unsigned long long>()) found;
+    // Complex numbers come first, because real numbers convert to them.
+    typedef decltype(guf_probe_parameter<P, guf::c64, guf::c128, float, double, int, long,
+                                         unsigned, unsigned long, bool, char, signed char,
+                                         unsigned char, short, unsigned short, long long,
+                                         unsigned long long>()) found;
     if constexpr (guf_probe_holds<found, A>()) return found();
     else if constexpr (P::template is_overloaded<guf_probe_only<guf_probe_none>>(0))
       return guf_probe_none();

@@ -2,6 +2,7 @@
 // gufcc: compiles kernel sources into a module.
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -115,6 +116,8 @@ int run(int argc, char **argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
+  // A file that exceeds RLIMIT_FSIZE is an error, here and in the compilers, and not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   try {
     return run(argc, argv);

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "compiler_output.h"
+#include "library_names.h"
 
 namespace gufunc::gufcc {
 namespace {
@@ -65,9 +65,11 @@ void find_variables(const ObjectFile &object, std::vector<HostOnly> *found) {
     named.insert(section);
     found->push_back(
         {symbol.name,
-         fmt::format("a kernel cannot have the {}variable '{}'; constants are GUF_TABLE at "
-                     "namespace scope, memory of a group is g.shared<T>(n)",
-                     type == STT_TLS ? "thread_local " : "", demangled(symbol.name))});
+         fmt::format(
+             "a kernel cannot have the {}variable '{}'; constants are GUF_TABLE at "
+             "namespace scope, memory of a group is g.shared<T>(n), a value that outlives a call "
+             "is an operand",
+             type == STT_TLS ? "thread_local " : "", demangled(symbol.name))});
   }
   for (const ObjectFile::Section &section : object.sections()) {
     if (!is_variable_section(&section) || named.contains(&section)) continue;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "builtins.h"
 #include "refused_headers.h"
 #include "tokens.h"
 
@@ -37,6 +38,7 @@ class Scanner {
         if (token.text == "{") ++depth_;
         if (token.text == "}") --depth_;
         good &= check_number(token);
+        if (previous == "[" && token.text == "[") good &= check_attributes("[", "]");
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_register__") {
         good &= registration();
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_refused__") {
@@ -125,6 +127,10 @@ class Scanner {
       return diagnostics_->error(tokens_.place(),
                                  "{} is not known here: #include <gufunc/kernel.hpp> first", text);
     }
+    if (text == "__attribute__" || text == "__attribute") return check_attributes("(", ")");
+    if (const std::string advice = why_builtin_refused(text); !advice.empty()) {
+      return refuse(std::string(text).c_str(), advice.c_str());
+    }
     if (text == "asm" || text == "__asm" || text == "__asm__") {
       return refuse("inline assembly", "it is one processor's; write what it does in C++");
     }
@@ -137,6 +143,25 @@ class Scanner {
       return refuse("new",
                     "a kernel has no memory of its own, g.shared<T>(n) is memory of its "
                     "group");
+    }
+    return true;
+  }
+  // Checks the attributes of a list: `((target("avx2")))` after __attribute__, or `gnu::weak]]`
+  // after `[[`. Arguments of attributes are nested deeper and are not checked.
+  bool check_attributes(std::string_view open, std::string_view close) {
+    if (tokens_.in_system_header()) return true;
+    Tokens ahead = tokens_;
+    const int of_names = open == "(" ? 2 : 0;
+    int depth = 0;
+    for (Token token = ahead.next(); token.kind != Token::Kind::kEnd; token = ahead.next()) {
+      if (token.text == "(" || token.text == open) ++depth;
+      if (token.text == ")" || token.text == close) --depth;
+      if (depth < 0 || (depth == 0 && of_names > 0)) return true;
+      if (token.kind != Token::Kind::kIdentifier || depth != of_names) continue;
+      const std::string advice = why_attribute_refused(token.text);
+      if (advice.empty()) continue;
+      return diagnostics_->error(tokens_.place(), "a kernel cannot use the attribute {}: {}",
+                                 token.text, advice);
     }
     return true;
   }

@@ -28,6 +28,10 @@ void Tokens::pass_newline() {
 void Tokens::line_marker() {
   const size_t end = std::min(text_.find('\n', at_), text_.size());
   std::string_view line = text_.substr(at_, end - at_);
+  if (line.starts_with("#pragma clang attribute")) {
+    at_ += std::string_view("#pragma").size();  // its attributes are tokens to check
+    return;
+  }
   at_ = end < text_.size() ? end + 1 : end;
   size_t digit = line.find_first_not_of("# \t");
   if (digit == std::string_view::npos ||

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to use in a kernel instead of the names of the C and C++ libraries, of CUDA and of HIP.
+#ifndef GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H
+#define GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H
+
+#include <string>
+
+namespace gufunc::gufcc {
+
+bool is_printing(const std::string &function);
+
+// Whether the host's libraries define a function for which advice_for_function has advice.
+bool is_library_function(const std::string &name);
+
+// What to use instead of a function that only the host has.
+std::string advice_for_function(const std::string &name);
+
+// What to use instead of any name of a library: a function, macro, type or variable, without
+// namespace. Returns "" for an unknown name.
+std::string advice_for_name(const std::string &name);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the code that clang generates before it optimizes. It shows what an object file does not:
+// the variables of each function, and the conversions that the source does not spell out.
+#ifndef GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
+#define GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process.h"
+
+namespace gufunc::gufcc {
+
+// Bytes of local variables per function. NVIDIA's devices have 512 KiB of stack per thread, AMD's
+// 128 KiB, and the cpu gives a thread of a raw kernel 64 KiB. Functions that call each other share
+// the stack, and a device reserves it for all threads that it can run at once: 4.3 GB on an H100 at
+// this limit.
+inline constexpr uint64_t kMostStack = 16 * 1024;
+
+// Flags that make clang write this code, as text, to `file`.
+Command unoptimized_code_flags(const std::string &file);
+
+// Flags that mark implicit conversions of integers in this code.
+Command mark_conversions_flags();
+
+struct CodeFinding {
+  std::string place;  // "/home/me/k.guf.cpp:3:9" or without the column
+  std::string message;
+};
+
+// Returns the functions with more than kMostStack bytes of local variables, at the line of the
+// largest one. In generated code, the file of the place is kEntriesFile.
+std::vector<CodeFinding> find_large_stacks(std::string_view code);
+
+// Returns the marked conversions from integers of 64 bits to narrower ones.
+std::vector<CodeFinding> find_narrowed_integers(std::string_view code);
+
+}  // namespace gufunc::gufcc
+
+#endif  // GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
