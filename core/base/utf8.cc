@@ -6,6 +6,26 @@
 #include <cstring>
 
 namespace gufunc::base {
+namespace {
+
+// Returns the code point of a valid character of `length` bytes.
+unsigned code_point(const char *bytes, size_t length) {
+  const auto at = [bytes](size_t k) { return static_cast<unsigned char>(bytes[k]); };
+  if (length == 1) return at(0);
+  unsigned code = at(0) & (0x7FU >> length);
+  for (size_t k = 1; k < length; ++k) code = code << 6U | (at(k) & 0x3FU);
+  return code;
+}
+
+// Whether a terminal may interpret the character instead of showing it.
+bool is_control(unsigned code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0)  // C0, DEL, C1
+         || code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);  // directions of text, separators of lines
+}
+
+}  // namespace
 
 size_t utf8_length(const char *bytes, size_t left) {
   if (left == 0) return 0;
@@ -48,6 +68,28 @@ size_t copy_utf8(char *to, size_t capacity, std::string_view text) {
   }
   to[length] = '\0';
   return length;
+}
+
+std::string printable(std::string_view text, LineFeeds line_feeds) {
+  std::string shown;
+  shown.reserve(text.size());
+  for (size_t k = 0; k < text.size();) {
+    const size_t known = utf8_length(text.data() + k, text.size() - k);
+    const unsigned code =
+        known == 0 ? static_cast<unsigned char>(text[k]) : code_point(text.data() + k, known);
+    const bool is_layout = code == '\n' || code == '\t';
+    char escape[8];
+    if (known != 0 && (!is_control(code) || (is_layout && line_feeds == LineFeeds::kKeep))) {
+      shown.append(text, k, known);
+    } else if (is_layout) {
+      shown += code == '\n' ? "\\n" : "\\t";
+    } else {
+      std::snprintf(escape, sizeof escape, known > 1 ? "\\u%04x" : "\\x%02x", code);
+      shown += escape;
+    }
+    k += std::max<size_t>(known, 1);
+  }
+  return shown;
 }
 
 int utf8_prefix(std::string_view text, size_t most) {

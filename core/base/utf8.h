@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that keep messages valid UTF-8 although names, paths and texts contain arbitrary bytes.
+// Helpers that keep messages valid UTF-8, and harmless to a terminal, although names, paths and
+// texts contain arbitrary bytes.
 #ifndef GUFUNC_CORE_BASE_UTF8_H
 #define GUFUNC_CORE_BASE_UTF8_H
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace gufunc::base {
@@ -21,6 +23,15 @@ size_t copy_utf8(char *to, size_t capacity, std::string_view text);
 // bytes and does not split a character. `most` must fit in an int. For messages
 // that quote the beginning of a text ("%.*s").
 int utf8_prefix(std::string_view text, size_t most);
+
+// Whether printable() escapes the line feeds of a text, or keeps them because they are its layout.
+enum class LineFeeds { kEscape, kKeep };
+
+// Returns a copy of `text` that a program may write to a terminal. Bytes that are not UTF-8 become
+// \xNN. Control characters, which can move the cursor or reprogram the terminal, become \n, \t,
+// \xNN or \uNNNN, and so do the characters that change the direction of text or separate lines.
+// LineFeeds::kKeep keeps line feeds and tabs.
+std::string printable(std::string_view text, LineFeeds line_feeds = LineFeeds::kEscape);
 
 }  // namespace gufunc::base
 

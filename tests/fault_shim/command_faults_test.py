@@ -66,6 +66,18 @@ class CommandFaults(unittest.TestCase):
         print(f'{runs} runs')
         self.assertEqual(findings, [])
 
+    def test_a_lack_of_memory_or_descriptors_is_no_fault_of_a_file(self):
+        for make in (run, printed, replaced, module, archive, info):
+            scenario = fault_runs.Scenario(make.__name__, self.command, make, self.shim)
+            counts = scenario.run(counts=True)[4]
+            for kind in ('mmap', 'open'):
+                for place in range(1, counts[kind] + 1):
+                    status, _, err, _, _ = scenario.run(f'{kind}:{place}')
+                    self.assertIn(status, (0, 6), (make.__name__, kind, place, err))
+            for place in range(1, counts['malloc'], counts['malloc'] // 10):
+                status, _, err, _, _ = scenario.run(f'malloc:{place}+')
+                self.assertIn(status, (0, 6), (make.__name__, place, err))
+
     def test_the_shim_is_seen(self):
         sweep = fault_runs.Sweep(fault_runs.Scenario('run', self.command, run, self.shim))
         for kind in ('malloc', 'mmap', 'open', 'tmpfile', 'link'):

@@ -3,6 +3,7 @@
 // Failure, and must write every accepted header back unchanged.
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "npy_file.h"
 #include "outcome.h"
@@ -17,6 +18,12 @@ void demand_same(const cli::NpyHeader &header, const cli::NpyHeader &again) {
         "a header that is written is read as what it was made of");
 }
 
+cli::NpyHeader parsed(std::span<const std::byte> bytes, bool raw_bf16, const char *name) {
+  cli::NpyHeader header = cli::parse_npy_description(bytes, raw_bf16, name);
+  cli::check_npy_size(header, bytes.size() - header.data_offset, name);
+  return header;
+}
+
 void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
   // The input is copied to a separate allocation, so that AddressSanitizer detects a read past its
   // end.
@@ -24,7 +31,7 @@ void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
   std::transform(data, data + size, copy.get(), [](uint8_t byte) { return std::byte{byte}; });
   cli::NpyHeader header;
   try {
-    header = cli::parse_npy_header({copy.get(), size}, raw_bf16, "drawn.npy");
+    header = parsed({copy.get(), size}, raw_bf16, "drawn.npy");
   } catch (const cli::Failure &) {
     return;
   }
@@ -34,9 +41,8 @@ void read_header(const uint8_t *data, size_t size, bool raw_bf16) {
   // The header may declare more elements than the file contains.
   if (header.data_size > size) return;
   std::string whole = written + std::string(header.data_size, '\0');
-  demand_same(header, cli::parse_npy_header(
-                          {reinterpret_cast<const std::byte *>(whole.data()), whole.size()}, true,
-                          "written.npy"));
+  demand_same(header,
+              parsed(std::as_bytes(std::span(whole.data(), whole.size())), true, "written.npy"));
 }
 
 }  // namespace

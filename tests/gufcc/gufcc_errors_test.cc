@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "core/base/utf8.h"
 #include "tests/gufcc/gufcc_fixture.h"
 
 namespace gufunc::gufcc {
@@ -158,7 +159,7 @@ TEST_F(Gufcc, APathThatNoIncludeCanSpellIsRefused) {
         write(folder + std::string("/k.guf.cpp"), "#include <gufunc/kernel.hpp>\n");
     const ProcessResult result = run({source, "-o", path("k.so").string()});
     EXPECT_EQ(result.status, 1);
-    EXPECT_EQ(result.output, "gufcc: error: cannot include the source " + source +
+    EXPECT_EQ(result.output, "gufcc: error: cannot include the source " + base::printable(source) +
                                  ": its path has " + what + "\n");
   }
 }

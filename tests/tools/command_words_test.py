@@ -131,8 +131,10 @@ class CommandWords(command_fixture.CommandTest):
             self.ok('accumulate', 'add', self.here / 'f.npy', '--order', order, '-o', self.out)
             np.testing.assert_array_equal(np.load(self.out), np.add.accumulate(c))
             self.assertEqual(np.load(self.out).flags.f_contiguous, order != 'C')
-        self.fails(2, '--order X: expected K, A, C or F', 'run', 'add', '1', '2', '--order', 'X')
-        self.fails(2, '--order k: expected K, A, C or F', 'reduce', 'add', '1', '--order', 'k')
+        for value in ('X', 'k', '', 'KA'):
+            text = f"--order: expected K, A, C or F, got '{value}'\n"
+            self.fails(2, text, 'run', 'add', '1', '2', '--order', value)
+            self.fails(2, text, 'reduce', 'add', '1', '--order', value)
 
     def test_bool_literals(self):
         for literal, wanted in {'?:True': 1, '?:1': 1, '?:False': 0, '?:0': 0}.items():
@@ -198,25 +200,51 @@ class CommandWords(command_fixture.CommandTest):
             self.fails(4, f'{" ".join(option)}: add has no core dimensions', 'run', 'add', a, a,
                        *option)
         for command in (('run', 'add', a, a), ('reduce', 'add', a)):
-            for value in ('4294967296', '99999999999', '99999999999999999999'):
-                self.fails(2, f'--threads {value}: out of range, expected at most 4294967295',
-                           *command, '--threads', value)
-            for value in ('x', '-1', '1.5', '99999999999x'):
-                self.fails(2, f'--threads {value}: expected a number', *command, '--threads', value)
-        for value in ('x', '1.5', '99999999999999999999'):
-            self.fails(2, f'--axis {value}: expected an axis', 'run', 'vecdot', a, a,
-                       '--axis', value)
-            self.fails(2, f'--axis {value}: expected', 'accumulate', 'add', a, '--axis', value)
-        for value in ('n', 'n=', '=4', 'n=x', 'n=-4', 'n=1e3'):
-            self.fails(2, f'--dim {value}: expected NAME=SIZE', 'run', 'vecdot', a, a,
-                       '--dim', value)
-        self.fails(2, '--axis 0,,1: expected an axis, several', 'reduce', 'add', a, '--axis=0,,1')
+            for value in ('', ' ', 'x', '-1', '1.5', '2 ', '1x', '4294967296', '99999999999',
+                          '99999999999999999999', '99999999999x'):
+                self.fails(2, "--threads: expected a number from 0, the backend's choice, to "
+                           f"4294967295, got '{value}'\n", *command, '--threads', value)
+        for value in ('', ' ', 'x', '1.5', '1x', '0 ', '+1', '99999999999999999999'):
+            text = f"--axis: expected an integer, got '{value}'\n"
+            self.fails(2, text, 'run', 'vecdot', a, a, '--axis', value)
+            self.fails(2, text, 'accumulate', 'add', a, '--axis', value)
+            self.fails(2, text, 'reduceat', 'add', a, '--indices', '0', '--axis', value)
+        for value in ('', '0,,1', '0,', '(0,1', '(,)', '0x', 'none,0'):
+            self.fails(2, '--axis: expected an integer, several (0,2), none or (), got '
+                       f"'{value}'\n", 'reduce', 'add', a, '--axis', value)
+        for value in ('', 'n', 'n=', '=4', 'n=x', 'n=-4', 'n=1e3', 'n=4x', 'n= 4'):
+            self.fails(2, f"--dim: expected NAME=SIZE with a size of at least 0, got '{value}'\n",
+                       'run', 'vecdot', a, a, '--dim', value)
         self.fails(2, 'reduceat takes one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
         self.fails(3, f'--module {a}: not an ELF file', 'list', '--module', a)
         self.fails(3, "'': cannot", 'run', 'add', a, '1', '-o', '')
-        self.fails(2, '--axis', 'run', 'vecdot', a, a, '--axis')
+        self.fails(2, '--axis: 1 required TEXT missing', 'run', 'vecdot', a, a, '--axis')
+        self.fails(2, '--axis: 1 required TEXT missing', 'run', 'vecdot', a, a, '--axis=')
         self.fails(2, "'gufunc outer --help' tells more", 'outer', 'add', a)
         self.fails(3, "'': no such file", 'run', 'add', a, '')
+
+    def test_empty_values(self):
+        """An empty value of an option is not the absence of the option."""
+        a = self.save('a.npy', np.arange(4.0))
+        run, reduce = ('run', 'vecdot', a, a), ('reduce', 'add', a)
+        for calls, code, option, text in (
+            ((run, reduce), 4, '--device', "malformed device; expected auto, <backend> or "
+             "<backend>:<index>, got ''"),
+            ((run, reduce), 4, '--dtype', "data type '' not understood"),
+            ((run, reduce), 3, '--where', "'': no such file, and not a literal"),
+            ((run, reduce), 2, '--fp-flags', "--fp-flags '': expected ignore, report or fail"),
+            ((run,), 2, '--casting', "--casting: expected no, equiv, safe, same_kind or unsafe, "
+             "got ''"),
+            ((run,), 2, '--axes', '--axes: expected the axes of each operand, such as '
+             "(0,1),(1,2),(0,1), got ''"),
+            ((run,), 2, '--signature', "--signature '': expected the types of the 2 inputs and 1 "
+             'output of vecdot'),
+            ((run,), 2, '--chunk', '--chunk: expected a number of bytes below 2^64, such as 65536, '
+             "64K, 8M or 1G, got ''"),
+            ((reduce,), 3, '--initial', "'': no such file, and not a literal"),
+        ):
+            for call in calls:
+                self.fails(code, text, *call, option, '')
 
     def test_indices_of_no_element(self):
         a = self.save('a.npy', np.arange(4.0))

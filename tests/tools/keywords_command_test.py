@@ -114,7 +114,7 @@ class Axes(command_fixture.CommandTest):
         v = self.save('v.npy', np.ones((3, 4)))
         spelling = 'expected the axes of each operand, such as (0,1),(1,2),(0,1)'
         for text in ('(0', '0,', 'x', '(0,x)', '(0 1)', '0 0', '(0),,(0)', '[0,0', '1.5,0', ','):
-            self.fails(2, f'--axes {text}: {spelling}', 'run', 'vecdot', v, v, '--axes', text)
+            self.fails(2, f"--axes: {spelling}, got '{text}'\n", 'run', 'vecdot', v, v, '--axes', text)
         self.fails(2, 'expected 1 for argument 1 of vecdot, its core dimensions in '
                    '(n),(n)->()', 'run', 'vecdot', v, v, '--axes', '0,(0,1)')
         self.fails(2, 'expected 0 for argument 2 of vecdot', 'run', 'vecdot', v, v,
@@ -218,8 +218,9 @@ class Chunks(command_fixture.CommandTest):
     def test_what_is_none(self):
         file = self.save('a.npy', np.ones(3))
         for text in ('0', '-1', '1T', 'K', '1.5M'):
-            self.fails(2, f'--chunk {text}: expected a number of bytes, such as 65536', 'run',
-                       'add', file, file, '-o', self.out, f'--chunk={text}')
+            self.fails(2, '--chunk: expected a number of bytes below 2^64, such as 65536, 64K, 8M '
+                       f"or 1G, got '{text}'\n", 'run', 'add', file, file, '-o', self.out,
+                       f'--chunk={text}')
         self.fails(2, '--chunk: say where the result goes', 'run', 'add', file, file, '--chunk=1K')
 
 

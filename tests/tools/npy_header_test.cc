@@ -20,7 +20,9 @@ std::span<const std::byte> bytes_of(const std::string &text) {
 }
 
 NpyHeader parse(const std::string &text, bool raw = false) {
-  return parse_npy_header(bytes_of(text), raw, "file.npy");
+  NpyHeader header = parse_npy_description(bytes_of(text), raw, "file.npy");
+  check_npy_size(header, text.size() - header.data_offset, "file.npy");
+  return header;
 }
 
 // Builds a file of version `major` with this dictionary and `data_size` zero bytes.

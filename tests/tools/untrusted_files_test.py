@@ -119,17 +119,27 @@ class UntrustedFiles(command_fixture.CommandTest):
                 self.assertFalse(self.out.exists())
 
     def test_large_arrays(self):
-        header = npy(shape=f'({1 << 37},)', data=b'')
-        for path in (self.write('zeros.npy', b'', 1 << 40),
-                     self.write('large.npy', header, len(header) + (1 << 40))):
-            self.refused('info', path)
-            self.refused('run', 'negative', path)
-            with open(path, 'rb') as file:
-                self.refused('run', 'negative', '-', codes=(3, 6), stdin=file)
+        path = self.write('zeros.npy', b'', 1 << 40)
+        self.refused('info', path)
+        self.refused('run', 'negative', path)
+        with open(path, 'rb') as file:
+            self.refused('run', 'negative', '-', stdin=file)
         with open('/dev/zero', 'rb') as zeros:
             self.refused('info', '-', stdin=zeros)
         self.refused('info', '/dev/zero')
         self.refused('info', '/proc/self/mem')
+
+    def test_valid_arrays_that_do_not_fit(self):
+        for count in (64 * MIB, 1 << 37):
+            header = npy(shape=f'({count},)', data=b'')
+            path = self.write('x.npy', header, len(header) + 8 * count)
+            code, out, err, _ = self.limited([self.command, 'info', path])
+            self.assertEqual((code, err), (0, ''))
+            for command in (('run', 'negative', path, '-o', self.out), ('reduce', 'add', path),
+                            ('run', 'add', '1', '2', '--into', path)):
+                self.refused(*command, codes=(6,))
+            with open(path, 'rb') as file:
+                self.refused('run', 'negative', '-', codes=(6,), stdin=file)
 
     def test_archives(self):
         big = npy(shape=f'({300 * MIB // 8},)', data=bytes(300 * MIB))

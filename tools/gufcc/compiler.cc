@@ -195,7 +195,8 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   if (const std::string &compiler = unit.command[0]; compiler != path_) {
     const ProcessResult result = run_process({compiler, "--version"});
     if (result.status != 0)
-      return fail(fmt::format("'{}' does not run: {}", compiler, result.output));
+      return fail(fmt::format("'{}' does not run: {}", compiler,
+                              result.output.substr(0, result.output.find('\n'))));
     version = result.output;
   }
   *text = version + flags_of_the_key(unit) + unit.places_key + *text;

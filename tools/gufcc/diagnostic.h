@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of gufcc for the user: collected in order, printed in the format of compilers, and
-// limited in number.
+// limited in number. Each one is a single line, even if a file name contains a line feed.
 #ifndef GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 #define GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/base/utf8.h"
 
 namespace gufunc::gufcc {
 
@@ -25,7 +27,7 @@ class Diagnostics {
   // diagnostics.error(...)`.
   template <class... A>
   bool error(const Place &place, fmt::format_string<A...> format, A &&...args) {
-    add(place, "error", fmt::format(format, std::forward<A>(args)...));
+    add(place, "error", base::printable(fmt::format(format, std::forward<A>(args)...)));
     failed_ = true;
     return false;
   }
@@ -37,7 +39,7 @@ class Diagnostics {
   }
   template <class... A>
   void warn(const Place &place, fmt::format_string<A...> format, A &&...args) {
-    add(place, "warning", fmt::format(format, std::forward<A>(args)...));
+    add(place, "warning", base::printable(fmt::format(format, std::forward<A>(args)...)));
   }
   // Adds the output of a compiler without changes.
   void pass_on(const std::string &text) { text_ += text; }
@@ -57,12 +59,13 @@ class Diagnostics {
                            kind, kMost, kind);
       return;
     }
-    if (place.file.empty()) {
+    const std::string file = base::printable(place.file);
+    if (file.empty()) {
       text_ += fmt::format("gufcc: {}: {}\n", kind, message);
     } else if (place.line == 0) {
-      text_ += fmt::format("{}: {}: {}\n", place.file, kind, message);
+      text_ += fmt::format("{}: {}: {}\n", file, kind, message);
     } else {
-      text_ += fmt::format("{}:{}: {}: {}\n", place.file, place.line, kind, message);
+      text_ += fmt::format("{}:{}: {}: {}\n", file, place.line, kind, message);
     }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gufcc: compiles kernel sources into a module.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -8,8 +10,10 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
 
 #include "build.h"
+#include "core/base/utf8.h"
 
 namespace {
 
@@ -81,6 +85,12 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 
+// Prints a text with its line feeds. Other control characters, which names of files and sources may
+// contain, are escaped.
+void print(std::FILE *to, const std::string &text) {
+  std::fputs(gufunc::base::printable(text, gufunc::base::LineFeeds::kKeep).c_str(), to);
+}
+
 // Returns false if the output could not be written, for example to a full disk.
 bool flush_output() {
   std::cout.flush();
@@ -99,15 +109,20 @@ int run(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    if (app.exit(error) != 0) return kExitUsage;
+    if (error.get_exit_code() != 0) {
+      print(stderr,
+            gufunc::base::printable(error.what()) + "\nRun with --help for more information.\n");
+      return kExitUsage;
+    }
+    app.exit(error);  // prints the help or the version
     return flush_output() ? 0 : kExitFailed;
   }
 
   gufunc::gufcc::Diagnostics diagnostics;
   gufunc::gufcc::Build build(options, &diagnostics);
   const bool good = build.run();
-  std::fputs(diagnostics.text().c_str(), stderr);
-  std::fputs(build.listing().c_str(), stdout);
+  print(stderr, diagnostics.text());
+  print(stdout, build.listing());
   if (!flush_output()) return kExitFailed;
   if (good && !diagnostics.failed()) return 0;
   return diagnostics.usage() ? kExitUsage : kExitFailed;
@@ -125,7 +140,7 @@ int main(int argc, char **argv) {
     std::fputs("gufcc: error: out of memory\n", stderr);
     return kExitFailed;
   } catch (const std::exception &failure) {
-    std::fprintf(stderr, "gufcc: error: %s\n", failure.what());
+    print(stderr, fmt::format("gufcc: error: {}\n", failure.what()));
     return kExitFailed;
   }
 }

@@ -14,6 +14,7 @@
 #include "npy_stream.h"
 #include "npz_file.h"
 #include "outcome.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -44,6 +45,10 @@ ArrayHandle wrapped_of(const guf_operand &operand) {
 
 void usage(const std::string &message) {
   throw Failure(Exit::kUsage, message);
+}
+
+void refuse_value(const char *option, const std::string &expected, std::string_view got) {
+  usage(fmt::format("{}: expected {}, got '{}'", option, expected, got));
 }
 
 void want_one_place(bool output, bool into, bool inplace) {
@@ -96,12 +101,13 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-int32_t casting_of(const std::string &name) {
-  static constexpr const char *kNames[] = {"", "no", "equiv", "safe", "same_kind", "unsafe"};
-  for (int32_t i = 0; i < 6; ++i) {
-    if (name == kNames[i]) return i;
+int32_t casting_of(const std::optional<std::string> &name) {
+  static constexpr const char *kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  if (!name) return GUF_CASTING_DEFAULT;
+  for (int32_t i = 0; i < 5; ++i) {
+    if (*name == kNames[i]) return GUF_CASTING_NO + i;
   }
-  usage(fmt::format("--casting {}: expected no, equiv, safe, same_kind or unsafe", name));
+  refuse_value("--casting", "no, equiv, safe, same_kind or unsafe", *name);
 }
 
 int32_t order_of(const std::string &letter) {
@@ -110,39 +116,40 @@ int32_t order_of(const std::string &letter) {
   for (const auto &[name, order] : kOrders) {
     if (letter == name) return order;
   }
-  usage(fmt::format("--order {}: expected K, A, C or F", letter));
+  refuse_value("--order", "K, A, C or F", letter);
 }
 
 int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted) {
   int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size())
-    usage(fmt::format("--axis {}: expected {}", whole, wanted));
+    refuse_value("--axis", wanted, whole);
   return value;
 }
 
-uint32_t threads_of(const std::string &text) {
+uint32_t threads_of(const std::optional<std::string> &text) {
   uint32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = end == text.data() + text.size();
-  if (whole && code == std::errc::result_out_of_range)
-    usage(fmt::format("--threads {}: out of range, expected at most {}", text, UINT32_MAX));
-  if (!text.empty() && (!whole || code != std::errc()))
-    usage(fmt::format("--threads {}: expected a number; 0 is the backend's choice", text));
+  if (!text) return value;
+  const char *const last = text->data() + text->size();
+  const auto [end, code] = std::from_chars(text->data(), last, value);
+  if (end != last || code != std::errc()) {
+    refuse_value("--threads",
+                 fmt::format("a number from 0, the backend's choice, to {}", UINT32_MAX), *text);
+  }
   return value;
 }
 
-guf_dtype dtype_of(const std::string &name) {
+guf_dtype dtype_of(const std::optional<std::string> &name) {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   Call call;
-  if (!name.empty()) call.check(guf_dtype_parse(name.c_str(), &dtype, call.error()));
+  if (name) call.check(guf_dtype_parse(name->c_str(), &dtype, call.error()));
   return dtype;
 }
 
-guf_device device_of(const std::string &spec) {
+guf_device device_of(const std::optional<std::string> &spec) {
   guf_device device = nullptr;
   Call call;
-  if (!spec.empty()) call.check(guf_device_get(nullptr, spec.c_str(), &device, call.error()));
+  if (spec) call.check(guf_device_get(nullptr, spec->c_str(), &device, call.error()));
   return device;
 }
 
@@ -222,12 +229,9 @@ void report_time(const std::string &name, guf_device device, const std::string &
   const bool cpu = info.host_memory != 0;  // a GPU has no thread count, only units
   const uint32_t threads = cpu ? most_threads(explanation) : 0;
   const uint32_t used = threads == 0 ? info.units : threads;
-  fmt::print(stderr,
-             "{} on {} ({}, {}, {} {}{}): {:.6f} s, {:.2f} GB/s, {:.1f} M "
-             "elements/s\n",
-             name, info.spec, info.name, info.target, used, cpu ? "thread" : "unit",
-             used == 1 ? "" : "s", seconds, static_cast<double>(bytes) / seconds / 1e9,
-             static_cast<double>(elements) / seconds / 1e6);
+  report("{} on {} ({}, {}, {} {}{}): {:.6f} s, {:.2f} GB/s, {:.1f} M elements/s", name, info.spec,
+         info.name, info.target, used, cpu ? "thread" : "unit", used == 1 ? "" : "s", seconds,
+         static_cast<double>(bytes) / seconds / 1e9, static_cast<double>(elements) / seconds / 1e6);
 }
 
 std::string values_text(const guf_operand &operand) {

@@ -6,6 +6,7 @@
 #include <gufunc/gufunc.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ namespace gufunc::cli {
 
 // Throws Failure(kUsage).
 [[noreturn]] void usage(const std::string &message);
+// Throws Failure(kUsage) for a value of an option: "--axis: expected an integer, got 'x'".
+[[noreturn]] void refuse_value(const char *option, const std::string &expected,
+                               std::string_view got);
 
 // Refuses more than one of -o, --into and --inplace.
 void want_one_place(bool output, bool into, bool inplace);
@@ -34,13 +38,16 @@ const char *role_name(int32_t role);  // such as "inout"
 
 // Splits at commas and drops leading spaces: "a, b,c" -> a, b, c. "" has one part.
 std::vector<std::string_view> parts_of(std::string_view text);
-int32_t casting_of(const std::string &name);
+int32_t casting_of(const std::optional<std::string> &name);  // without a value: the default
 int32_t order_of(const std::string &letter);
-// `text` is the part to parse; `whole` is the complete option value, for the error message.
+// Parses `text` as the value of --axis, or as a part of the value `whole`, which the error quotes.
 int64_t axis_of(std::string_view text, std::string_view whole, const char *expected);
-uint32_t threads_of(const std::string &text);   // "" is 0: the backend chooses
-guf_dtype dtype_of(const std::string &name);    // "" is 0: any dtype
-guf_device device_of(const std::string &spec);  // "" is NULL: where the operands are
+inline constexpr const char *kOneAxis = "an integer";
+// Without a value: 0, the backend chooses.
+uint32_t threads_of(const std::optional<std::string> &text);
+guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
+guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, where the
+                                                               // operands are
 // Returns the device named in the first line of an explanation: "add on cuda:0: loop 11 ...".
 guf_device device_in(const std::string &explanation);
 guf_operand tensor_operand(const guf_tensor *tensor);

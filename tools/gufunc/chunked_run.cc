@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunked_run.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "call_parts.h"
@@ -25,13 +23,9 @@ uint64_t chunk_bytes_of(const std::string &text) {
   const std::string unit(rest, end);
   const size_t power = unit.empty() ? 0 : std::string("KMG").find(unit) + 1;
   const bool known = unit.empty() || (unit.size() == 1 && power != 0);
-  const bool too_large = code == std::errc::result_out_of_range ||
-                         (known && code == std::errc() && value > (UINT64_MAX >> (10 * power)));
-  if (known && too_large)
-    usage(fmt::format("--chunk {}: out of range, expected less than 2^64 bytes", text));
-  if (code != std::errc() || !known || value == 0) {
-    usage(
-        fmt::format("--chunk {}: expected a number of bytes, such as 65536, 64K, 8M or 1G", text));
+  const bool fits = code == std::errc() && known && value <= (UINT64_MAX >> (10 * power));
+  if (!fits || value == 0) {
+    refuse_value("--chunk", "a number of bytes below 2^64, such as 65536, 64K, 8M or 1G", text);
   }
   return value << (10 * power);
 }

@@ -14,23 +14,24 @@ struct Common {
   std::vector<std::string> modules;  // files to load first
 };
 
+// An option that was not given has no value: an empty value is an error of its own.
 struct RunOptions {
   std::string name;
   std::vector<std::string> inputs;   // .npy files and literals
   std::vector<std::string> outputs;  // -o: new files
   std::vector<std::string> into;     // --into: existing files, written in place
   std::vector<std::string> dims;     // "n=4"
-  std::string device;
-  std::string dtype;
-  std::string casting;
-  std::string where;
+  std::optional<std::string> device;
+  std::optional<std::string> dtype;
+  std::optional<std::string> casting;
+  std::optional<std::string> where;
   std::string order = "K";
-  std::string axis;
-  std::string axes;       // "(0,1),(1,2),(0,1)"
-  std::string signature;  // "dd->d", "f8,None,f8"
-  std::string fp_flags;   // "report", "over=fail"
+  std::optional<std::string> axis;
+  std::optional<std::string> axes;       // "(0,1),(1,2),(0,1)"
+  std::optional<std::string> signature;  // "dd->d", "f8,None,f8"
+  std::optional<std::string> fp_flags;   // "report", "over=fail"
   std::optional<std::string> chunk;
-  std::string threads;
+  std::optional<std::string> threads;
   bool keepdims = false;
   bool inplace = false;
   bool raw = false;
@@ -45,21 +46,21 @@ struct MethodOptions {
   std::vector<std::string> indices;  // reduceat: one; at: one per axis; files or "0,3,5"
   std::vector<std::string> outputs;  // -o: new files
   std::vector<std::string> into;     // --into: existing files
-  std::string device;
-  std::string dtype;
-  std::string casting;
-  std::string axis;       // "0", "0,2", "none", "()"
-  std::string signature;  // outer: "dd->d", "f8,None,f8"
-  std::string fp_flags;   // "report", "over=fail"
-  std::string initial;    // a literal, a 0-d file, or "none"
-  std::string where;
+  std::optional<std::string> device;
+  std::optional<std::string> dtype;
+  std::optional<std::string> casting;
+  std::optional<std::string> axis;       // "0", "0,2", "none", "()"
+  std::optional<std::string> signature;  // outer: "dd->d", "f8,None,f8"
+  std::optional<std::string> fp_flags;   // "report", "over=fail"
+  std::optional<std::string> initial;    // a literal, a 0-d file, or "none"
+  std::optional<std::string> where;
   std::string order = "K";
   bool keepdims = false;
   bool explain = false;
   bool inplace = false;
   bool raw = false;
   bool time = false;
-  std::string threads;
+  std::optional<std::string> threads;
 };
 
 void devices_command(const Common &common);

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "json_values.h"
 #include "outcome.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -91,13 +92,13 @@ std::string size_text(const ordered_json &bytes) {
 void print_device(const ordered_json &device) {
   const auto spec = device["spec"].get<std::string>();
   if (!device.contains("name")) {
-    fmt::print("  {:<10} {}\n", spec, state_text(device));
+    print_line("  {:<10} {}", spec, state_text(device));
     return;
   }
   std::string memory = size_text(device["memory_bytes"]);
   const ordered_json &unused = device["memory_free_bytes"];
   if (!unused.is_null()) memory += " (" + size_text(unused) + " free)";
-  fmt::print("  {:<10} {}, {}, {} units, {}, {}\n", spec, device["name"].get<std::string>(),
+  print_line("  {:<10} {}, {}, {} units, {}, {}", spec, device["name"].get<std::string>(),
              device["target"].get<std::string>(), device["units"].get<uint32_t>(), memory,
              state_text(device));
 }
@@ -105,7 +106,7 @@ void print_device(const ordered_json &device) {
 void print_backend(const ordered_json &row) {
   const auto name = row["backend"].get<std::string>(), version = row["version"].get<std::string>(),
              driver = row["state"] == "GUF_OK" ? row["driver"].get<std::string>() : "";
-  fmt::print("{}{}{}{}{} ({})\n", name, version.empty() ? "" : " ", version,
+  print_line("{}{}{}{}{} ({})", name, version.empty() ? "" : " ", version,
              driver.empty() ? "" : ", ", driver, state_text(row));
   for (const auto &device : row["devices"]) print_device(device);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "call_parts.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -35,9 +36,9 @@ uint32_t fp_flags_of(std::string_view key, bool *known) {
 
 }  // namespace
 
-FpFlags::FpFlags(const std::string &text) {
-  if (text.empty()) return;
-  for (const std::string_view part : parts_of(text)) set(text, part);
+FpFlags::FpFlags(const std::optional<std::string> &text) {
+  if (!text) return;
+  for (const std::string_view part : parts_of(*text)) set(*text, part);
 }
 
 void FpFlags::set(const std::string &text, std::string_view part) {
@@ -51,7 +52,7 @@ void FpFlags::set(const std::string &text, std::string_view part) {
     usage(
         fmt::format("--fp-flags {}: expected ignore, report or fail, for one flag as in over=fail, "
                     "got '{}'; the flags are all, divide, over, under and invalid",
-                    text, part));
+                    visible(text), part));
   }
   report_ = (report_ & ~fp_flags) | (mode == "report" ? fp_flags : 0);
   fail_ = (fail_ & ~fp_flags) | (mode == "fail" ? fp_flags : 0);
@@ -59,8 +60,7 @@ void FpFlags::set(const std::string &text, std::string_view part) {
 
 void FpFlags::print(const std::string &name) const {
   for (const FlagName &flag : kFlags) {
-    if ((found_ & flag.bits) != 0)
-      fmt::print(stderr, "gufunc: warning: {} encountered in {}\n", flag.text, name);
+    if ((found_ & flag.bits) != 0) report("gufunc: warning: {} encountered in {}", flag.text, name);
   }
 }
 

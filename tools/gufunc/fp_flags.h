@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace gufunc::cli {
@@ -15,8 +16,8 @@ namespace gufunc::cli {
 class FpFlags {
  public:
   // Parses "report", or a list such as "divide=fail,over=report,all=ignore" in which later entries
-  // override earlier ones. "" ignores all flags. Throws Failure(kUsage).
-  explicit FpFlags(const std::string &text);
+  // override earlier ones. Without a text all flags are ignored. Throws Failure(kUsage).
+  explicit FpFlags(const std::optional<std::string> &text);
   FpFlags(const FpFlags &) = delete;
   FpFlags &operator=(const FpFlags &) = delete;
 

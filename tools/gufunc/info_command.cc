@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "call_parts.h"
@@ -19,6 +17,7 @@
 #include "npz_file.h"
 #include "outcome.h"
 #include "owned_handle.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -103,8 +102,7 @@ ordered_json row_of(const std::string &path, bool raw) {
   }
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<char, 4> magic = {};
-  if (file.get() < 0 || ::read(file.get(), magic.data(), magic.size()) < 0)
-    throw Failure(Exit::kFile, fmt::format("{}: cannot read: {}", path, std::strerror(errno)));
+  if (file.get() < 0 || ::read(file.get(), magic.data(), magic.size()) < 0) fail_file(path, "read");
   const std::string_view start(magic.data(), magic.size());
   if (start.starts_with("PK")) return npz_row(path, raw);
   if (start ==
@@ -113,32 +111,31 @@ ordered_json row_of(const std::string &path, bool raw) {
     return module_row(path);
   const auto npz = npz_path_of(path);
   if (npz) return npz_row(path, raw);
-  row.update(array_row(NpyInput::open(path, raw).header()));
+  row.update(array_row(read_npy_file_header(file.get(), raw, path)));
   return row;
 }
 
 void print_row(const ordered_json &row) {
   const auto file = row["file"].get<std::string>(), kind = row["kind"].get<std::string>();
   if (kind == "npy") {
-    fmt::print("{}: {}\n", file, array_text(row));
+    print_line("{}: {}", file, array_text(row));
   } else if (kind == "npz") {
-    fmt::print("{}: {} array{}\n", file, row["arrays"].size(),
-               row["arrays"].size() == 1 ? "" : "s");
+    print_line("{}: {} array{}", file, row["arrays"].size(), row["arrays"].size() == 1 ? "" : "s");
     for (const ordered_json &array : row["arrays"])
-      fmt::print("  {}: {}{}\n", array["name"].get<std::string>(), array_text(array),
+      print_line("  {}: {}{}", array["name"].get<std::string>(), array_text(array),
                  array["compressed"].get<bool>() ? ", compressed" : "");
   } else {
-    fmt::print("{}: module {}\n", file, row["name"].get<std::string>());
+    print_line("{}: module {}", file, row["name"].get<std::string>());
     for (const ordered_json &function : row["functions"]) {
       const auto signature = function["signature"].get<std::string>();
-      fmt::print("  {}  {}  {}\n", function["name"].get<std::string>(),
+      print_line("  {}  {}  {}", function["name"].get<std::string>(),
                  signature.empty() ? fmt::format("{} in, {} out", function["nin"].get<int>(),
                                                  function["nout"].get<int>())
                                    : signature,
                  function["doc"].get<std::string>());
     }
     for (const ordered_json &kernel : row["kernels"])
-      fmt::print("  {}  raw kernel ({})\n", kernel["name"].get<std::string>(),
+      print_line("  {}  raw kernel ({})", kernel["name"].get<std::string>(),
                  kernel["kernel"].get<std::string>());
   }
 }

@@ -11,6 +11,7 @@
 #include "kernel_words.h"
 #include "outcome.h"
 #include "owned_handle.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -132,12 +133,12 @@ void list_command(const Common &common) {
     return;
   }
   for (const auto &row : all) {
-    fmt::print("{:<24} {:<26} {:>3} loops  {}\n", row["name"].get<std::string>(),
+    print_line("{:<24} {:<26} {:>3} loops  {}", row["name"].get<std::string>(),
                row["signature"].get<std::string>(), row["loops"].get<uint32_t>(),
                row["doc"].get<std::string>());
   }
   for (const ordered_json &row : kernels) {
-    fmt::print("{:<24} {:<26} raw kernel  {}\n", row["name"].get<std::string>(),
+    print_line("{:<24} {:<26} raw kernel  {}", row["name"].get<std::string>(),
                row["kernel"].get<std::string>(), row["doc"].get<std::string>());
   }
 }
@@ -151,11 +152,11 @@ static bool describe_kernel(const Common &common, const std::vector<ModuleHandle
     print_json(row);
     return true;
   }
-  fmt::print("{}  raw kernel\n", row["name"].get<std::string>());
-  if (!row["doc"].get<std::string>().empty()) fmt::print("  {}\n", row["doc"].get<std::string>());
-  fmt::print("  takes     {}\n  threads   at most {} in a block\n  shared    {} bytes of a block\n",
-             row["kernel"].get<std::string>(), row["threads"].get<uint32_t>(),
-             row["shared"].get<uint32_t>());
+  print_line("{}  raw kernel", row["name"].get<std::string>());
+  if (!row["doc"].get<std::string>().empty()) print_line("  {}", row["doc"].get<std::string>());
+  print_line("  takes     {}", row["kernel"].get<std::string>());
+  print_line("  threads   at most {} in a block", row["threads"].get<uint32_t>());
+  print_line("  shared    {} bytes of a block", row["shared"].get<uint32_t>());
   return true;
 }
 
@@ -179,16 +180,18 @@ void describe_command(const Common &common, const std::string &name) {
     print_json(row);
     return;
   }
-  fmt::print("{}  {}\n", info.name, signature_of(info));
-  if (info.doc[0] != '\0') fmt::print("  {}\n", info.doc);
-  if (info.rules[0] != '\0') fmt::print("  rules     {}\n", info.rules);
-  fmt::print("  operands  {} in, {} out\n  roles     {}\n  identity  {}\n  loops     {}\n",
-             info.nin, info.nout, fmt::join(roles, " "), identity_name(info.identity),
-             fmt::join(loops, " "));
+  print_line("{}  {}", info.name, signature_of(info));
+  if (info.doc[0] != '\0') print_line("  {}", info.doc);
+  if (info.rules[0] != '\0') print_line("  rules     {}", info.rules);
+  print_line("  operands  {} in, {} out", info.nin, info.nout);
+  print_line("  roles     {}", fmt::join(roles, " "));
+  print_line("  identity  {}", identity_name(info.identity));
+  print_line("  loops     {}", fmt::join(loops, " "));
   if (info.nresults == 0) return;
-  fmt::print("  reduces   to {} result{}: {}\n  merge     {}\n", info.nresults,
-             info.nresults == 1 ? "" : "s", fmt::join(result_types(info, loops), " "), info.merge);
-  if (info.finish[0] != '\0') fmt::print("  finish    {}\n", info.finish);
+  print_line("  reduces   to {} result{}: {}", info.nresults, info.nresults == 1 ? "" : "s",
+             fmt::join(result_types(info, loops), " "));
+  print_line("  merge     {}", info.merge);
+  if (info.finish[0] != '\0') print_line("  finish    {}", info.finish);
 }
 
 }  // namespace gufunc::cli

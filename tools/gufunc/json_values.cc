@@ -5,12 +5,12 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "outcome.h"
 #include "owned_handle.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 namespace {
@@ -64,9 +64,7 @@ ordered_json values_as(guf_array array, guf_dtype dtype, const guf_array_info &i
 }  // namespace
 
 void print_json(const ordered_json &value) {
-  const std::string text = value.dump(2, ' ', false, ordered_json::error_handler_t::replace);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fputc('\n', stdout);
+  write_output(value.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n");
 }
 
 ordered_json values_json(const guf_operand &operand) {

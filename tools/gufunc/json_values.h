@@ -14,8 +14,8 @@ namespace gufunc::cli {
 // Throws Failure.
 nlohmann::ordered_json values_json(const guf_operand &operand);
 
-// Prints one value on stdout, indented. Bytes that are not UTF-8, for example in a path, become
-// U+FFFD.
+// Prints one value on stdout, indented and in ASCII: a terminal could interpret other characters of
+// a string. Bytes that are not UTF-8, for example in a path, become U+FFFD.
 void print_json(const nlohmann::ordered_json &value);
 
 }  // namespace gufunc::cli

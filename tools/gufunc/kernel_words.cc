@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "call_parts.h"
+#include "terminal.h"
 
 namespace gufunc::cli {
 
@@ -112,13 +112,11 @@ UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::s
   if (!own.empty()) {
     const std::string &chosen = own.front();
     for (size_t i = 1; i < own.size(); ++i) {
-      std::fprintf(stderr, "gufunc: note: '%s' is '%s', not '%s' of a later --module\n",
-                   name.c_str(), chosen.c_str(), own[i].c_str());
+      report("gufunc: note: '{}' is '{}', not '{}' of a later --module", name, chosen, own[i]);
     }
     const bool clash = status == GUF_OK && info_of(ufunc.get()).name != chosen;
     if (clash)
-      std::fprintf(stderr, "gufunc: note: '%s' is '%s' of --module, not the library's '%s'\n",
-                   name.c_str(), chosen.c_str(), name.c_str());
+      report("gufunc: note: '{0}' is '{1}' of --module, not the library's '{0}'", name, chosen);
     return find_ufunc(chosen);
   }
   if (status == GUF_E_NOT_FOUND && !kernel_row(modules, name).is_null()) {

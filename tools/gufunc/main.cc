@@ -18,14 +18,17 @@
 #include "method_options.h"
 #include "outcome.h"
 #include "parse_errors.h"
+#include "terminal.h"
 
 namespace {
 
+using gufunc::cli::add_text;
 using gufunc::cli::Common;
 using gufunc::cli::Exit;
 using gufunc::cli::is_negative_number;
 using gufunc::cli::kHidden;
 using gufunc::cli::MethodOptions;
+using gufunc::cli::report;
 using gufunc::cli::RunOptions;
 using gufunc::cli::shown;
 using gufunc::cli::takes_value;
@@ -33,7 +36,7 @@ using gufunc::cli::takes_value;
 constexpr const char *kFooter =
     "Exit codes: 0 success, 2 usage error, 3 file error, 4 rejected call (names, types, shapes, "
     "values),\n"
-    "5 unavailable backend, device or kernel, 6 run-time failure (memory, launch).";
+    "5 unavailable backend, device or kernel, 6 run-time failure (memory, open files, launch).";
 
 // Protects arguments that CLI11 would misread: it takes "-2" for an option and "[1,2]" for two
 // arguments. An argument that is not an option, and everything after "--", gets a prefix byte that
@@ -82,17 +85,17 @@ void add_call_options(CLI::App &app, RunOptions &run) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  app.add_option("--device", run.device, "cpu, cuda:0, roc:0 or auto");
-  app.add_option("--dtype", run.dtype, "Dtype that the outputs of the loop must have");
-  app.add_option("--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
-  app.add_option("--where", run.where, gufunc::cli::kWhereHelp);
+  add_text(app, "--device", run.device, "cpu, cuda:0, roc:0 or auto");
+  add_text(app, "--dtype", run.dtype, "Dtype that the outputs of the loop must have");
+  add_text(app, "--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
+  add_text(app, "--where", run.where, gufunc::cli::kWhereHelp);
   app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
-  app.add_option("--axis", run.axis, "Axis of the only core dimension");
-  app.add_option("--axes", run.axes,
-                 "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
-  app.add_option("--signature", run.signature, gufunc::cli::kSignatureHelp);
-  app.add_option("--fp-flags", run.fp_flags, gufunc::cli::kFpFlagsHelp);
-  app.add_option("--threads", run.threads, "Number of threads (cpu); 0: the backend chooses");
+  add_text(app, "--axis", run.axis, "Axis of the only core dimension");
+  add_text(app, "--axes", run.axes,
+           "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
+  add_text(app, "--signature", run.signature, gufunc::cli::kSignatureHelp);
+  add_text(app, "--fp-flags", run.fp_flags, gufunc::cli::kFpFlagsHelp);
+  add_text(app, "--threads", run.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
   app.add_flag("--raw", run.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
@@ -106,9 +109,8 @@ void add_run_options(CLI::App &app, RunOptions &run) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  app.add_option_function<std::string>(
-      "--chunk", [&run](const std::string &text) { run.chunk = text; },
-      "Compute in chunks of this size (64K, 8M, 1G), so that files may be larger than memory");
+  add_text(app, "--chunk", run.chunk,
+           "Compute in chunks of this size (64K, 8M, 1G), so that files may be larger than memory");
   app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
 }
 
@@ -210,7 +212,7 @@ void print_log() {
   char text[1024];
   int32_t level = -1;
   while (guf_log_read(text, sizeof text, &level, nullptr) == GUF_OK && level >= 0) {
-    if (level <= kWarning) std::fprintf(stderr, "gufunc: warning: %s\n", text);
+    if (level <= kWarning) report("gufunc: warning: {}", text);
   }
 }
 
@@ -218,12 +220,12 @@ int run_and_report(int argc, char **argv) {
   try {
     return run(argc, argv);
   } catch (const gufunc::cli::Failure &failure) {
-    std::fprintf(stderr, "gufunc: %s\n", failure.what());
+    report("gufunc: {}", failure.what());
     return static_cast<int>(failure.code());
   } catch (const std::bad_alloc &) {
     std::fputs("gufunc: out of memory\n", stderr);
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "gufunc: %s\n", error.what());
+    report("gufunc: {}", error.what());
   }
   return static_cast<int>(Exit::kRunTime);
 }

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "core/base/utf8.h"
 #include "fatal_signals.h"
 #include "outcome.h"
 
@@ -34,11 +33,10 @@ Mapping Mapping::of(int fd, size_t size, Mode mode, const std::string &name) {
   const int protection = mode == Mode::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
   void *const data =
       ::mmap(nullptr, size, protection, mode == Mode::kShared ? MAP_SHARED : MAP_PRIVATE, fd, 0);
-  if (data == MAP_FAILED)
-    throw Failure(Exit::kFile, fmt::format("{}: cannot map: {}", name, std::strerror(errno)));
+  if (data == MAP_FAILED) fail_file(name, "map");
   mapping.data_ = static_cast<std::byte *>(data);
   mapping.size_ = size;
-  name_mapping(data, size, name.c_str());
+  name_mapping(data, size, base::printable(name).c_str());
   return mapping;
 }
 

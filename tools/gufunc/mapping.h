@@ -19,7 +19,8 @@ class Mapping {
   Mapping &operator=(Mapping &&other) noexcept;
   ~Mapping();
 
-  // `kPrivate`: writes stay in memory. `kShared`: writes go to the file. Throws Failure(kFile).
+  // `kPrivate`: writes stay in memory. `kShared`: writes go to the file. Throws Failure: kRunTime
+  // if memory is lacking, otherwise kFile.
   enum class Mode { kRead, kPrivate, kShared };
   static Mapping of(int fd, size_t size, Mode mode, const std::string &name);
   // Zeroed memory without a file. Throws Failure(kRunTime).

@@ -18,13 +18,13 @@
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
+#include "terminal.h"
 #include "type_keywords.h"
 
 namespace gufunc::cli {
 namespace {
 
-constexpr const char *kOneAxis = "an axis, such as 0 or -1";
-constexpr const char *kAxes = "an axis, several (0,2), none or ()";
+constexpr const char *kAxes = "an integer, several (0,2), none or ()";
 
 // Parses "0,2", or Python's spelling: "(0, 2)", "(0,)". "()" selects no axis.
 std::vector<int64_t> axes_of(std::string_view text) {
@@ -64,15 +64,15 @@ class Method {
     if (options.method == "reduceat" && options.indices.size() > 1)
       usage("--indices: reduceat takes one list, for its one axis");
     for (const std::string &text : options.indices) indices_.push_back(files_.indices_of(text));
-    if (!options.where.empty()) where_ = files_.operand_of(options.where, false);
-    if (!options.initial.empty() && options.initial != "none")
-      initial_ = files_.operand_of(options.initial, false);
+    if (options.where) where_ = files_.operand_of(*options.where, false);
+    if (options.initial && *options.initial != "none")
+      initial_ = files_.operand_of(*options.initial, false);
     files_.check_inputs();
     for (const std::string &path : options.into)
       outputs_.push_back(written_over(files_.file(path, true)));
     if (changed) outputs_ = {array_to_change()};
     outputs_.resize(nresults());
-    device_ = device_of(options.device.empty() ? "cpu" : options.device);
+    device_ = device_of(options.device.value_or("cpu"));
   }
 
   void execute() {
@@ -97,7 +97,7 @@ class Method {
 
   void print_explanation() {
     if (!common_.json) {
-      fmt::print("{}", text_);
+      print_text(text_);
       return;
     }
     const nlohmann::ordered_json all = {
@@ -111,7 +111,7 @@ class Method {
     if (common_.json) {
       print_json();
     } else if (options_.outputs.empty() && options_.into.empty() && !options_.inplace) {
-      for (const guf_operand &output : outputs_) fmt::print("{}\n", values_text(output));
+      for (const guf_operand &output : outputs_) print_text(values_text(output) + "\n");
     }
   }
 
@@ -199,16 +199,16 @@ class Method {
     if (info_.nresults > 0 && initial_) {
       throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a state of its own, which "
                                                 "takes no first operand",
-                                                options_.initial, info_.name));
+                                                *options_.initial, info_.name));
     }
     const guf_operand no_value = {};
-    if (!options_.initial.empty()) args.initial = initial_ ? &*initial_ : &no_value;
+    if (options_.initial) args.initial = initial_ ? &*initial_ : &no_value;
     if (where_) args.where = &*where_;
     std::vector<int64_t> axes;
     if (options_.axis == "none") {
       args.naxis = GUF_ALL_AXES;
-    } else if (!options_.axis.empty()) {
-      axes = axes_of(options_.axis);
+    } else if (options_.axis) {
+      axes = axes_of(*options_.axis);
       args.naxis = static_cast<int32_t>(axes.size());
       axes.push_back(0);  // data() must not be NULL: "()" means no axis, NULL means the default
       args.axis = axes.data();
@@ -223,7 +223,7 @@ class Method {
     args.input = inputs_.data();
     args.output = outputs_.data();
     if (!indices_.empty()) args.indices = indices_.data();
-    if (!options_.axis.empty()) args.axis = axis_of(options_.axis, options_.axis, kOneAxis);
+    if (options_.axis) args.axis = axis_of(*options_.axis, *options_.axis, kOneAxis);
     set_options(&args);
     if (indices_.empty()) {
       answer(GUF_OPERATION_ACCUMULATE, args, guf_accumulate);

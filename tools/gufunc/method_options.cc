@@ -17,9 +17,9 @@ void add_every(CLI::App &app, MethodOptions &method) {
   add_list(
       app, "-o,--output,--out", method.outputs,
       "New file, once per result: .npy, x.npz:a, - for stdout; without -o, results are printed");
-  app.add_option("--device", method.device, "cpu, cuda:0, roc:0 or auto");
-  app.add_option("--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
-  app.add_option("--fp-flags", method.fp_flags, kFpFlagsHelp);
+  add_text(app, "--device", method.device, "cpu, cuda:0, roc:0 or auto");
+  add_text(app, "--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
+  add_text(app, "--fp-flags", method.fp_flags, kFpFlagsHelp);
   app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
   app.add_flag(
       "--explain", method.explain,
@@ -31,7 +31,7 @@ void add_result(CLI::App &app, MethodOptions &method) {
   add_list(
       app, "--into", method.into,
       "Existing .npy file that receives a result; its shape and dtype are kept; once per result");
-  app.add_option("--dtype", method.dtype, "Dtype in which the loop computes");
+  add_text(app, "--dtype", method.dtype, "Dtype in which the loop computes");
   app.add_option("--order", method.order, "Layout of a new result: K, A, C or F");
 }
 
@@ -52,26 +52,32 @@ CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, con
 
 }  // namespace
 
+void add_text(CLI::App &app, const char *name, std::optional<std::string> &value,
+              const std::string &help) {
+  app.add_option_function<std::string>(
+      name, [&value](const std::string &text) { value = text; }, help);
+}
+
 std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   const char *const input = ".npy file or literal";
   CLI::App *const reduce =
       add_method(app, method, "reduce", "Reduce an array along axes", input, 1, 1);
-  reduce->add_option("--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
+  add_text(*reduce, "--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
   reduce->add_flag("--keepdims", method.keepdims, "Keep reduced axes with extent 1");
-  reduce->add_option("--initial", method.initial,
-                     "Initial value of every result: a literal, a 0-d file, or none");
-  reduce->add_option("--where", method.where,
-                     "Mask that selects the elements to reduce: a bool file");
+  add_text(*reduce, "--initial", method.initial,
+           "Initial value of every result: a literal, a 0-d file, or none");
+  add_text(*reduce, "--where", method.where,
+           "Mask that selects the elements to reduce: a bool file");
   add_result(*reduce, method);
 
   CLI::App *const accumulate =
       add_method(app, method, "accumulate", "All partial results along an axis", input, 1, 1);
-  accumulate->add_option("--axis", method.axis, "Axis (default 0)");
+  add_text(*accumulate, "--axis", method.axis, "Axis (default 0)");
   add_result(*accumulate, method);
 
   CLI::App *const reduceat =
       add_method(app, method, "reduceat", "Reduce slices of an axis", input, 1, 1);
-  reduceat->add_option("--axis", method.axis, "Axis (default 0)");
+  add_text(*reduceat, "--axis", method.axis, "Axis (default 0)");
   add_list(*reduceat, "--indices", method.indices,
            "Start of each slice: a 1-d .npy file, or 0,3,5");
   reduceat->get_option("--indices")->required();
@@ -79,9 +85,9 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
 
   CLI::App *const outer = add_method(app, method, "outer", "Apply a ufunc to all pairs",
                                      "Two .npy files or literals", 2, 2);
-  outer->add_option("--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
-  outer->add_option("--signature", method.signature, kSignatureHelp);
-  outer->add_option("--where", method.where, kWhereHelp);
+  add_text(*outer, "--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
+  add_text(*outer, "--signature", method.signature, kSignatureHelp);
+  add_text(*outer, "--where", method.where, kWhereHelp);
   add_result(*outer, method);
 
   CLI::App *const at =

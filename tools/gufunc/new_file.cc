@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "fatal_signals.h"
@@ -37,11 +36,6 @@ std::string random_name(const std::string &folder) {
 // An unnamed file has no other path than this one, which link_as() links to a name.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
-}
-
-[[noreturn]] void fail_new_file(const std::string &name, const char *verb) {
-  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
-                                         std::strerror(errno)));
 }
 
 // Tries random names until make(name) succeeds. make() returns a negative number and sets errno on
@@ -79,17 +73,14 @@ bool NewFile::open_unnamed(const std::string &folder, mode_t mode) {
 NewFile::NewFile(std::string target, std::string shown, mode_t mode)
     : target_(std::move(target)), shown_(std::move(shown)) {
   const std::string folder = folder_of(target_);
-  if (target_.empty()) {
-    errno = ENOENT;
-    fail_new_file(shown_, "create a file beside");
-  }
+  if (target_.empty()) fail_file(shown_, "create a file beside", ENOENT);
   if (open_unnamed(folder, mode)) return;
   file_.reset(make_named(folder, &temporary_, [mode](const std::string &name) {
     return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }));
   if (file_.get() >= 0) return;
   temporary_.clear();
-  fail_new_file(shown_, "create a file beside");
+  fail_file(shown_, "create a file beside");
 }
 
 NewFile::~NewFile() {
@@ -109,15 +100,15 @@ void NewFile::publish() {
   const SignalsBlocked blocked;
   if (temporary_.empty()) {
     if (link_as(target_) == 0) return;
-    if (errno != EEXIST) fail_new_file(shown_, "write");
+    if (errno != EEXIST) fail_file(shown_, "write");
     const int linked = make_named(folder_of(target_), &temporary_,
                                   [this](const std::string &name) { return link_as(name); });
     if (linked != 0) {
       temporary_.clear();
-      fail_new_file(shown_, "write");
+      fail_file(shown_, "write");
     }
   }
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_new_file(shown_, "write");
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_file(shown_, "write");
   forget_on_signals(temporary_.c_str());
   temporary_.clear();
 }

@@ -3,10 +3,10 @@
 #include "npy_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,19 +20,14 @@
 namespace gufunc::cli {
 namespace {
 
-[[noreturn]] void fail_errno(const std::string &name, const char *verb) {
-  throw Failure(Exit::kFile, fmt::format("{}: cannot {}: {}", name.empty() ? "''" : name, verb,
-                                         std::strerror(errno)));
-}
-
 // Copies owner and mode of `target` to a file that replaces it. Only root may change the owner;
 // set-id bits are dropped because they have no meaning for data.
 void take_over(int fd, const std::string &target, const std::string &path) {
   struct stat old = {};
-  if (::stat(target.c_str(), &old) != 0) fail_errno(path, "stat");
+  if (::stat(target.c_str(), &old) != 0) fail_file(path, "stat");
   if (::fchown(fd, old.st_uid, old.st_gid) != 0 && errno != EPERM)
-    fail_errno(path, "keep the owner of");
-  if (::fchmod(fd, old.st_mode & 0777U) != 0) fail_errno(path, "keep the mode of");
+    fail_file(path, "keep the owner of");
+  if (::fchmod(fd, old.st_mode & 0777U) != 0) fail_file(path, "keep the mode of");
 }
 
 }  // namespace
@@ -50,7 +45,30 @@ std::string resolve_target(const std::string &path) {
 }
 
 void check_writable(const std::string &path) {
-  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_errno(path, "write");
+  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail_file(path, "write");
+}
+
+NpyHeader read_npy_file_header(int fd, bool raw_bf16, const std::string &path) {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) fail_file(path, "stat");
+  if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
+  off_t offset = 0;
+  const ReadBytes read = [&](std::span<std::byte> to) {
+    size_t done = 0;
+    while (done < to.size()) {
+      const ssize_t got = ::pread(fd, to.data() + done, to.size() - done, offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail_file(path, "read");
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+      offset += got;
+    }
+    return done;
+  };
+  NpyHeader header = read_npy_description(read, raw_bf16, path);
+  const auto size = static_cast<uint64_t>(status.st_size);
+  check_npy_size(header, size - std::min<uint64_t>(size, header.data_offset), path);
+  return header;
 }
 
 NpyInput NpyInput::open(const std::string &path, bool raw_bf16, bool private_copy) {
@@ -62,13 +80,11 @@ NpyInput NpyInput::open(const std::string &path, bool raw_bf16, bool private_cop
     input.mapping_ = NpzInput(npz->archive).read(npz->array, raw_bf16, &input.header_);
   } else {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) fail_errno(path, "open");
-    struct stat status = {};
-    if (::fstat(file.get(), &status) != 0) fail_errno(path, "stat");
-    if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
+    if (file.get() < 0) fail_file(path, "open");
+    input.header_ = read_npy_file_header(file.get(), raw_bf16, path);
     const auto mode = private_copy ? Mapping::Mode::kPrivate : Mapping::Mode::kRead;
-    input.mapping_ = Mapping::of(file.get(), static_cast<size_t>(status.st_size), mode, path);
-    input.header_ = parse_npy_header(input.mapping_.bytes(), raw_bf16, path);
+    const size_t size = input.header_.data_offset + input.header_.data_size;
+    input.mapping_ = Mapping::of(file.get(), size, mode, path);
     input.is_file_ = true;
   }
   input.strides_ =
@@ -120,8 +136,7 @@ void NpyOutput::make_file(size_t size, Over over) {
   file_.emplace(target, path_, successor ? 0600 : 0666);
   if (successor) take_over(file_->fd(), target, path_);
   if (const int code = ::posix_fallocate(file_->fd(), 0, static_cast<off_t>(size)); code != 0) {
-    errno = code;
-    fail_errno(path_, "allocate space for");
+    fail_file(path_, "allocate space for", code);
   }
   mapping_ = Mapping::of(file_->fd(), size, Mapping::Mode::kShared, path_);
 }

@@ -40,6 +40,10 @@ class NpyInput {
   std::vector<int64_t> strides_;
 };
 
+// Reads the header of a file and compares it with the size of the file. Maps nothing, so it works
+// for a file that is larger than the memory. Throws Failure.
+NpyHeader read_npy_file_header(int fd, bool raw_bf16, const std::string &path);
+
 // A new array. A file is written in place under a temporary name, and commit() moves it to `path`;
 // without commit() nothing remains. If `path` is a symbolic link, the link stays and its target is
 // replaced. An existing path that is not a regular file is refused. The array of a stream ("-") or

@@ -240,13 +240,6 @@ void check_npy_size(const NpyHeader &header, uint64_t present, const std::string
   }
 }
 
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
-                           const std::string &name) {
-  NpyHeader header = parse_npy_description(bytes, raw_bf16, name);
-  check_npy_size(header, bytes.size() - header.data_offset, name);
-  return header;
-}
-
 std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, bool fortran_order,
                             bool raw_bf16) {
   guf_dtype_info info = {};

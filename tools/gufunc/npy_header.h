@@ -36,10 +36,6 @@ NpyHeader parse_npy_description(std::span<const std::byte> bytes, bool raw_bf16,
 // Refuses a file with missing or extra bytes. `present` is the number of bytes after the header.
 void check_npy_size(const NpyHeader &header, uint64_t present, const std::string &name);
 
-// Parses the header of a complete file and checks its size.
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, bool raw_bf16,
-                           const std::string &name);
-
 // Returns the header of a new file, padded so that the data starts at a multiple of 64 bytes.
 // Throws Failure(kFile) for bf16 unless `raw_bf16` is set.
 std::string make_npy_header(guf_dtype dtype, const std::vector<int64_t> &shape, bool fortran_order,

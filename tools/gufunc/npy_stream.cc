@@ -24,8 +24,7 @@ size_t read_standard(std::span<std::byte> to) {
     if (got > 0) {
       done += static_cast<size_t>(got);
     } else if (errno != EINTR) {
-      throw Failure(Exit::kFile,
-                    fmt::format("{}: cannot read: {}", kInputName, std::strerror(errno)));
+      fail_file(kInputName, "read");
     }
   }
   return done;
@@ -80,7 +79,7 @@ void write_all(int fd, std::span<const std::byte> bytes, const std::string &name
     if (written >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(written));
     } else if (errno != EINTR) {
-      throw Failure(Exit::kFile, fmt::format("{}: cannot write: {}", name, std::strerror(errno)));
+      fail_file(name, "write");
     }
   }
 }

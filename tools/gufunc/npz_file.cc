@@ -196,8 +196,9 @@ struct NpzInput::Archive {
 
   // Opens a member at its first byte.
   void open(const std::string &path, NpzMember &member) {
-    if (unzGoToFilePos64(zip, &member.position64) != UNZ_OK || unzOpenCurrentFile(zip) != UNZ_OK)
-      refuse_archive(path, fmt::format("'{}' cannot be opened", member.name));
+    int code = unzGoToFilePos64(zip, &member.position64);
+    if (code == UNZ_OK) code = unzOpenCurrentFile(zip);
+    if (code != UNZ_OK) refuse(path, code, fmt::format("'{}' cannot be opened", member.name));
   }
   ReadBytes reader(const std::string &path, const NpzMember &member) {
     return [this, &path, &member](std::span<std::byte> to) {
@@ -205,12 +206,20 @@ struct NpzInput::Archive {
       while (done < to.size()) {
         const auto size = static_cast<unsigned>(std::min(to.size() - done, kPiece));
         const int got = unzReadCurrentFile(zip, to.data() + done, size);
-        if (got < 0) refuse_archive(path, fmt::format("'{}' is damaged", member.name));
+        if (got < 0) refuse(path, got, fmt::format("'{}' is damaged", member.name));
         if (got == 0) break;
         done += static_cast<size_t>(got);
       }
       return done;
     };
+  }
+
+  // Throws for a call of minizip that failed with `code`. minizip reports a failed allocation as an
+  // internal error, or as zlib's Z_MEM_ERROR. `why` is the reason if the archive is at fault.
+  [[noreturn]] void refuse(const std::string &path, int code, const std::string &why) const {
+    if (code == UNZ_INTERNALERROR || code == Z_MEM_ERROR) throw std::bad_alloc();
+    if (stream.error != 0) fail_file(path, "read", stream.error);
+    refuse_archive(path, why);
   }
 
   Descriptor file;
@@ -223,13 +232,15 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   archive_ = std::make_unique<Archive>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
   if (archive_->stream.fd < 0 || ::fstat(archive_->stream.fd, &status) != 0)
-    throw Failure(Exit::kFile, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+    fail_file(path, "open");
   if (!S_ISREG(status.st_mode)) throw Failure(Exit::kFile, path + ": not a regular file");
   zlib_filefunc64_def functions = functions_of(&archive_->stream);
+  errno = 0;
   archive_->zip = unzOpen2_64("", &functions);
   if (archive_->zip == nullptr) {
+    if (errno == ENOMEM) throw std::bad_alloc();
     if (is_empty_archive(archive_->stream.fd, status.st_size)) return;
-    refuse_archive(path, "no zip archive, or a truncated one");
+    archive_->refuse(path, UNZ_BADZIPFILE, "no zip archive, or a truncated one");
   }
 
   std::set<std::string> names;
@@ -239,14 +250,14 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
   // Counts the members here: minizip treats 65,535 as an unknown number and misses the end.
   for (uint64_t i = 0; i < global.number_entry; ++i) {
     const int code = i == 0 ? unzGoToFirstFile(archive_->zip) : unzGoToNextFile(archive_->zip);
-    if (code != UNZ_OK) refuse_archive(path, "a damaged directory");
+    if (code != UNZ_OK) archive_->refuse(path, code, "a damaged directory");
     char name[1024] = {};
     unz_file_info64 info = {};
     NpzMember member = {};
     if (unzGetCurrentFileInfo64(archive_->zip, &info, name, sizeof name - 1, nullptr, 0, nullptr,
                                 0) != UNZ_OK ||
         unzGetFilePos64(archive_->zip, &member.position64) != UNZ_OK)
-      refuse_archive(path, "a damaged directory");
+      archive_->refuse(path, UNZ_BADZIPFILE, "a damaged directory");
     member.name.assign(name, std::min<size_t>(info.size_filename, sizeof name - 1));
     if (info.size_filename >= sizeof name || !is_plain_name(member.name))
       refuse_archive(path,
@@ -348,9 +359,7 @@ NpzOutput::~NpzOutput() {
 }
 
 void NpzOutput::fail(const char *verb) const {
-  throw Failure(Exit::kFile,
-                fmt::format("{}: cannot {}: {}", path_, verb,
-                            std::strerror(position_->error == 0 ? ENOMEM : position_->error)));
+  fail_file(path_, verb, position_->error == 0 ? ENOMEM : position_->error);
 }
 
 void NpzOutput::add(const std::string &array, std::span<const std::byte> npy) {

@@ -64,7 +64,7 @@ guf_operand OperandFiles::operand_of(const std::string &text, bool writable) {
     if (const auto literal = parse_literal(text)) return *literal;
     throw Failure(Exit::kFile, fmt::format("{}: no such file, and not a literal (2, 2.5, 1+2j, "
                                            "f4:2, True)",
-                                           text.empty() ? "''" : text));
+                                           visible(text)));
   }
   return file(text, writable);
 }

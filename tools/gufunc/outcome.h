@@ -5,6 +5,8 @@
 
 #include <gufunc/status.h>
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +19,7 @@ enum class Exit : int {
   kFile = 3,         // a missing, malformed or unwritable file
   kRefused = 4,      // refused by the library: names, types, shapes, values
   kUnavailable = 5,  // no such backend, device, kernel or image
-  kRunTime = 6,      // memory, launch or device failures
+  kRunTime = 6,      // memory, descriptors, launch or device failures
 };
 
 // Thrown anywhere in the program, and caught once in main.
@@ -30,9 +32,29 @@ class Failure : public std::runtime_error {
   Exit code_;
 };
 
-inline Exit exit_of(guf_status status) {
+// Returns the text, or a pair of quotes for an empty text, which a message would not show.
+inline std::string visible(const std::string &text) {
+  return text.empty() ? "''" : text;
+}
+
+// The exit code of a system call on a file that failed with the errno value `code`. A lack of memory
+// or of descriptors is no fault of the file: the same command succeeds later, or with a higher limit.
+inline Exit exit_of_errno(int code) {
+  return code == ENOMEM || code == EMFILE || code == ENFILE ? Exit::kRunTime : Exit::kFile;
+}
+
+// Throws for a system call on the file `name` that failed with the errno value `code`: "a.npy: cannot
+// open: Permission denied".
+[[noreturn]] inline void fail_file(const std::string &name, const std::string &verb,
+                                   int code = errno) {
+  throw Failure(exit_of_errno(code),
+                visible(name) + ": cannot " + verb + ": " + std::strerror(code));
+}
+
+// `native_code` is the errno value of an input or output error, or 0.
+inline Exit exit_of(guf_status status, int native_code) {
   const int category = status / 100;
-  if (category == 11) return Exit::kFile;
+  if (category == 11) return exit_of_errno(native_code);
   if (category == 8 || category == 9) return Exit::kUnavailable;
   if (category >= 10) return Exit::kRunTime;
   return Exit::kRefused;
@@ -50,7 +72,8 @@ class Call {
   void check(guf_status status, const std::string &about = "", const std::string &hint = "") const {
     if (status == GUF_OK) return;
     const std::string text = error_.message[0] != '\0' ? error_.message : guf_status_text(status);
-    throw Failure(exit_of(status), about + text + hint + " [" + guf_status_name(status) + "]");
+    throw Failure(exit_of(status, error_.native_code),
+                  about + text + hint + " [" + guf_status_name(status) + "]");
   }
 
  private:

@@ -20,6 +20,7 @@
 #include "outcome.h"
 #include "owned_handle.h"
 #include "progress.h"
+#include "terminal.h"
 #include "type_keywords.h"
 
 namespace gufunc::cli {
@@ -80,7 +81,7 @@ class Run {
       gufunc::cli::print_json(
           {{"ufunc", info_.name}, {"operands", operands_json()}, {"plan", text}});
     } else {
-      fmt::print("{}", text);
+      print_text(text);
     }
   }
 
@@ -89,7 +90,7 @@ class Run {
     if (common_.json) {
       print_json();
     } else if (files_.new_files().empty() && options_.into.empty()) {
-      for (size_t i = 0; i < outputs_.size(); ++i) fmt::print("{}\n", values_text(outputs_[i]));
+      for (size_t i = 0; i < outputs_.size(); ++i) print_text(values_text(outputs_[i]) + "\n");
     }
   }
 
@@ -127,8 +128,8 @@ class Run {
         usage("--chunk: say where the result goes: -o, --into or --inplace");
     }
     if (options_.keepdims) args_.flags |= GUF_CALL_KEEPDIMS;
-    if (!options_.axis.empty()) {
-      axis_ = axis_of(options_.axis, options_.axis, "an axis, such as 0 or -1");
+    if (options_.axis) {
+      axis_ = axis_of(*options_.axis, *options_.axis, kOneAxis);
       args_.axis = &axis_;
     }
     for (const std::string &text : options_.dims) add_dim(text);
@@ -136,8 +137,8 @@ class Run {
     set_loop();
     args_.dims = dims_.data();
     args_.ndims = static_cast<int32_t>(dims_.size());
-    if (!options_.where.empty()) {
-      where_ = files_.operand_of(options_.where, false);
+    if (options_.where) {
+      where_ = files_.operand_of(*options_.where, false);
       args_.where = &where_;
     }
   }
@@ -147,9 +148,9 @@ class Run {
     signature_ = loop_types_of(options_.signature, options_.dtype, info_);
     if (!signature_.empty()) args_.signature = signature_.data();
     args_.nsignature = static_cast<int32_t>(signature_.size());
-    if (!options_.axes.empty()) {
-      if (!options_.axis.empty()) usage("--axes and --axis: expected one of them");
-      axes_ = axes_by_operand(options_.axes, info_);
+    if (options_.axes) {
+      if (options_.axis) usage("--axes and --axis: expected one of them");
+      axes_ = axes_by_operand(*options_.axes, info_);
       args_.naxes = static_cast<int32_t>(axes_.size());
       axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
       args_.axes = axes_.data();
@@ -161,11 +162,11 @@ class Run {
   // instead of the options.
   void refuse_core_options() const {
     if (info_.signature[0] != '\0') return;
-    const std::string option = !options_.dims.empty()   ? "--dim " + options_.dims[0]
-                               : !options_.axis.empty() ? "--axis " + options_.axis
-                               : !options_.axes.empty() ? "--axes " + options_.axes
-                               : options_.keepdims      ? "--keepdims"
-                                                        : "";
+    const std::string option = !options_.dims.empty() ? "--dim " + options_.dims[0]
+                               : options_.axis        ? "--axis " + *options_.axis
+                               : options_.axes        ? "--axes " + *options_.axes
+                               : options_.keepdims    ? "--keepdims"
+                                                      : "";
     if (option.empty()) return;
     throw Failure(Exit::kRefused, fmt::format("{}: {} has no core dimensions", option, info_.name));
   }
@@ -178,8 +179,7 @@ class Run {
       if (literal && literal->kind == GUF_OPERAND_WEAK_INT)
         size = static_cast<int64_t>(literal->value[0]);
     }
-    if (size < 0)
-      usage(fmt::format("--dim {}: expected NAME=SIZE with a size of at least 0", text));
+    if (size < 0) refuse_value("--dim", "NAME=SIZE with a size of at least 0", text);
     const std::string name = text.substr(0, equals);
     const std::vector<std::string> known = core_dimensions(info_.signature);
     if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {

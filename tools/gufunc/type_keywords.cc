@@ -21,8 +21,8 @@ constexpr std::string_view kArrow = "->";
   usage(
       fmt::format("--signature {}: expected the types of the {} input{} and {} output{} of {}, "
                   "such as dd->d or f8,None,f8, got {}",
-                  text, info.nin, info.nin == 1 ? "" : "s", info.nout, info.nout == 1 ? "" : "s",
-                  info.name, found));
+                  visible(text), info.nin, info.nin == 1 ? "" : "s", info.nout,
+                  info.nout == 1 ? "" : "s", info.name, found));
 }
 
 guf_dtype type_of(const std::string &text, std::string_view name, const guf_ufunc_info &info) {
@@ -78,6 +78,7 @@ class AxesReader {
     // Accept NumPy's list brackets.
     if (rest_.starts_with('[') && rest_.ends_with(']')) rest_ = rest_.substr(1, rest_.size() - 2);
     skip_space();
+    if (text_.empty()) refuse();
   }
 
   bool done() const { return rest_.empty(); }
@@ -115,8 +116,7 @@ class AxesReader {
     return value;
   }
   [[noreturn]] void refuse() const {
-    usage(fmt::format("--axes {}: expected the axes of each operand, such as (0,1),(1,2),(0,1)",
-                      text_));
+    refuse_value("--axes", "the axes of each operand, such as (0,1),(1,2),(0,1)", text_);
   }
 
   const std::string &text_;
@@ -142,10 +142,13 @@ std::vector<std::string> core_dimensions(const std::string &signature) {
   return names;
 }
 
-std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
+std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature,
+                                     const std::optional<std::string> &dtype,
                                      const guf_ufunc_info &info) {
-  if (text.empty()) return {};
-  if (!dtype.empty()) usage("--signature and --dtype: expected one of them");
+  if (!signature) return {};
+  const std::string &text = *signature;
+  if (dtype) usage("--signature and --dtype: expected one of them");
+  if (text.empty()) refuse_signature(text, "no type", info);
   if (const size_t arrow = text.find(kArrow); arrow != text.npos)
     return letters_of(text, arrow, info);
   std::string_view rest = text;

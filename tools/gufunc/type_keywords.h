@@ -6,14 +6,16 @@
 #include <gufunc/gufunc.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gufunc::cli {
 
-// Parses "dd->d", or one name per operand: "f4,None,f8". None becomes 0; "" returns an empty list.
-// Throws Failure(kUsage), also if `dtype` is given as well.
-std::vector<guf_dtype> loop_types_of(const std::string &text, const std::string &dtype,
+// Parses "dd->d", or one name per operand: "f4,None,f8". None becomes 0. Returns an
+// empty list without a signature. Throws Failure(kUsage), also if `dtype` is given as well.
+std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature,
+                                     const std::optional<std::string> &dtype,
                                      const guf_ufunc_info &info);
 
 // Parses "(0,1),(1,2),(0,1)": one entry per operand, a bare number for one axis. Outputs without

@@ -35,6 +35,20 @@ TEST(Utf8, EscapesWhatIsNone) {
   EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // character that the input truncates
 }
 
+TEST(Utf8, PrintsNoControlCharacters) {
+  for (const char *text : {"", "plain \\ 'text'", "\u00e9\u00a0", "\u20ac \U0001F600"})
+    EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(printable("a\nb\tc\rd"), "a\\nb\\tc\\x0dd");
+  EXPECT_EQ(printable("\x1b[2J\x1f\x7f "), "\\x1b[2J\\x1f\\x7f ");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\x9b\xff"), "\\x9b\\xff");                           // not UTF-8
+  EXPECT_EQ(printable("\u0080\u009b2J\u009f"), "\\u0080\\u009b2J\\u009f");  // C1
+  EXPECT_EQ(printable("\u061c\u200e\u200f"), "\\u061c\\u200e\\u200f");
+  EXPECT_EQ(printable("\u2027\u2028\u202e\u202f"), "\u2027\\u2028\\u202e\u202f");
+  EXPECT_EQ(printable("\u2065\u2066\u2069\u206a"), "\u2065\\u2066\\u2069\u206a");
+  EXPECT_EQ(printable("a\n\tb\x1b\r", LineFeeds::kKeep), "a\n\tb\\x1b\\x0d");
+}
+
 TEST(Utf8, CutsBetweenCharactersAndEscapes) {
   EXPECT_EQ(copied("ab\u20ac", 6), "ab\u20ac");
   EXPECT_EQ(copied("ab\u20ac", 5), "ab");
