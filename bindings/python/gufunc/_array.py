@@ -4,7 +4,7 @@
 import math
 import operator
 
-from . import _conversion, _dtypes, _gufunc, _indexing, lowlevel
+from . import _conversion, _dtypes, _foreign, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
 from ._errors import UnsupportedError, make_refusal
 from ._objects import Device, as_device, nanoseconds
@@ -316,14 +316,16 @@ def from_buffer(source, dtype=None):
 
 
 def array(value, dtype=None, *, copy=True, device=None, stream=None):
-    """An Array from numbers, nested sequences, buffers, ndarrays or arrays of other libraries.
+    """An Array from numbers, nested sequences, buffers, ndarrays, objects with ``__array__`` such
+    as a pandas Series, or arrays of other libraries.
 
     dtype   the dtype to cast to; the value's own dtype by default
     copy    True: the array gets new memory. False: a view if `value` has memory to view.
     device  the device whose memory holds the array
     stream  the stream on which copies to and on a device are queued
 
-    Errors: ShapeError if nested sequences differ in length, DTypeError if a value has no dtype.
+    Errors: ShapeError if nested sequences differ in length, DTypeError if a value has no dtype,
+    CallError (a TypeError) if a unit or a mask would be dropped.
     """
     made = as_array(value)
     device = as_device(device)
@@ -340,6 +342,7 @@ def as_array(value):
     alive; otherwise the array is new. An Array is returned unchanged."""
     if isinstance(value, Array):
         return value
+    _foreign.refuse_conversion(value)
     for matches, conversion in _conversion.converters:
         if matches(value):
             return conversion(value)
@@ -348,7 +351,8 @@ def as_array(value):
             return _conversion.from_object(value)
         except TypeError:
             pass  # NumPy may be able to convert the elements
-    if type(value).__module__.partition(".")[0] == "numpy" or isinstance(value, (list, tuple)):
+    if (type(value).__module__.partition(".")[0] == "numpy" or isinstance(value, (list, tuple)) or
+            hasattr(type(value), "__array__") and _conversion.have_numpy()):
         from . import _numpy
 
         return _gufunc.numpy_as_array(_numpy.of_sequence(value))

@@ -3,7 +3,7 @@
 
 NumPy's ufuncs call the methods of these classes or return instances of them. The ufuncs of this
 package do neither. They reject the classes, so that units, masks, labels and lazy graphs are never
-dropped silently.
+dropped silently. Explicit conversions reject units and masks only.
 """
 
 import sys
@@ -15,6 +15,7 @@ _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
 # (attribute of a class, expression that returns the plain elements). The first match counts.
 _REMEDIES = (("magnitude", "x.magnitude"), ("__dask_graph__", "x.compute()"),
              ("to_value", "x.to_value(unit)"), ("to_numpy", "x.to_numpy()"))
+_OF_UNITS = ("x.magnitude", "x.to_value(unit)")
 _BUILT_IN = frozenset((bool, int, float, complex, list, tuple, range, bytearray, memoryview))
 
 
@@ -69,8 +70,25 @@ def refuse(value):
     if getattr(cls, "__array_ufunc__", True) is None:
         raise make_refusal(f"operand '{cls.__name__}' does not support ufuncs "
                            "(__array_ufunc__=None)")
-    remedy = next((text for name, text in _REMEDIES if hasattr(cls, name)), "numpy.asarray(x)")
+    remedy = _remedy(cls)
     if _is_masked(cls):
         remedy += ", and the mask as where="
     raise make_refusal(f"an operand cannot be a {cls.__module__}.{cls.__qualname__}: {loss}; pass "
                        f"{remedy}")
+
+
+def _remedy(cls):
+    return next((text for name, text in _REMEDIES if hasattr(cls, name)), "numpy.asarray(x)")
+
+
+def refuse_conversion(value):
+    """Rejects a value whose elements mean something else without the rest of the value: units and
+    masks. Labels may be dropped, because the caller requests the elements."""
+    cls = type(value)
+    if cls in _BUILT_IN or _loss(cls) is None:
+        return
+    remedy = "x.filled(value) or x.data" if _is_masked(cls) else _remedy(cls)
+    if _is_masked(cls) or remedy in _OF_UNITS:
+        lost = "mask" if _is_masked(cls) else "unit"
+        raise make_refusal(f"cannot make an array of a {cls.__module__}.{cls.__qualname__}: its "
+                           f"{lost} would be dropped; pass {remedy}")

@@ -35,6 +35,22 @@ class Labelled(Elements):
         return np.array([1.0, 2.0, 3.0])
 
 
+class Magnitude(Labelled):
+    """A quantity of pint: it returns the attributes of its elements, also __dlpack__."""
+
+    magnitude = np.array([1.0, 2.0, 3.0])
+
+    def __getattr__(self, name):
+        return getattr(self.magnitude, name)
+
+
+class Objects:
+    """A column of objects, like a Series with missing integers."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, None], dtype=object)
+
+
 class Lazy(Labelled):
     def __dask_graph__(self):
         return {}
@@ -153,6 +169,35 @@ class StandIns(unittest.TestCase):
         for x in (Metres(1), Count(1), Volts(1)):
             self.assertEqual(np.add(x, 1), "metres")  # NumPy calls the class of the operand
         self.assert_refused(lambda: gufunc.add(Declines(), 1), "does not support ufuncs")
+
+    def test_an_explicit_conversion_drops_no_unit_and_no_mask(self):
+        Elements.converted = 0
+        name = "cannot make an array of a "
+        for x, text in (
+                (Magnitude(), f"{name}{__name__}.Magnitude: its unit would be dropped; pass "
+                              "x.magnitude"),
+                (np.ones(3).view(Units), f"{name}{__name__}.Units: its unit would be dropped; pass "
+                                         "x.to_value(unit)"),
+                (np.ma.array([1.0, 2.0], mask=[0, 1]),
+                 f"{name}numpy.ma.MaskedArray: its mask would be dropped; pass x.filled(value) or "
+                 "x.data")):
+            for call in (gufunc.array, gufunc.ones_like, lambda x: gufunc.array(x, "float32"),
+                         lambda x: gufunc.full(3, x), lambda x: gufunc.array(x, copy=False)):
+                with self.subTest(text):
+                    with self.assertRaises(gufunc.CallError) as caught:
+                        call(x)
+                    self.assertEqual(str(caught.exception).replace("numpy.ma.core.", "numpy.ma."),
+                                     text)
+        self.assertEqual(Elements.converted, 0)
+
+    def test_an_explicit_conversion_returns_elements(self):
+        for x in (Elements(), Labelled(), Lazy(), Functions(), Wraps(), Exports(), np.matrix([1.0])):
+            made = gufunc.array(x)
+            self.assertIs(type(made), gufunc.Array)
+            np.testing.assert_array_equal(made.numpy(), np.array(x))
+        self.assertEqual(gufunc.array(Elements(), "int8").dtype, "int8")
+        with self.assertRaises(gufunc.DTypeError):
+            gufunc.array(Objects())
 
     def test_a_matrix_stays_no_ndarray(self):
         with warnings.catch_warnings():
