@@ -85,8 +85,10 @@ class Signature(command_fixture.CommandTest):
             self.fails(2, wanted, 'run', 'add', self.a, self.a, '--signature', text)
         self.fails(2, '--signature and --dtype: expected one of them', 'run', 'add', self.a, self.a,
                    '--signature=dd->d', '--dtype=d')
-        self.fails(4, 'No loop matching', 'run', 'add', self.a, self.a, '--signature=ff->d')
-        self.fails(4, 'Cannot cast', 'run', 'add', self.a, self.a, '--signature=ii->i')
+        self.fails(4, 'No loop matching the specified signature and casting was found for ufunc '
+                   'add; loops: ??->? bb->b', 'run', 'add', self.a, self.a, '--signature=ff->d')
+        self.fails(4, "Cannot cast ufunc 'add' input 0 from dtype('float64') to dtype('int32') with "
+                   "casting rule 'same_kind'", 'run', 'add', self.a, self.a, '--signature=ii->i')
         self.fails(2, "reduce has no option '--signature'", 'reduce', 'add', self.a,
                    '--signature=dd->d')
 
@@ -126,7 +128,8 @@ class Axes(command_fixture.CommandTest):
                        v, v, '--axes', text)
         self.fails(2, 'expected an entry for each of the 3', 'run', 'matmul', v, v, '--axes',
                    '(0,1),(0,1)')
-        self.fails(4, 'out of bounds', 'run', 'vecdot', v, v, '--axes', '5,0')
+        self.fails(4, 'axis 5 is out of bounds for array of dimension 2', 'run', 'vecdot', v, v,
+                   '--axes', '5,0')
         self.fails(2, '--axes and --axis: expected one', 'run', 'vecdot', v, v, '--axes', '0,0',
                    '--axis', '0')
         self.fails(4, '--axes 0,0: add has no core dimensions', 'run', 'add', v, v, '--axes', '0,0')
