@@ -92,8 +92,8 @@ class HostileNames(command_fixture.CommandTest):
                     '24 bytes\n', 'info', 'x.npz')
         header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (\x1b[2J\xff,), }\n"
         (self.here / 'a.npy').write_bytes(b'\x93NUMPY\1\0' + bytes([len(header), 0]) + header)
-        self.refused(3, 'gufunc: a.npy: not a usable .npy file: expected an extent of shape, digits '
-                        r"only, at character 51, got '\x1b[2J\xff'", 'info', 'a.npy')
+        self.refused(3, 'gufunc: a.npy: not a usable .npy file: expected an extent of shape, '
+                        r"digits only, at character 51, got '\x1b[2J\xff'", 'info', 'a.npy')
 
     def test_modules(self):
         compiler, include = self.folders
@@ -138,8 +138,8 @@ class HostileNames(command_fixture.CommandTest):
         shown = os.read(ours, 10000).decode()
         os.close(ours)
         self.assertEqual(done.returncode, 3)
-        self.assertEqual(shown, f'gufunc: {ESCAPED}: no such file, and not a literal (2, 2.5, 1+2j, '
-                                'f4:2, True)\r\n')
+        self.assertEqual(shown, f'gufunc: {ESCAPED}: no such file, and not a literal (2, 2.5, '
+                                '1+2j, f4:2, True)\r\n')
 
 
 if __name__ == '__main__':

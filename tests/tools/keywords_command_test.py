@@ -87,8 +87,9 @@ class Signature(command_fixture.CommandTest):
                    '--signature=dd->d', '--dtype=d')
         self.fails(4, 'No loop matching the specified signature and casting was found for ufunc '
                    'add; loops: ??->? bb->b', 'run', 'add', self.a, self.a, '--signature=ff->d')
-        self.fails(4, "Cannot cast ufunc 'add' input 0 from dtype('float64') to dtype('int32') with "
-                   "casting rule 'same_kind'", 'run', 'add', self.a, self.a, '--signature=ii->i')
+        self.fails(4, "Cannot cast ufunc 'add' input 0 from dtype('float64') to dtype('int32') "
+                   "with casting rule 'same_kind'", 'run', 'add', self.a, self.a,
+                   '--signature=ii->i')
         self.fails(2, "reduce has no option '--signature'", 'reduce', 'add', self.a,
                    '--signature=dd->d')
 
@@ -116,7 +117,8 @@ class Axes(command_fixture.CommandTest):
         v = self.save('v.npy', np.ones((3, 4)))
         spelling = 'expected the axes of each operand, such as (0,1),(1,2),(0,1)'
         for text in ('(0', '0,', 'x', '(0,x)', '(0 1)', '0 0', '(0),,(0)', '[0,0', '1.5,0', ','):
-            self.fails(2, f"--axes: {spelling}, got '{text}'\n", 'run', 'vecdot', v, v, '--axes', text)
+            self.fails(2, f"--axes: {spelling}, got '{text}'\n", 'run', 'vecdot', v, v, '--axes',
+                       text)
         self.fails(2, 'expected 1 for argument 1 of vecdot, its core dimensions in '
                    '(n),(n)->()', 'run', 'vecdot', v, v, '--axes', '0,(0,1)')
         self.fails(2, 'expected 0 for argument 2 of vecdot', 'run', 'vecdot', v, v,

@@ -37,14 +37,15 @@ inline std::string visible(const std::string &text) {
   return text.empty() ? "''" : text;
 }
 
-// The exit code of a system call on a file that failed with the errno value `code`. A lack of memory
-// or of descriptors is no fault of the file: the same command succeeds later, or with a higher limit.
+// The exit code of a system call on a file that failed with the errno value `code`. A lack of
+// memory or of descriptors is no fault of the file: the same command succeeds later, or with a
+// higher limit.
 inline Exit exit_of_errno(int code) {
   return code == ENOMEM || code == EMFILE || code == ENFILE ? Exit::kRunTime : Exit::kFile;
 }
 
-// Throws for a system call on the file `name` that failed with the errno value `code`: "a.npy: cannot
-// open: Permission denied".
+// Throws for a system call on the file `name` that failed with the errno value `code`: "a.npy:
+// cannot open: Permission denied".
 [[noreturn]] inline void fail_file(const std::string &name, const std::string &verb,
                                    int code = errno) {
   throw Failure(exit_of_errno(code),

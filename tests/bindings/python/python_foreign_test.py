@@ -191,7 +191,8 @@ class StandIns(unittest.TestCase):
         self.assertEqual(Elements.converted, 0)
 
     def test_an_explicit_conversion_returns_elements(self):
-        for x in (Elements(), Labelled(), Lazy(), Functions(), Wraps(), Exports(), np.matrix([1.0])):
+        for x in (Elements(), Labelled(), Lazy(), Functions(), Wraps(), Exports(),
+                  np.rec.array(np.ones(3))):
             made = gufunc.array(x)
             self.assertIs(type(made), gufunc.Array)
             np.testing.assert_array_equal(made.numpy(), np.array(x))
