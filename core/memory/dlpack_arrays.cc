@@ -104,7 +104,9 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
                       guf_error *error) {
   *out_reader = nullptr;
   if (GUF_DLPACK_IS_HOST(where.type)) return plugin::cpu_device(out, error);
-  for (const plugin::Record *record : plugin::backends()) {
+  std::span<plugin::Record *const> backends;
+  GUF_TRY(plugin::backends(&backends, error));
+  for (const plugin::Record *record : backends) {
     const backend::DlpackTypes &types = record->dlpack;
     if (where.type <= 0) break;
     if (where.type == types.device) return find_named(record->name, where.id, out, error);
