@@ -93,7 +93,7 @@ class Parts:
         for name, fewer in few.items():
             module = needs.get(name, [])
             if not self.takes(name, '--device'):
-                self.report.row('fixed_cases', name, 'skipped', 'it takes no device yet')
+                self.report.row('fixed_cases', name, 'skipped', 'it does not run on a device yet')
             elif name in needs and not (module and module[1].exists()):
                 self.report.row('fixed_cases', name, 'skipped', 'its module was not built')
             else:

@@ -47,8 +47,7 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
     const auto all = plugin::backends();
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
-                        "no backend of that index; expected less than %zu, got %u", all.size(),
-                        index);
+                        "backend index: expected less than %zu, got %u", all.size(), index);
     }
     // An unusable backend is described, too. The status of the probe is therefore ignored.
     if (probe != 0) plugin::probe_backend(*all[index], nullptr);

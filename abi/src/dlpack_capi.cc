@@ -39,8 +39,8 @@ guf_status find_partner(guf_stream stream, uint32_t flags, uint32_t known, const
   }
   if ((flags & kStreams) == kStreams || (stream != nullptr && (flags & kStreams) != 0)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "flags is 0x%x and %s is %s: these name two streams", flags, parameter,
-                      stream == nullptr ? "NULL" : "given");
+                      "flags 0x%x and %s, which is %s, select more than one stream", flags,
+                      parameter, stream == nullptr ? "NULL" : "given");
   }
   out->other = (flags & GUF_DLPACK_LEGACY_STREAM) != 0       ? DlpackStream::kLegacy
                : (flags & GUF_DLPACK_PER_THREAD_STREAM) != 0 ? DlpackStream::kPerThread
@@ -134,15 +134,16 @@ guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t fl
 
 guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer, uint32_t flags,
                                            guf_dlpack_unversioned **out_managed, guf_error *error) {
-  return export_array(array, consumer, flags, out_managed, error,
-                      [&](GivenTensor &given, const array::Array &found, auto order) -> guf_status {
-                        if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
-                          return base::fail(
-                              error, GUF_E_READ_ONLY, base::kNone, base::kNone,
-                              "the array is read-only, which an unversioned tensor cannot tell");
-                        }
-                        GUF_TRY(order());
-                        *out_managed = given.unversioned();
-                        return GUF_OK;
-                      });
+  return export_array(
+      array, consumer, flags, out_managed, error,
+      [&](GivenTensor &given, const array::Array &found, auto order) -> guf_status {
+        if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
+          return base::fail(
+              error, GUF_E_READ_ONLY, base::kNone, base::kNone,
+              "the array is read-only, which an unversioned DLPack tensor cannot express");
+        }
+        GUF_TRY(order());
+        *out_managed = given.unversioned();
+        return GUF_OK;
+      });
 }

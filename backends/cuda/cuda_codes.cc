@@ -115,7 +115,8 @@ constexpr ErrorInfo kCodes[] = {
     {916, GUF_E_LAUNCH, ErrorKind::kPlain, "CUDA_ERROR_KEY_ROTATION"},
     {999, GUF_E_LAUNCH, ErrorKind::kPlain, "CUDA_ERROR_UNKNOWN"},
 };
-constexpr ErrorInfo kUnheardOf = {-1, GUF_E_LAUNCH, ErrorKind::kPlain, "a code of a later driver"};
+constexpr ErrorInfo kUnheardOf = {-1, GUF_E_LAUNCH, ErrorKind::kPlain,
+                                  "an error code of a later driver"};
 
 }  // namespace
 

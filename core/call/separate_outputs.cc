@@ -197,9 +197,9 @@ std::string SeparateOutputs::text() const {
   std::string text;
   for (const Pair &pair : pairs_) {
     const bool reads = call_.ufunc->signature.reads(pair.operand);
-    text += (reads ? "copied first: argument " : "left alone: argument ") +
+    text += (reads ? "copied first: argument " : "unchanged: argument ") +
             std::to_string(pair.operand) + ", " + dtype::name(pair.source.layout.dtype) +
-            (reads ? ", into an output of its own" : ", for an output of its own");
+            (reads ? ", into a separate output" : ", for a separate output");
     text += is_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
   }
   return text;

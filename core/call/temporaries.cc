@@ -94,8 +94,8 @@ guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *
 guf_status Temporaries::check_capture(guf_error *error) const {
   if (call_.stream == nullptr || !backend::is_captured(*call_.stream)) return GUF_OK;
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
-                    "%s: the stream is being captured, and a captured call allocates nothing: it "
-                    "needs outputs that are given, on its device, and apart from its inputs",
+                    "%s: a call on a captured stream cannot allocate: pass outputs that are on its "
+                    "device and do not overlap the inputs",
                     call_.ufunc->name.c_str());
 }
 

@@ -44,7 +44,7 @@ guf_status check_call(const op::CallView &call, guf_error *error) {
   }
   if (call.stream != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "stream: a chunked call has streams of its own");
+                      "stream: expected NULL; a chunked call creates its own streams");
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
@@ -138,7 +138,7 @@ guf_status ChunkedCall::report_progress() {
   if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
-                    "cancelled by progress behind outer item %lld of %lld",
+                    "cancelled by progress after outer item %lld of %lld",
                     static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 

@@ -41,8 +41,7 @@ guf_status find_partner(const DlpackPartner &partner, Device &device, const char
   if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
   if (device.host_memory) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "%s is a stream, but the memory is the host's, which has no order: wait for "
-                      "the stream first",
+                      "%s: expected no stream for host memory; synchronize the stream first",
                       parameter);
   }
   if (partner.stream == nullptr) {
@@ -83,7 +82,7 @@ guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_er
     if (base::checked_mul(tensor.strides[axis], itemsize, &out[axis])) continue;
     if (tensor.shape[axis] > 1) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
-                        "array is too big; its strides reach further than an address can");
+                        "array is too big; its strides exceed the address space");
     }
     out[axis] = 0;
   }
@@ -218,7 +217,7 @@ guf_status GivenTensor::place(guf_error *error) {
   if (backend == "roc") return set(GUF_DLPACK_ROC, device->index);
   if (device != nullptr && !device->host_memory) {
     return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                      "DLPack has no place for memory of device %s", device->spec.c_str());
+                      "DLPack has no device type for memory of device %s", device->spec.c_str());
   }
   const array::Storage *const storage = array_->storage().get();
   if (const auto *imported = dynamic_cast<const ImportedStorage *>(storage)) {
@@ -244,8 +243,8 @@ guf_status GivenTensor::measure(guf_error *error) {
     const bool whole = layout.strides[axis] % itemsize == 0;
     if (!whole && layout.shape[axis] > 1 && array_->size() > 0) {
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, axis,
-                        "the stride of axis %d is %lld bytes, no multiple of the item size %lld: "
-                        "DLPack counts elements",
+                        "the stride of axis %d is %lld bytes, not a multiple of the item size "
+                        "%lld; DLPack strides count elements",
                         axis, static_cast<long long>(layout.strides[axis]),
                         static_cast<long long>(itemsize));
     }
@@ -257,13 +256,14 @@ guf_status GivenTensor::measure(guf_error *error) {
 guf_status GivenTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
-    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: got %s",
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "DLPack does not support %s: got %s",
                       dtype::is_time(layout.dtype) ? "datetimes" : "structured dtypes",
                       dtype::name(layout.dtype));
   }
   if ((array_->flags() & GUF_ARRAY_SWAPPED) != 0) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "DLPack has no elements in the other byte order: got swapped %s",
+                      "DLPack does not support elements in the other byte order: got swapped %s",
                       dtype::name(layout.dtype));
   }
   guf_dlpack_tensor &tensor = versioned_.tensor;

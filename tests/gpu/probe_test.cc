@@ -126,7 +126,7 @@ TEST(Probe, NoLibrary) {
   if (found.report.library != 0) GTEST_SKIP() << "this machine has the vendor's driver";
   EXPECT_EQ(found.report.status, GUF_E_NO_DRIVER);
   EXPECT_TRUE(says(found.report.message, pick("libcuda.so.1", "libamdhip64.so.7")));
-  EXPECT_EQ(says(found.report.message, "; nor is there libamdhip64.so.6, libamdhip64.so.5"),
+  EXPECT_EQ(says(found.report.message, "; also not found: libamdhip64.so.6, libamdhip64.so.5"),
             !is_cuda());
   EXPECT_TRUE(says(found.report.message, "cannot be opened"));
 }
@@ -290,7 +290,7 @@ TEST(Probe, TheRealRuntimeWithoutADevice) {
   EXPECT_NE(found.report.native_code, 0);
   EXPECT_EQ(found.report.ndevices, 0);
   EXPECT_TRUE(says(found.report.driver, "HIP 5.2"));
-  EXPECT_TRUE(says(found.report.message, "no device: hipInit gives hipError"));
+  EXPECT_TRUE(says(found.report.message, "no device: hipInit failed with hipError"));
 }
 
 TEST(Probe, AForkedChildIsRefusedAndTheParentGoesOn) {

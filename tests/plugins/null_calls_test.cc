@@ -114,7 +114,7 @@ TEST_F(NullCalls, AMissingKernelIsNeverAnotherLoop) {
   const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {7, 8, 9});
   EXPECT_EQ(call(a, a, out, nullptr, subtract), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message, HasSubstr("no kernel of 'subtract' (float32,float32->float32) for "
-                                        "device null:2 (null); images there are: null"));
+                                        "device null:2 (null); available images: null"));
   EXPECT_THAT(values_of(out), ElementsAre(7, 8, 9));
   guf_ufunc_release(subtract, nullptr);
 }
@@ -225,7 +225,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   uint64_t length = sizeof text;
   ASSERT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(control().calls("describe_launch"), described + 1);
-  EXPECT_THAT(text, HasSubstr("launches: one for each of 2 places in the outer dimensions\n"
+  EXPECT_THAT(text, HasSubstr("launches: one for each of 2 positions in the outer dimensions\n"
                               "null: 256 items\n"));
   control().script("async=1;launch@2=1200");
   const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};

@@ -121,7 +121,7 @@ TEST_P(NullChunks, StopAndGoOn) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, out(6, 0);
   stop_at_ = 4;
   EXPECT_EQ(add(view(a, {6}), view(a, {6}), view(out, {6}), 8), GUF_E_CANCELLED);
-  EXPECT_THAT(error_.message, HasSubstr("behind outer item 4 of 6"));
+  EXPECT_THAT(error_.message, HasSubstr("after outer item 4 of 6"));
   EXPECT_EQ(done_, 4);
   EXPECT_THAT(out, ElementsAre(2, 4, 6, 8, 0, 0));
   out[0] = 99;  // completed items are not written again

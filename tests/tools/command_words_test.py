@@ -40,7 +40,7 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(2, '--into was given 3 times', *reduce, *['--into', into[0]] * 3)
         self.fails(4, '--initial 1: reductions:minmax has a state', *reduce, '--initial', '1')
         self.assertEqual(self.ok(*reduce, '--initial', 'none'), self.ok(*reduce))
-        self.assertIn('copied first: argument 1, as what is folded has no one stride\n',
+        self.assertIn('copied first: argument 1, as the reduced axes have no common stride\n',
                       self.ok(*reduce, '--explain'))
         rows = self.ok('reduce', 'minmax', a, *modules, '--axis=1', '--explain')
         self.assertNotIn('copied', rows)
@@ -106,7 +106,7 @@ class CommandWords(command_fixture.CommandTest):
     def test_explain_of_inout_operands(self):
         a = self.save('a.npy', np.ones((2, 3), np.float32))
         explain = ('explain', 'cumulative_power', a, *self.module('cumulative_power'))
-        self.assertIn('into an output of its own, to allocate', self.ok(*explain))
+        self.assertIn('into a separate output, to allocate', self.ok(*explain))
         self.assertNotIn('of its own', self.ok(*explain, '--inplace'))
         self.assertEqual(self.ok('run', *explain[1:]), '[[1. 2. 3.]\n [1. 2. 3.]]\n')
         self.ok('run', *explain[1:], '-o', self.out)

@@ -239,7 +239,7 @@ class MethodThreads(command_fixture.CommandTest):
                 self.assertIn('threads: 1, as the call requests', self.ok(*call, '--threads=1'))
                 self.assertIn('instructions: up to x86-64-v2', self.ok(*call))
                 self.assertIn('\nwalk: ', self.ok(*call))
-            self.assertIn('threads: 1, as indices are taken in their order',
+            self.assertIn('threads: 1, as the indices are applied in order',
                           self.ok('at', 'add', a, '1', '--indices', '0', '--explain'))
             for method in ('reduce', 'accumulate'):
                 self.assertIn('threads: 1, as work of 100 is too little to share',
@@ -250,7 +250,7 @@ class MethodThreads(command_fixture.CommandTest):
             # The reduction has more axes than a launch block supports, so the operand is copied
             # first. Then the result has more axes than a launch block supports.
             many = self.save('many.npy', np.ones((2,) * 16, np.float32))
-            self.assertIn('threads: up to 2, one a piece', self.ok('reduce', 'add', many,
+            self.assertIn('threads: up to 2, one per piece', self.ok('reduce', 'add', many,
                                                                    '--axis=none', '--explain'))
             kept = self.save('kept.npy', np.ones((2,) * 20, np.int8))
             self.assertIn('walk: ', self.ok('reduce', 'add', kept, '--explain'))

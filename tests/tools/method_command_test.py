@@ -165,7 +165,7 @@ class MethodCommand(command_fixture.CommandTest):
             'float32 cast to float64',
             'int64 cast to float64',
             '(2,3,4)',
-            'refused ff->f: argument 0 is no safe cast to float32',
+            'refused ff->f: argument 0 cannot be cast safely to float32',
         ):
             self.assertIn(part, text)
         report = json.loads(self.ok('explain', 'add', self.a, b, '--json'))

@@ -266,7 +266,7 @@ class Traces(unittest.TestCase):
     @unittest.skipUnless('cuda:0' in DEVICES, 'no simulated devices')
     def test_device_auto_tells_where_and_why(self):
         trace = self.traced('auto', 'chunks', 4)
-        why = 'device auto is cuda:0: kept on the host, which is done sooner'
+        why = 'device auto is cuda:0: not used, as the host is faster'
         self.assertEqual(self.find(trace.host, name=why)['dur'], 0)
         self.assertEqual({e['args']['device'] for e in trace.host if e['cat'] == 'launch'}, {'cpu'})
         trace = self.traced('auto', 'copies', 1)

@@ -52,9 +52,10 @@ guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out)
   if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
   *out = {cast.way, 0, cast.units};
   if (is_time_dtype(block_.loop_dtype) || cast.way != dev::kNumberToTime) return GUF_OK;
-  return fail(job_.error(), GUF_E_UNSUPPORTED,
-              "at casts dtype 0x%x to times 0x%x step by step, which only the cpu does",
-              static_cast<unsigned>(from), static_cast<unsigned>(to));
+  return fail(
+      job_.error(), GUF_E_UNSUPPORTED,
+      "at: only the cpu supports the cast of dtype 0x%x to the datetime type 0x%x after each index",
+      static_cast<unsigned>(from), static_cast<unsigned>(to));
 }
 
 // Chooses the casts. Each operation loads from the dtype of the array and stores to it.
@@ -126,7 +127,7 @@ guf_status Scatter::run() {
   const int64_t most = std::min(block_.nindices, kMostTogether);
   const auto capacity = static_cast<uint64_t>(most);
   if (!operations_.open(capacity) || !targets_.open(capacity) || !operands_.open(capacity)) {
-    return fail_memory(job_.error(), "operations of at");
+    return fail_memory(job_.error(), "the operations of at");
   }
   for (int64_t first = 0; first < block_.nindices; first += most) {
     const int64_t count = std::min(most, block_.nindices - first);

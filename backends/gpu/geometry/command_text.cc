@@ -12,27 +12,27 @@ constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scr
 const char *words_of(Entry entry) {
   switch (entry) {
     case Entry::kRow:
-      return "rows of the inner dimension";
+      return "elementwise, by rows of the inner dimension";
     case Entry::kNd:
-      return "element by element";
+      return "elementwise, over all dimensions";
     case Entry::kThread:
-      return "a thread per item";
+      return "one thread per item";
     case Entry::kStaged:
-      return "a thread per item, rows through shared memory";
+      return "one thread per item, rows staged in shared memory";
     case Entry::kLanes:
       return "32 threads per item";
     case Entry::kBlock:
-      return "a block per item";
+      return "one block per item";
     case Entry::kLeaves:
-      return "leaves of the tree, joined within blocks";
+      return "base blocks of the reduction, combined within thread blocks";
     case Entry::kJoin:
-      return "joins of what blocks have made";
+      return "combines the results of thread blocks";
     case Entry::kFold:
-      return "from the left, a thread per result";
+      return "from the left, one thread per result";
     case Entry::kScan:
-      return "running results, a thread per tile";
+      return "partial results, one thread per tile";
     case Entry::kAt:
-      return "a thread per element that is changed";
+      return "one thread per element that changes";
     case Entry::kConvert:
       return "converts an operand";
     case Entry::kTile1:
@@ -40,7 +40,7 @@ const char *words_of(Entry entry) {
     case Entry::kTile4:
     case Entry::kTile8:
     case Entry::kTile16:
-      return "turns an operand by tiles";
+      return "transposes an operand in tiles";
     default:
       return "copies an operand";
   }
@@ -74,7 +74,7 @@ guf_status CommandText::upload(const void *, uint64_t bytes, uint64_t *out_addre
 }
 
 guf_status CommandText::status_word(uint64_t *out_address, guf_error *) {
-  add("status: looked at when the work is done\n");
+  add("status: checked when the work is done\n");
   *out_address = kNoAddress;
   return GUF_OK;
 }

@@ -123,7 +123,7 @@ guf_status StretchFold::run_long() {
 guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   HostArray<Piece> table;
-  if (!table.open(pieces)) return fail_memory(job_.error(), "pieces of reduceat");
+  if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
   uint64_t count = 0, stretches = 0;
   for (int64_t k = first; k < last; ++k) {
     const Piece all = stretch(k);
@@ -160,7 +160,7 @@ guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarge
       return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, target());
     }
     HostArray<Piece> table;
-    if (!table.open(pieces)) return fail_memory(job_.error(), "pieces of reduceat");
+    if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
     uint64_t count = 0;
     for (uint64_t s = 0; s < stretches; ++s) {
       const Piece old = stretches_[s];
@@ -196,7 +196,7 @@ guf_status StretchFold::run() {
   const auto count = static_cast<uint64_t>(block_.nindices);
   most_pieces_ = std::min(count, kMostPieces);
   if (!table_.open(most_pieces_) || !stretches_.open(static_cast<uint64_t>(members_[kLong]) + 1)) {
-    return fail_memory(job_.error(), "stretches of reduceat");
+    return fail_memory(job_.error(), "the slices of reduceat");
   }
   for (int kind = kTiny; kind < kLong; ++kind) GUF_BACKEND_TRY(run_class(kind));
   return run_long();

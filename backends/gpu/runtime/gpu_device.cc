@@ -31,7 +31,8 @@ guf_status Device::start(guf_error *error) {
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
-    if (ends_device(driver_.error_info(code).kind)) return check(code, "making a pool", error);
+    if (ends_device(driver_.error_info(code).kind))
+      return check(code, "creating a memory pool", error);
   }
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
@@ -46,7 +47,7 @@ guf_status Device::start(guf_error *error) {
 
 guf_status Device::make_stream(Stream **out, guf_error *error) {
   Native native = nullptr;
-  GUF_BACKEND_TRY(check(driver_.stream_open(&native), "making a stream", error));
+  GUF_BACKEND_TRY(check(driver_.stream_open(&native), "creating a stream", error));
   return open_stream(native, true, out, error);
 }
 

@@ -83,7 +83,7 @@ guf_status Event::query(guf_error *error) {
   const Code code = device_.driver().event_query(native_);
   if (code == kDone) return answer(error);
   if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  return device_.check(code, "asking for an event", error);
+  return device_.check(code, "querying an event", error);
 }
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {

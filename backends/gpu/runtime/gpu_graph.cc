@@ -46,7 +46,7 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   Driver &driver = device.driver();
   if (graph.last_run == nullptr) {
     GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &graph.last_run),
-                                 "making an event", error));
+                                 "creating an event", error));
   }
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
 }
@@ -91,7 +91,7 @@ guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
   const std::lock_guard lock(words.mutex);
   if (words.looked == nullptr) {
     GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &words.looked),
-                                 "making an event", error));
+                                 "creating an event", error));
   } else {
     GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.looked),
                                  "waiting for a graph's last run", error));

@@ -20,7 +20,7 @@ void Stream::release() {
 guf_status Stream::capturing(bool *out, guf_error *error) const {
   *out = false;
   return device_.check(device_.driver().stream_capturing(native_, out),
-                       "asking whether the stream is captured", error);
+                       "querying the capture status of the stream", error);
 }
 
 void Stream::keep(const Failure &failure) {
@@ -47,7 +47,7 @@ guf_status Stream::query(guf_error *error) {
   const Code code = device_.driver().stream_query(native_);
   if (code == kDone) return GUF_OK;
   if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  return device_.check(code, "asking for the stream", error);
+  return device_.check(code, "querying the stream", error);
 }
 
 guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {

@@ -27,7 +27,7 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
         "native stream: expected one of device %d, got one of a destroyed context: %s (%d)",
         device.context().index, info.name, code);
   }
-  GUF_BACKEND_TRY(device.check(code, "asking whose the stream is", error));
+  GUF_BACKEND_TRY(device.check(code, "querying the device of the stream", error));
   if (belongs) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH,
               "native stream: expected one of %s:%d, got one of another device",
@@ -39,8 +39,9 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
 guf_status check_capture(Stream &stream, guf_error *error) {
   bool captured = false;
   if (!stream.owned()) GUF_BACKEND_TRY(stream.capturing(&captured, error));
-  return captured ? fail(error, GUF_E_CAPTURE, "the stream is captured: nobody can wait for it")
-                  : guf_status{GUF_OK};
+  return captured
+             ? fail(error, GUF_E_CAPTURE, "the stream is being captured and cannot be waited for")
+             : guf_status{GUF_OK};
 }
 
 guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
@@ -82,7 +83,7 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
   if (native != 0) {
     GUF_BACKEND_TRY(check_native(owner, adopted, error));
   } else {
-    GUF_BACKEND_TRY(owner.check(owner.driver().stream_open(&adopted), "making a stream", error));
+    GUF_BACKEND_TRY(owner.check(owner.driver().stream_open(&adopted), "creating a stream", error));
   }
   GUF_BACKEND_TRY(owner.open_stream(adopted, native == 0, &stream, error));
   *out_stream = stream;
@@ -121,7 +122,7 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   if (!awaited.recorded()) return GUF_OK;
   Stream &waiting = device.stream_of(stream);
   GUF_BACKEND_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
-                               "making the stream wait for an event", error));
+                               "queueing a wait for an event", error));
   const uint64_t capture = awaited.capture();
   if (__builtin_expect(capture != 0, 0) && &awaited.device() == &device) {
     device.captures().join(waiting, capture);
@@ -134,8 +135,8 @@ guf_status event_open(void *device, void **out_event, guf_error *error) {
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
   Native native = nullptr;
-  GUF_BACKEND_TRY(
-      owner.check(owner.driver().event_open(EventKind::kTimed, &native), "making an event", error));
+  GUF_BACKEND_TRY(owner.check(owner.driver().event_open(EventKind::kTimed, &native),
+                              "creating an event", error));
   auto *event = create<Event>(owner, native);
   if (event == nullptr) {
     owner.note(owner.driver().event_close(native));

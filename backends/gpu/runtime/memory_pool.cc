@@ -54,7 +54,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   bool captured = false;
   GUF_BACKEND_TRY(stream.capturing(&captured, error));
   if (captured) {
-    return fail(error, GUF_E_CAPTURE, "the stream is captured: no memory can be allocated for it");
+    return fail(error, GUF_E_CAPTURE, "the stream is being captured: it cannot allocate memory");
   }
   const RelaxedCapture relaxed(device_.driver());
   std::unique_lock lock(mutex_);
@@ -245,14 +245,12 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
     block = handed_out_.take(address);
     if (block != nullptr && block->bytes != size_of(bytes)) {
       handed_out_.add(block);
-      return fail(error, GUF_E_ARG,
-                  "freeing memory: the allocation has another size; got %llu bytes",
+      return fail(error, GUF_E_ARG, "freeing memory: %llu bytes is not the size of the allocation",
                   static_cast<unsigned long long>(bytes));
     }
   }
   if (block == nullptr) {
-    return fail(error, GUF_E_ARG,
-                "freeing memory: the address is not one of an allocation; got 0x%llx",
+    return fail(error, GUF_E_ARG, "freeing memory: 0x%llx is not the address of an allocation",
                 static_cast<unsigned long long>(address));
   }
   block->next = nullptr;

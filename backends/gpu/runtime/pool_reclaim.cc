@@ -193,7 +193,7 @@ guf_status MemoryPool::trim(uint64_t keep_bytes, guf_error *error) {
   std::unique_lock lock(mutex_);
   refusal_ = kDone;
   reclaim(keep_bytes, lock);
-  GUF_BACKEND_TRY(device_.check(refusal_, "giving memory back to the driver", error));
+  GUF_BACKEND_TRY(device_.check(refusal_, "returning memory to the driver", error));
   return device_.lost() ? device_.fail_lost(error) : guf_status{GUF_OK};
 }
 

@@ -76,13 +76,13 @@ guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot *
   if (captured && wish.fp_status != nullptr &&
       (wish.fp_status->report | wish.fp_status->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured: work that detects floating-point flags cannot be part "
-                "of a graph");
+                "the stream is being captured: work that detects floating-point flags cannot be "
+                "part of a graph");
   }
   if (captured && capture == 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured by other functions than gufunc's: work that may fail "
-                "cannot be part of such a graph");
+                "the stream's capture was not begun by gufunc: work that may fail cannot be part "
+                "of its graph");
   }
   StatusSlot *slot = nullptr;
   GUF_BACKEND_TRY(take_any(&slot, error));
@@ -196,7 +196,7 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);
   const guf_status status = device_.check(driver.stream_call(stream.native(), look, slot),
-                                          "queueing the look at a status word", error);
+                                          "queueing the check of a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);
     stream.expected_came();

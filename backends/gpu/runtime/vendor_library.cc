@@ -111,7 +111,7 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
   for (size_t i = 1; i < count; ++i) {
     const size_t length = std::strlen(others);
     std::snprintf(others + length, sizeof(others) - length, "%s%s",
-                  i == 1 ? "; nor is there " : ", ", names[i]);
+                  i == 1 ? "; also not found: " : ", ", names[i]);
   }
   return fail(error, GUF_E_NO_DRIVER, "the driver's library cannot be opened: %s%s", reason,
               others);

@@ -222,10 +222,10 @@ TEST_F(DlpackTensors, OtherArguments) {
   EXPECT_EQ(unknown.deleted, 1);
   Foreign both;
   expect(take(both, &out, GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("name two streams"));
+  EXPECT_THAT(error_.message, HasSubstr("select more than one stream"));
   Foreign ordered;
   expect(take(ordered, &out, GUF_DLPACK_LEGACY_STREAM), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("wait for the stream first"));
+  EXPECT_THAT(error_.message, HasSubstr("synchronize the stream first"));
   EXPECT_EQ(ordered.deleted, 1);
   guf_stream stream = nullptr;
   expect(guf_stream_create(cpu_, 0, &stream, &error_));

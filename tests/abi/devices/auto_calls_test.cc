@@ -75,7 +75,7 @@ TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   EXPECT_THAT(out, Each(3.0 * 131072));
   EXPECT_FALSE(ran_there());
   EXPECT_THAT(explain("matmul", {stretched(a, {4096, 4096}), stretched(b, {4096, 4096})}),
-              HasSubstr(on_cpu() ? "the host itself" : "kept on the host, which is done sooner"));
+              HasSubstr(on_cpu() ? "the host itself" : "not used, as the host is faster"));
 }
 
 TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
@@ -240,12 +240,12 @@ TEST_P(AutoCalls, TheRule) {
               HasSubstr("ends on " + there() + ": "));
   EXPECT_EQ(line_of(explain("auto_both:ends", {looped(a), looped(a)}), "device auto"),
             "device auto is " + there() +
-                ": there, as the work outweighs moving operands: 32343300 steps of work in 132 "
-                "blocks, 8976 bytes to move");
+                ": used, as the work outweighs the transfer: 32343300 steps of work in 132 "
+                "blocks, 8976 bytes to transfer");
   EXPECT_EQ(line_of(explain("auto_both:ends", {looped(b), looped(b)}), "device auto"),
             "device auto is " + there() +
-                ": kept on the host, which is done sooner: 31049700 steps of work in 132 blocks, "
-                "8816 bytes to move");
+                ": not used, as the host is faster: 31049700 steps of work in 132 blocks, "
+                "8816 bytes to transfer");
   // Elements of 4 bytes count as half the work.
   std::vector<float> c(495);
   EXPECT_THAT(explain("auto_both:ends", {looped(c), looped(c)}), HasSubstr("kept on"));
@@ -254,7 +254,7 @@ TEST_P(AutoCalls, TheRule) {
   std::vector<double> d(4400), e(4300);
   double one = 1;
   EXPECT_THAT(explain("auto_both:first_of", {here(d), here(e)}),
-              HasSubstr("kept on the host, which is done sooner: 18920000 steps of work in 1 "
+              HasSubstr("not used, as the host is faster: 18920000 steps of work in 1 "
                         "block, 103992 bytes"));
   EXPECT_THAT(explain("auto_both:ends", {stretched(one, {10, 4400}), here(d)}),
               HasSubstr(": 193600000 steps of work in 10 blocks, 35288 bytes"));

@@ -60,8 +60,10 @@ TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
   guf_device device = nullptr;
   ASSERT_EQ(guf_context_create(0, &context, &error_), GUF_OK);
   ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
-  EXPECT_THAT(log(), HasSubstr("device auto is " + there() +
-                               (on_cpu() ? "" : "; light calls of host arrays stay on the cpu")));
+  EXPECT_THAT(
+      log(),
+      HasSubstr("device auto is " + there() +
+                (on_cpu() ? "" : "; calls on host arrays that are faster on the cpu stay there")));
   ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
   EXPECT_EQ(log(), "");
   guf_context_release(context, nullptr);
@@ -170,7 +172,8 @@ TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
   EXPECT_THAT(sums, testing::Each(1.5));
   EXPECT_EQ(ran_there(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "like the result of a light call";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu")
+      << "like the result of a call that stays on the host";
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 

@@ -37,7 +37,7 @@ class AutoMethods : public Auto {
   }
   std::string kept() const {
     return on_cpu() ? "device auto is cpu: the host itself"
-                    : "device auto is " + there() + ": kept on the host, which is done sooner";
+                    : "device auto is " + there() + ": not used, as the host is faster";
   }
 
   std::vector<double> x_ = {1, 2, 3, 4}, out_ = {0, 0, 0, 0};

@@ -240,7 +240,7 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_THAT(error_.message, testing::StartsWith("argument 0 shares memory"));
   args_.options.stream = stream(device(0));
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("a chunked call has streams of its own"));
+  EXPECT_THAT(error_.message, HasSubstr("a chunked call creates its own streams"));
   args_.options.stream = nullptr;
   for (const int32_t depth : {-1, 17}) {
     options_.depth = depth;

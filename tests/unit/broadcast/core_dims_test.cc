@@ -123,7 +123,7 @@ const Row kRows[] = {
      {{"n", 4}},
      {},
      GUF_E_SHAPE,
-     "dims= gives n the size 4"},
+     "dims= sets n to 4"},
     {"DimsNegative",
      "()->(n)",
      "",

@@ -356,13 +356,15 @@ TEST_F(DeviceForms, TellsItsSteps) {
   char text[1024];
   const HostSink device(fold_loop("add", GUF_F32));
   ASSERT_EQ(describe_method_commands(method, device, text, sizeof text, &error), GUF_OK);
-  EXPECT_STREQ(text,
-               "walk: a tree per dimension, results side by side\n"
-               "scratch: 100 bytes\n"
-               "step: leaves of the tree, joined within blocks; 25 blocks of 256 threads, 1280 "
-               "bytes of shared memory each\n"
-               "step: joins of what blocks have made; 1 blocks of 256 threads, 1280 bytes of "
-               "shared memory each\n");
+  EXPECT_STREQ(
+      text,
+      "walk: a tree per dimension, results in parallel\n"
+      "scratch: 100 bytes\n"
+      "step: base blocks of the reduction, combined within thread blocks; 25 blocks of 256 "
+      "threads, 1280 "
+      "bytes of shared memory each\n"
+      "step: combines the results of thread blocks; 1 blocks of 256 threads, 1280 bytes of "
+      "shared memory each\n");
   EXPECT_EQ(sum, 0.0f);
   block.method = GUF_METHOD_REDUCEAT;
   block.nindices = 7;

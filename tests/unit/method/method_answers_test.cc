@@ -76,7 +76,7 @@ TEST(MethodAnswers, AtGivesTheArray) {
   const std::string text = text_of(at.handle, at.args, guf_explain_at);
   EXPECT_NE(text.find("add.at on cpu: loop "), std::string::npos) << text;
   EXPECT_NE(text.find("indices of shape (5,) for the first 1 axes\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("order: index after index, unbuffered\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("order: index by index, unbuffered\n"), std::string::npos) << text;
 }
 
 TEST(MethodAnswers, OuterGivesBothShapes) {
@@ -126,11 +126,12 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   std::string text = text_of(reduce.handle, reduce.args, guf_explain_reduce);
   for (const char *const part :
        {"add.reduce on cpu: loop ", "kernel of the backend",
-        "  refused \?\?->?: argument 1 is no safe cast to bool\n",
+        "  refused \?\?->?: argument 1 cannot be cast safely to bool\n",
         "  refused bb->b: dtype=, or the rule for this method, requests other types\n",
         "argument 1: in, int8 cast to int64, shape (300,4), strides (4,1)\n",
         "argument 2: out, int64, shape (4,), to allocate\n", "folds axis 0 of 300\n",
-        "order: in any order: integers, which show none", "initial: the identity 0\n"}) {
+        "order: in any order, as the order does not change an integer result",
+        "initial: the identity 0\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Reduce real("maximum", {GUF_F64, unreadable(), {300, 4}, {}, 0});
@@ -138,8 +139,8 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   text = text_of(real.handle, real.args, guf_explain_reduce);
   for (const char *const part :
        {"folds axis 1 of 4, then axis 0 of 300\n",
-        "order: by the tree: leaves of 128, joined in pairs, by the loop's fold entry\n",
-        "initial: none, the first element begins\n"}) {
+        "order: as a tree: base blocks of 128, combined in pairs, with the loop's fold entry\n",
+        "initial: none, starts with the first element\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Accumulate scan("subtract", {GUF_F64, unreadable(), {300}, {}, 0});

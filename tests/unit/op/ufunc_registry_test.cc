@@ -113,7 +113,7 @@ TEST_F(UfuncRegistry, SaysWhatIsNearest) {
   find("Maximun", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'Maximun'; did you mean 'maximum'?");
   EXPECT_EQ(name_advice("isnan", {"isnat"}),
-            "; NumPy has it, this version of the library does not");
+            "; NumPy has it, but this version of the library does not");
   find("sum", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'sum'; it is 'reduce' of 'add'");
   find("frobnicate", GUF_E_NOT_FOUND);

@@ -146,7 +146,7 @@ TEST_F(ListBackends, TheNoteMustSayTheNameOfTheFile) {
   rules_.sources.path = folder("a");
   EXPECT_THAT(names(), ElementsAre("one!"));
   EXPECT_EQ(list_[0]->listed.status, GUF_E_BAD_FILE);
-  EXPECT_THAT(list_[0]->listed.reason, HasSubstr("says in its note that it is backend 'two'"));
+  EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its note names backend 'two'"));
 }
 
 TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
@@ -270,11 +270,11 @@ TEST_F(ListBackends, SelectionOrdersAndSwitchesOff) {
   rules_.selection = "roc,cpu,absent";
   EXPECT_THAT(names(), ElementsAre("roc", "cpu", "cuda!", "opencl!"));
   EXPECT_EQ(list_[2]->listed.status, GUF_E_NO_BACKEND);
-  EXPECT_EQ(list_[2]->listed.reason, "backend cuda is switched off by GUFUNC_BACKENDS");
+  EXPECT_EQ(list_[2]->listed.reason, "backend cuda is disabled by GUFUNC_BACKENDS");
   char line[base::kLogWidth];
   base::LogLevel level;
   ASSERT_TRUE(base::log_take(line, sizeof line, &level));
-  EXPECT_STREQ(line, "GUFUNC_BACKENDS names 'absent', and there is none");
+  EXPECT_STREQ(line, "GUFUNC_BACKENDS names 'absent', which is not installed");
   rules_.selection = "";
   rules_.disabled = "c*,rocm";
   EXPECT_THAT(names(), ElementsAre("cpu", "cuda!", "opencl", "roc")) << "host memory needs cpu";

@@ -25,7 +25,7 @@ macro_rules! statuses {
 statuses! {
     /// Success.
     OK = GUF_OK;
-    /// Result of a query: the work is still running.
+    /// Result of query: the work is still running.
     NOT_READY = GUF_NOT_READY;
     /// Result of a wait: the time limit expired, and the work continues.
     TIMEOUT = GUF_TIMEOUT;
