@@ -54,7 +54,7 @@ void end_worker(Worker *worker);
 // on devices the value is undefined.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);
-// As run() above, with a worker that belongs to the calling thread (thread_worker.cc).
+// Like run() above, with a worker that belongs to the calling thread (thread_worker.cc).
 Result run(const Launch &launch);
 
 inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;

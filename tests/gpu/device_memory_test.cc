@@ -12,7 +12,7 @@ namespace {
 
 using DeviceMemory = DeviceCalls;
 
-TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
+TEST_F(DeviceMemory, AStreamReusesMemoryThatItFreed) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t first = allocate(device, 1000, GUF_MEMORY_DEVICE, stream);
@@ -148,7 +148,7 @@ TEST_F(DeviceMemory, TrimReportsDriverErrors) {
   }
 }
 
-TEST_F(DeviceMemory, ShutdownLogsWhatTheDriverRefuses) {
+TEST_F(DeviceMemory, ShutdownLogsErrorsOfTheDriver) {
   OpenDevice device;
   free(device, allocate(device, 5000, GUF_MEMORY_PINNED), 5000, GUF_MEMORY_PINNED);
   test_host().log.clear();

@@ -30,7 +30,7 @@ void describe_method_walk(const guf_backend_method &method, const MethodTraversa
           "tiles of %lld elements, then the total of the preceding tiles is combined into each",
           piece);
       break;
-    case MethodWalk::kStretches:
+    case MethodWalk::kSlices:
       out->add("slice by slice%s",
                method.block->indices == nullptr ? ", work estimated as for ascending indices" : "");
       break;

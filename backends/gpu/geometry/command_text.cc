@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scratch memory
 
-const char *words_of(Entry entry) {
+const char *describe(Entry entry) {
   switch (entry) {
     case Entry::kRow:
       return "elementwise, by rows of the inner dimension";
@@ -54,7 +54,7 @@ CommandText::CommandText(const CommandSink &device, char *text, size_t size)
 }
 
 guf_status CommandText::run(const Command &command, guf_error *) {
-  add("step: %s; %u blocks of %u threads", words_of(command.entry), command.blocks,
+  add("step: %s; %u blocks of %u threads", describe(command.entry), command.blocks,
       command.threads);
   if (command.shared_bytes != 0) add(", %u bytes of shared memory each", command.shared_bytes);
   add("\n");

@@ -112,12 +112,12 @@ void Device::drop_capture(Stream &stream) {
   Native graph = nullptr;
   note(driver_.capture_end(stream.native(), &graph));
   if (graph != nullptr) note(driver_.graph_close(graph));
-  memory_.give_all(memory_.take_captured(stream), stream);
+  memory_.release_blocks(memory_.take_captured(stream), stream);
 }
 
 void Device::close_stream(Stream &stream) {
   if (stream.owned()) drop_capture(stream);
-  status_ring_.give_back(captures_.close(stream), nullptr);
+  status_ring_.recycle(captures_.close(stream), nullptr);
   memory_.remove_stream(stream);
   if (!stream.owned()) return stream.release();
   {

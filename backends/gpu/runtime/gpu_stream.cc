@@ -32,7 +32,7 @@ void Stream::keep(const Failure &failure) {
 guf_status Stream::report(guf_error *error) {
   if (!failed_.load(std::memory_order_acquire)) return GUF_OK;
   const std::lock_guard lock(failure_lock());
-  for (Event *event = asking_; event != nullptr;) {
+  for (Event *event = watchers_; event != nullptr;) {
     Event *const next = event->next_;
     if (failure_.launch <= event->launches_) event->settle();
     event = next;

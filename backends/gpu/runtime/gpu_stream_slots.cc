@@ -16,8 +16,8 @@ guf_status check_same(const Device &a, const Device &b, guf_error *error) {
               a.context().index, b.context().index);
 }
 
-// Checks a stream of the caller before it is adopted. kGone concerns the context of that stream,
-// because the plugin's own context has just been made current.
+// Checks a stream of the caller before it is adopted. The code kGone then refers to the context of
+// that stream, because the plugin's own context has just been made current.
 guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
   const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
@@ -54,7 +54,7 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
   return status;
 }
 
-guf_status ask_stream(Stream &stream, guf_error *error) {
+guf_status query_stream(Stream &stream, guf_error *error) {
   ScopedContext scope(stream.device());
   GUF_BACKEND_TRY(scope.begin(error));
   GUF_BACKEND_TRY(check_capture(stream, error));
@@ -102,9 +102,9 @@ void stream_close(void *stream) {
 }
 
 guf_status stream_query(void *stream, guf_error *error) {
-  if (stream != nullptr) return ask_stream(*static_cast<Stream *>(stream), error);
+  if (stream != nullptr) return query_stream(*static_cast<Stream *>(stream), error);
   return for_each_device(
-      [&](Device &device) { return ask_stream(device.default_stream(), error); });
+      [&](Device &device) { return query_stream(device.default_stream(), error); });
 }
 
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {

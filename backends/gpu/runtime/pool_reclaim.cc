@@ -107,8 +107,8 @@ void MemoryPool::harvest() {
   }
 }
 
-// Waits for the default stream, because most fenced blocks were freed behind its work.
-// The other ones were freed by streams that have ended.
+// Waits for the default stream, because most fenced blocks were freed in its order. The other
+// blocks were freed by streams that have ended.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));

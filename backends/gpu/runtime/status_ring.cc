@@ -36,7 +36,7 @@ struct StatusChunk {
   std::atomic<uint32_t> holders;  // references of the ring and of each slot that may outlive it
   StatusSlot slots[kSlots];
 
-  void let_go(uint32_t count) {
+  void drop_references(uint32_t count) {
     if (holders.fetch_sub(count, std::memory_order_acq_rel) == count) host_free(this);
   }
 };
@@ -68,13 +68,13 @@ guf_status StatusRing::reserve(guf_error *error) {
   return grow(error);
 }
 
-guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot **out,
+guf_status StatusRing::take(Stream &stream, const StatusRequest &request, StatusSlot **out,
                             guf_error *error) {
   bool captured = false;
   GUF_BACKEND_TRY(stream.capturing(&captured, error));
   const uint64_t capture = captured ? device_.captures().of(stream) : 0;
-  if (captured && wish.fp_status != nullptr &&
-      (wish.fp_status->report | wish.fp_status->fail) != 0) {
+  if (captured && request.fp_status != nullptr &&
+      (request.fp_status->report | request.fp_status->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
                 "the stream is being captured: work that detects floating-point flags cannot be "
                 "part of a graph");
@@ -142,50 +142,50 @@ guf_status StatusRing::grow(guf_error *error) {
 
 // If the word's capture has ended in the meantime, an unknown graph
 // may use the word, so it is leaked.
-guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
-                                  guf_error *error) {
+guf_status StatusRing::queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
+                                   guf_error *error) {
   if (__builtin_expect(slot->capture == 0, 1)) {
-    return queue_look(slot, slot->device_address, stream, wish, error);
+    return queue_slot_check(slot, slot->device_address, stream, request, error);
   }
-  slot->failure = wish.failure;
-  slot->launch = wish.launch;
+  slot->failure = request.failure;
+  slot->launch = request.launch;
   if (device_.captures().add(slot->capture, slot)) return GUF_OK;
   return fail(error, GUF_E_CAPTURE, "the stream's capture was ended by another thread");
 }
 
-guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t launch,
-                               guf_error *error) {
+guf_status StatusRing::queue_graph_checks(const StatusSlot *words, Stream &stream, uint64_t launch,
+                                          guf_error *error) {
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
     GUF_BACKEND_TRY(take_any(&slot, error));
-    const StatusWish wish = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
-    GUF_BACKEND_TRY(queue_look(slot, words->device_address, stream, wish, error));
+    const StatusRequest request = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
+    GUF_BACKEND_TRY(queue_slot_check(slot, words->device_address, stream, request, error));
   }
   return GUF_OK;
 }
 
-void StatusRing::give_back(StatusSlot *words, Stream *stream) {
+void StatusRing::recycle(StatusSlot *words, Stream *stream) {
   while (words != nullptr) {
     StatusSlot *const slot = words;
     words = slot->next;
     if (stream == nullptr) {
       put(slot);
     } else {
-      queue_look(slot, slot->device_address, *stream, StatusWish(), nullptr);
+      queue_slot_check(slot, slot->device_address, *stream, StatusRequest(), nullptr);
     }
   }
 }
 
-guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &stream,
-                                  const StatusWish &wish, guf_error *error) {
-  slot->fp_status = wish.fp_status == nullptr ? guf_fp_status{} : *wish.fp_status;
+guf_status StatusRing::queue_slot_check(StatusSlot *slot, uint64_t word, Stream &stream,
+                                        const StatusRequest &request, guf_error *error) {
+  slot->fp_status = request.fp_status == nullptr ? guf_fp_status{} : *request.fp_status;
   std::memset(slot->name, 0, sizeof(slot->name));
-  if (wish.fp_status != nullptr) {
-    std::memcpy(slot->name, wish.fp_status->name,
-                strnlen(wish.fp_status->name, sizeof(slot->name) - 1));
+  if (request.fp_status != nullptr) {
+    std::memcpy(slot->name, request.fp_status->name,
+                strnlen(request.fp_status->name, sizeof(slot->name) - 1));
   }
-  slot->failure = wish.failure;
-  slot->launch = wish.launch;
+  slot->failure = request.failure;
+  slot->launch = request.launch;
   Driver &driver = device_.driver();
   // Until this copy is queued, the slot cannot be reused,
   // because kernels may still write to its word.
@@ -195,11 +195,11 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);
-  const guf_status status = device_.check(driver.stream_call(stream.native(), look, slot),
+  const guf_status status = device_.check(driver.stream_call(stream.native(), check_slot, slot),
                                           "queueing the check of a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);
-    stream.expected_came();
+    stream.finish_expected();
     stream.release();
   }
   return status;
@@ -207,18 +207,18 @@ guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &strea
 
 // Examines a word. Runs on a thread of the driver, so it must not call the driver,
 // and must not lock a mutex that is locked during a driver call.
-void StatusRing::look(void *argument) {
+void StatusRing::check_slot(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
   StatusChunk &chunk = *slot.chunk;
   chunk.inside.fetch_add(1);
   Stream *const stream = slot.stream.exchange(nullptr);
   if (stream == nullptr) {  // the ring is closed
     chunk.inside.fetch_sub(1);
-    return chunk.let_go(1);
+    return chunk.drop_references(1);
   }
   const uint32_t found = *slot.host;
-  if (found != 0) tell(slot, found, *stream);
-  stream->expected_came();
+  if (found != 0) report(slot, found, *stream);
+  stream->finish_expected();
   stream->release();
   StatusRing &ring = *chunk.ring;
   slot.next = ring.returned_.load(std::memory_order_relaxed);
@@ -228,7 +228,7 @@ void StatusRing::look(void *argument) {
   chunk.inside.fetch_sub(1);
 }
 
-void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
+void StatusRing::report(const StatusSlot &slot, uint32_t found, Stream &stream) {
   if (slot.launch == 0) return;
   Failure failure;
   failure.launch = slot.launch;
@@ -265,13 +265,13 @@ void StatusRing::close() {
         ++ours;
         continue;
       }
-      stream->expected_came();
+      stream->finish_expected();
       stream->release();
     }
     while (chunk->inside.load() != 0) sched_yield();
     device_.note(device_.driver().release(chunk->device_address));
     device_.note(device_.driver().host_release(chunk->host_address));
-    chunk->let_go(ours);
+    chunk->drop_references(ours);
   }
   free_ = nullptr;
   returned_.store(nullptr, std::memory_order_relaxed);

@@ -36,7 +36,7 @@ bool is_copy_of(const char *path, const char *stem) {
          std::strstr(name + length, ".so") != nullptr;
 }
 
-int look_at(dl_phdr_info *object, size_t, void *argument) {
+int queue_graph_checks(dl_phdr_info *object, size_t, void *argument) {
   auto &search = *static_cast<Search *>(argument);
   const char *const path = object->dlpi_name;
   if (path == nullptr || std::strlen(path) >= search.path_size) return 0;
@@ -77,7 +77,7 @@ guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, gu
   std::snprintf(stem, sizeof(stem), "%.*s", static_cast<int>(std::strcspn(names[0], ".")),
                 names[0]);
   Search search = {stem, path, sizeof(path)};
-  if (dl_iterate_phdr(look_at, &search) == 0) return GUF_OK;
+  if (dl_iterate_phdr(queue_graph_checks, &search) == 0) return GUF_OK;
   handle_ = try_open(path, kHow | RTLD_NOLOAD, &reason, &lacked_memory);
   if (lacked_memory) return fail_loader_memory(path, error);
   std::snprintf(name_, sizeof(name_), "%.*s", static_cast<int>(sizeof(name_) - 1), path);

@@ -93,7 +93,7 @@ TEST_P(SimModule, LimitsOfLaunches) {
   }
 }
 
-TEST_P(SimModule, WhatCannotRunIsReported) {
+TEST_P(SimModule, InvalidKernelsAreReported) {
   const TestBlock block = {};
   const struct {
     const char *kernel, *text;

@@ -310,7 +310,7 @@ TEST_F(DescribeLaunch, TextIsCutOff) {
   }
 }
 
-TEST_F(DescribeLaunch, RefusesFlagsItDoesNotKnow) {
+TEST_F(DescribeLaunch, RefusesUnknownFlags) {
   guf_launch_block launch = block({10}, {1}, {1}, 10);
   launch.flags |= 1u << 30;
   guf_error error = fresh_error();

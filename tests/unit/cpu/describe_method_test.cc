@@ -217,7 +217,7 @@ TEST_F(DescribeMethod, FillsTheBufferAndNoMore) {
   }
 }
 
-TEST_F(DescribeMethod, RefusesWhatItDoesNotKnow) {
+TEST_F(DescribeMethod, RefusesUnknownFlagsAndMethods) {
   guf_method_block unknown = block(GUF_METHOD_REDUCE, 10, 100);
   unknown.flags |= 1U << 30;
   const guf_backend_method requested = request(unknown, 0, nullptr);

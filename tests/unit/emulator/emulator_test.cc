@@ -165,7 +165,7 @@ void order_entry(work_item *item, const void *arguments) {
   p.order[(*p.next)++] = block * items + number_of(item);
 }
 
-TEST(Emulator, EveryPlaceOfAnyShapeOnceInTheAskedOrder) {
+TEST(Emulator, EveryPositionOfAnyShapeOnceInTheRequestedOrder) {
   for (const bool synchronises : {false, true}) {
     for (const bool descending : {false, true}) {
       std::vector<u32> order(2 * 3 * 4 * 5 * 2 * 3);

@@ -314,7 +314,7 @@ guf_method_block sum_of(std::vector<float> *data, float *sum) {
   return block;
 }
 
-TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
+TEST_F(DeviceForms, RefusesUnsupportedForms) {
   std::vector<float> data(10, 1.0f);
   float sum = 0;
   guf_method_block block = sum_of(&data, &sum);
@@ -346,7 +346,7 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   EXPECT_EQ(whole.launches(), 0U);
 }
 
-TEST_F(DeviceForms, TellsItsSteps) {
+TEST_F(DeviceForms, DescribesItsSteps) {
   std::vector<float> data(100000, 1.0f);
   float sum = 0;
   guf_method_block block = sum_of(&data, &sum);
