@@ -2,8 +2,8 @@
 // guf_apply, guf_call, guf_resolve and guf_explain.
 #include <gufunc/call.h>
 
-#include "abi/src/answer.h"
 #include "abi/src/capi.h"
+#include "abi/src/explain.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
@@ -88,7 +88,7 @@ guf_status guf_resolve(guf_ufunc ufunc, const guf_call_args *args, guf_resolutio
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     capi::Resolution resolution;
     GUF_TRY(call::resolve(call, resolution.get(), error));
-    return resolution.give(out_resolution, error);
+    return resolution.copy_to(out_resolution, error);
   });
 }
 

@@ -19,29 +19,29 @@ namespace gufunc::capi {
 class Resolution {
  public:
   // The shapes stay uninitialised until they are set.
-  Resolution() { std::memset(&said_, 0, kShapes); }
+  Resolution() { std::memset(&result_, 0, kShapes); }
 
-  guf_resolution *get() { return &said_; }
+  guf_resolution *get() { return &result_; }
 
   // Errors  GUF_E_STRUCT <= out->struct_size
-  guf_status give(guf_resolution *out, guf_error *error) const {
+  guf_status copy_to(guf_resolution *out, guf_error *error) const {
     GUF_TRY(base::check_struct(out, "out_resolution", base::kFirstSize<guf_resolution>,
                                base::kMaxStructSize, error));
     const uint32_t size = out->struct_size;
-    std::memcpy(out, &said_, kShapes);
+    std::memcpy(out, &result_, kShapes);
     out->struct_size = size;
     for (int32_t k = 0; k < GUF_MAX_OPERANDS; ++k) {
-      std::copy_n(said_.output_shapes[k], said_.output_ndims[k], out->output_shapes[k]);
+      std::copy_n(result_.output_shapes[k], result_.output_ndims[k], out->output_shapes[k]);
     }
-    if (size > sizeof said_) {
-      std::memset(reinterpret_cast<char *>(out) + sizeof said_, 0, size - sizeof said_);
+    if (size > sizeof result_) {
+      std::memset(reinterpret_cast<char *>(out) + sizeof result_, 0, size - sizeof result_);
     }
     return GUF_OK;
   }
 
  private:
   static constexpr size_t kShapes = offsetof(guf_resolution, output_shapes);
-  guf_resolution said_;
+  guf_resolution result_;
 };
 
 }  // namespace gufunc::capi

@@ -25,7 +25,7 @@ struct DlpackPlace {
 // Storage in memory of another library.
 class ImportedStorage final : public BorrowedStorage {
  public:
-  ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
+  ImportedStorage(const base::Ref<ConsumedTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
       : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(order)),
         where_(where) {}
@@ -138,7 +138,7 @@ guf_status check_owner(Device &device, const Array &made, guf_error *error) {
 }  // namespace
 
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
-                       const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
+                       const base::Ref<ConsumedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<Array> *out, guf_error *error) {
   GUF_TRY(check_tensor(tensor, error));
   int64_t strides[GUF_MAX_NDIM];
@@ -177,15 +177,15 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   return GUF_OK;
 }
 
-GivenTensor::GivenTensor(Array &array, bool copied)
+ImportedTensor::ImportedTensor(Array &array, bool copied)
     : Object(base::Kind::kArray), array_(base::Ref<Array>::share(&array)) {
   versioned_.major = 1;
   versioned_.manager_context = unversioned_.manager_context = this;
   versioned_.deleter = [](guf_dlpack *managed) {
-    static_cast<GivenTensor *>(managed->manager_context)->drop();
+    static_cast<ImportedTensor *>(managed->manager_context)->drop();
   };
   unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
-    static_cast<GivenTensor *>(managed->manager_context)->drop();
+    static_cast<ImportedTensor *>(managed->manager_context)->drop();
   };
   if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
@@ -194,7 +194,7 @@ GivenTensor::GivenTensor(Array &array, bool copied)
 // Makes the default stream wait for the consumer's stream. Queued work of the consumer
 // may still use the memory, and the memory pool reuses memory when the work on the
 // default stream is done (MemoryPool::release).
-GivenTensor::~GivenTensor() {
+ImportedTensor::~ImportedTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
@@ -204,7 +204,7 @@ GivenTensor::~GivenTensor() {
   }
 }
 
-guf_status GivenTensor::place(guf_error *error) {
+guf_status ImportedTensor::place(guf_error *error) {
   guf_dlpack_tensor &tensor = versioned_.tensor;
   const Device *const device = array_->device();
   const std::string backend = device == nullptr ? "cpu" : device->backend->name;
@@ -234,7 +234,7 @@ guf_status GivenTensor::place(guf_error *error) {
   return set(locked ? GUF_DLPACK_ROC_HOST : GUF_DLPACK_CPU, 0);
 }
 
-guf_status GivenTensor::measure(guf_error *error) {
+guf_status ImportedTensor::measure(guf_error *error) {
   const array::Layout &layout = array_->layout();
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   std::copy_n(layout.shape, layout.ndim, shape_);
@@ -253,7 +253,7 @@ guf_status GivenTensor::measure(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status GivenTensor::describe(guf_error *error) {
+guf_status ImportedTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
@@ -278,7 +278,7 @@ guf_status GivenTensor::describe(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
+guf_status ImportedTensor::order(const DlpackPartner &consumer, guf_error *error) {
   Device *device = array_->device();
   if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
   base::Ref<Stream> reading, before;

@@ -184,7 +184,7 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
 
 // There are more loop dimensions than a launch block supports, so the plan needs two launches on
 // the device.
-TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
+TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
   constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
   int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
   for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
@@ -363,7 +363,7 @@ void exit_after_shutdown() {
   std::_Exit(right ? 0 : 1);
 }
 
-TEST(NullShutdown, IsToldByEveryCallThatNeedsADevice) {
+TEST(NullShutdown, IsReportedByEveryCallThatNeedsADevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
 }

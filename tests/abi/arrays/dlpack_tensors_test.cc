@@ -103,7 +103,7 @@ TEST_F(DlpackTensors, UnversionedOnes) {
   EXPECT_EQ(bad.deleted, 1);
 }
 
-TEST_F(DlpackTensors, WhatIsNoFault) {
+TEST_F(DlpackTensors, UnusualTensorsAreAccepted) {
   guf_array array = nullptr;
   Foreign offset;
   offset.tensor().byte_offset = 8;
@@ -285,7 +285,7 @@ TEST_F(DlpackTensors, KeepTheArray) {
   EXPECT_EQ(released, 1);
 }
 
-TEST_F(DlpackTensors, WhatHasNoPlaceThere) {
+TEST_F(DlpackTensors, UnsupportedArraysAreRefused) {
   guf_dtype record = 0, time = 0;
   expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));

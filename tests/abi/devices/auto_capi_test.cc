@@ -20,7 +20,7 @@ class AutoHandle : public Auto {
   }
 };
 
-TEST_P(AutoHandle, TellsOfTheDeviceThatWasChosen) {
+TEST_P(AutoHandle, DescribesTheChosenDevice) {
   EXPECT_EQ(spec_of(auto_), there());
   EXPECT_NE(auto_, device(0)) << "auto has a handle of its own";
   EXPECT_EQ(info(auto_).memory_bytes, info(device(0)).memory_bytes);
@@ -88,7 +88,7 @@ TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
   EXPECT_EQ(info.device, device(0)) << "the handle of the device, not of auto";
 }
 
-TEST_P(AutoHandle, SaysWhereATensorLies) {
+TEST_P(AutoHandle, ReportsTheDeviceOfATensor) {
   const guf_array ones = floats(device(0), {1, 1, 1, 1});
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -156,7 +156,7 @@ TEST_P(AutoHandle, HostMemoryOfTheDevice) {
   }
 }
 
-TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
+TEST_P(AutoHandle, CallsWithMuchWorkOnMappedMemory) {
   const int64_t shape = 30000;
   guf_array array = nullptr;
   ASSERT_EQ(guf_array_alloc_host(auto_, GUF_HOST_MAPPED, GUF_F64, 1, &shape, nullptr, GUF_ORDER_C,

@@ -27,11 +27,11 @@ class AutoMethods : public Auto {
     tensors_.back().dtype = GUF_I64;
     return operand;
   }
-  template <class Args, class Ask>
-  std::string answer(Ask ask, const char *name, const Args &args) {
+  template <class Args, class Query>
+  std::string answer(Query query, const char *name, const Args &args) {
     std::string text(8192, '\0');
     uint64_t length = text.size();
-    EXPECT_EQ(ask(find(name), &args, text.data(), &length, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(query(find(name), &args, text.data(), &length, &error_), GUF_OK) << error_.message;
     text.resize(length - 1);
     return text;
   }

@@ -25,7 +25,7 @@ TEST_F(KernelTest, AModuleListsItsKernels) {
   EXPECT_EQ(kernel, nullptr);
 }
 
-TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
+TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
   const guf_kernel raise = find("raise");
   guf_kernel_info info = {};
   info.struct_size = sizeof info;

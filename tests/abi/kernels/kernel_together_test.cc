@@ -24,7 +24,7 @@ TEST_F(KernelTest, BarriersOrderSharedMemory) {
   }
 }
 
-TEST_F(KernelTest, SharedMemoryIsWhatSourceAndLaunchGive) {
+TEST_F(KernelTest, SharedMemoryIsTheSumOfSourceAndLaunch) {
   const guf_kernel pieces = find("pieces");
   const guf_array out = put(std::vector<int32_t>(4, -1));
   run(pieces, {1, 1, 1}, {32, 1, 1}, {array(out), weak(100)}, 100);

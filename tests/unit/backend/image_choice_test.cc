@@ -141,7 +141,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereAnImageHasNoCode) {
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4"));
 }
 
-TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
+TEST_F(ImageChoice, NamesTheMissingPartOfTheBestImage) {
   refused = {"t2"};
   without_code = {"t1", "t3"};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));

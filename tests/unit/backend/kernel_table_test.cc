@@ -48,7 +48,7 @@ struct Sample {
   }
 };
 
-TEST(KernelTable, AGoodOneIsTaken) {
+TEST(KernelTable, AValidTableIsAccepted) {
   const Sample sample;
   guf_error error = {};
   error.struct_size = sizeof error;

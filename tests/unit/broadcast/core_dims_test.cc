@@ -285,7 +285,7 @@ const Row kRows[] = {
 
 class CoreDims : public testing::TestWithParam<Row> {};
 
-TEST_P(CoreDims, GivesTheShapeOrTheReason) {
+TEST_P(CoreDims, ReturnsTheShapeOrTheReason) {
   const Row &row = GetParam();
   sample::Call call("f", row.signature, row.rules, row.nin, row.operands);
   ASSERT_EQ(call.status, GUF_OK) << call.error.message;

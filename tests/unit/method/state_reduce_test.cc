@@ -226,7 +226,7 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
 }
 
 // Two axes follow the kept axes: the number of the base block, and the elements of the base block.
-TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
+TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
   reduce.axes({0});

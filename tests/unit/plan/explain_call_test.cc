@@ -49,7 +49,7 @@ void never_run(char **, const int64_t *, const int64_t *, void *) {
   ADD_FAILURE() << "explaining runs nothing";
 }
 
-TEST(ExplainCall, SaysWhatThePlanSays) {
+TEST(ExplainCall, EqualsTheTextOfThePlan) {
   const guf_ufunc parts =
       make_ufunc("explained_parts", nullptr, 1, 2, {}, never_run, {GUF_F32, GUF_F32, GUF_F32});
   std::vector<float> x(6);
@@ -85,7 +85,7 @@ TEST(ExplainCall, TouchesNoElement) {
 
 // The backend describes the block that the call would launch. The core adds nothing to the
 // description.
-TEST(ExplainCall, SaysHowTheBackendRunsIt) {
+TEST(ExplainCall, IncludesTheBackendsDescription) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
   small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
@@ -176,7 +176,7 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
 }
 
-TEST(ExplainCall, SaysWhyEarlierLoopsWereNotTaken) {
+TEST(ExplainCall, ListsWhyEarlierLoopsWereRejected) {
   const std::vector<int8_t> bytes = {1, 2};
   const std::vector<float> reals = {1, 2};
   Call divide("divide"), weak("add"), requested("add");

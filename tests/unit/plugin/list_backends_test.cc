@@ -141,7 +141,7 @@ TEST_F(ListBackends, TheUsableCopyOfHighestPriorityWins) {
   EXPECT_EQ(list_[0]->priority, 3u);
 }
 
-TEST_F(ListBackends, TheNoteMustSayTheNameOfTheFile) {
+TEST_F(ListBackends, TheNoteMustContainTheNameOfTheFile) {
   plugin("a", "one", 1, "two");
   rules_.sources.path = folder("a");
   EXPECT_THAT(names(), ElementsAre("one!"));
@@ -149,7 +149,7 @@ TEST_F(ListBackends, TheNoteMustSayTheNameOfTheFile) {
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its note names backend 'two'"));
 }
 
-TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
+TEST_F(ListBackends, WorldWritableFilesAreUntrusted) {
   const fs::path file = plugin("a", "one");
   fs::permissions(file, fs::perms(0646));
   rules_.sources.path = folder("a");
@@ -240,7 +240,7 @@ TEST_F(ListBackends, FilesOfStrangersAreUntrusted) {
   EXPECT_THAT(names(), ElementsAre("one!"));
 }
 
-TEST_F(ListBackends, WhatIsNoRegularFileDoesNotHang) {
+TEST_F(ListBackends, SpecialFilesDoNotHang) {
   fs::create_directories(root_ / "a/libgufunc_backend_folder.so");
   ASSERT_EQ(mkfifo((root_ / "a/libgufunc_backend_fifo.so").c_str(), 0644), 0);
   fs::create_symlink("/dev/zero", root_ / "a/libgufunc_backend_device.so");
@@ -250,7 +250,7 @@ TEST_F(ListBackends, WhatIsNoRegularFileDoesNotHang) {
   for (const auto &record : list_) EXPECT_EQ(record->listed.status, GUF_E_IO) << record->name;
 }
 
-TEST_F(ListBackends, ConfigurationFilesNamePluginsElsewhere) {
+TEST_F(ListBackends, ConfigurationFilesNamePluginsOutsideTheFolder) {
   const fs::path file = plugin("opt/odd", "elsewhere");
   fs::rename(file, root_ / "opt/odd/plugin.so");
   fs::create_directories(root_ / "etc");
@@ -280,7 +280,7 @@ TEST_F(ListBackends, SelectionOrdersAndSwitchesOff) {
   EXPECT_THAT(names(), ElementsAre("cpu", "cuda!", "opencl", "roc")) << "host memory needs cpu";
 }
 
-TEST_F(ListBackends, KnowsWhereTheProcessLooks) {
+TEST_F(ListBackends, ListsTheSearchPathOfTheProcess) {
   const SearchSources sources = process_sources();
   EXPECT_FALSE(sources.privileged);
   EXPECT_TRUE(fs::exists(sources.library_folder)) << sources.library_folder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of guf_explain and similar functions:
 // unpacks the arguments, runs the query and returns its text.
-#ifndef GUFUNC_ABI_SRC_ANSWER_H
-#define GUFUNC_ABI_SRC_ANSWER_H
+#ifndef GUFUNC_ABI_SRC_EXPLAIN_H
+#define GUFUNC_ABI_SRC_EXPLAIN_H
 
 #include <string>
 #include <utility>
@@ -13,21 +13,22 @@
 namespace gufunc::capi {
 
 // unpack(&view) fills a view of the arguments.
-// ask(view, &text, error) writes the text of the result.
-template <class View, class Unpack, class Ask>
-guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack, Ask ask) {
+// query(view, &text, error) writes the text of the result.
+template <class View, class Unpack, class Query>
+guf_status explain(char *text, uint64_t *inout_length, guf_error *error, Unpack unpack,
+                   Query query) {
   return guard(error, [&]() -> guf_status {
     GUF_TRY(need(inout_length, "inout_length", error));
     if (*inout_length > 0) GUF_TRY(need(text, "text", error));
     View view;
     GUF_TRY(unpack(&view));
-    std::string answer;
-    GUF_TRY(ask(view, &answer, error));
-    const uint64_t capacity = std::exchange(*inout_length, answer.size() + 1);
-    return hand_out(answer, text, capacity, error);
+    std::string result;
+    GUF_TRY(query(view, &result, error));
+    const uint64_t capacity = std::exchange(*inout_length, result.size() + 1);
+    return hand_out(result, text, capacity, error);
   });
 }
 
 }  // namespace gufunc::capi
 
-#endif  // GUFUNC_ABI_SRC_ANSWER_H
+#endif  // GUFUNC_ABI_SRC_EXPLAIN_H

@@ -34,7 +34,7 @@ const void *unreadable() {
   return reinterpret_cast<const void *>(uint64_t{4096});
 }
 
-TEST(MethodAnswers, ReduceGivesTypesAndShape) {
+TEST(MethodQueries, ReduceReturnsTypesAndShape) {
   Reduce reduce("add", {GUF_I8, unreadable(), {3, 4, 5}, {}, 0});
   reduce.axes({0, 2});
   reduce.args.flags = GUF_CALL_KEEPDIMS;
@@ -50,7 +50,7 @@ TEST(MethodAnswers, ReduceGivesTypesAndShape) {
   EXPECT_EQ(reduce.output.kind, GUF_OPERAND_NONE);
 }
 
-TEST(MethodAnswers, AccumulateAndReduceatGiveTheirLengths) {
+TEST(MethodQueries, AccumulateAndReduceatReturnTheirLengths) {
   const Ground ground;
   Accumulate scan("multiply", {GUF_F32, unreadable(), {3, 4}, {}, 0});
   scan.args.axis = 1;
@@ -63,7 +63,7 @@ TEST(MethodAnswers, AccumulateAndReduceatGiveTheirLengths) {
   EXPECT_EQ(found.dtypes[2], static_cast<guf_dtype>(GUF_F32));
 }
 
-TEST(MethodAnswers, AtGivesTheArray) {
+TEST(MethodQueries, AtDescribesTheArray) {
   At at("add", {GUF_F32, unreadable(), {6, 2}, {}, 0});
   at.index({GUF_I64, unreadable(), {5}, {}, 0});
   at.with({GUF_I8, unreadable(), {2}, {}, 0});
@@ -79,7 +79,7 @@ TEST(MethodAnswers, AtGivesTheArray) {
   EXPECT_NE(text.find("order: index by index, unbuffered\n"), std::string::npos) << text;
 }
 
-TEST(MethodAnswers, OuterGivesBothShapes) {
+TEST(MethodQueries, OuterReturnsBothShapes) {
   Operands operands;
   const guf_operand inputs[] = {*operands.tensor({GUF_F32, unreadable(), {2}, {}, 0}),
                                 *operands.tensor({GUF_F64, unreadable(), {3, 4}, {}, 0})};
@@ -99,7 +99,7 @@ TEST(MethodAnswers, OuterGivesBothShapes) {
       << text;
 }
 
-TEST(MethodAnswers, FailLikeTheMethodButForValuesInMemory) {
+TEST(MethodQueries, FailLikeTheMethodButForValuesInMemory) {
   const Ground ground;
   Reduce reduce("maximum", ground.input({0}));
   guf_resolution found = fresh();
@@ -121,7 +121,7 @@ TEST(MethodAnswers, FailLikeTheMethodButForValuesInMemory) {
   EXPECT_EQ(guf_reduceat(scan.handle, &scan.args, &scan.error), GUF_E_INDEX);
 }
 
-TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
+TEST(MethodQueries, ExplainNamesLoopCastsOrderAndRefusals) {
   Reduce reduce("add", {GUF_I8, unreadable(), {300, 4}, {}, 0});
   std::string text = text_of(reduce.handle, reduce.args, guf_explain_reduce);
   for (const char *const part :

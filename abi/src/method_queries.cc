@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "abi/src/answer.h"
 #include "abi/src/capi.h"
+#include "abi/src/explain.h"
 #include "abi/src/resolution.h"
 #include "abi/src/unpack_call.h"
 #include "abi/src/unpack_method.h"
@@ -16,25 +16,26 @@ using namespace gufunc;
 
 namespace {
 
-// unpack(&view) fills a view of the arguments.
-// ask(view, &answer, error) writes the result of the query.
-template <class View, class Unpack, class Ask>
-guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack, Ask ask) {
+// unpack(&view) fills a view of the arguments. query(view, &result, error) writes the result of the
+// query.
+template <class View, class Unpack, class Query>
+guf_status resolve_with(guf_resolution *out_resolution, guf_error *error, Unpack unpack,
+                        Query query) {
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(base::check_struct(out_resolution, "out_resolution", base::kFirstSize<guf_resolution>,
                                base::kMaxStructSize, error));
     View view;
     GUF_TRY(unpack(&view));
     capi::Resolution resolution;
-    GUF_TRY(ask(view, resolution.get(), error));
-    return resolution.give(out_resolution, error);
+    GUF_TRY(query(view, resolution.get(), error));
+    return resolution.copy_to(out_resolution, error);
   });
 }
 
 // Returns a query that calls `states` for a ufunc with a user-defined
 // accumulator, otherwise `plain`.
 template <class Answer, class States, class Plain>
-auto ask_reduce(guf_operand **results, States states, Plain plain) {
+auto reduce_query(guf_operand **results, States states, Plain plain) {
   return [=](method::FoldView &view, Answer *out, guf_error *error) -> guf_status {
     if (view.call.ufunc->state_fold() == nullptr) return plain(view, out, error);
     method::StateResults given;
@@ -80,7 +81,7 @@ guf_status guf_resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
   guf_operand *results = nullptr;
   return resolve_with<method::FoldView>(
       out_resolution, error, unpack_reduce(ufunc, args, &results, error),
-      ask_reduce<guf_resolution>(&results, method::resolve_states, method::resolve_reduce));
+      reduce_query<guf_resolution>(&results, method::resolve_states, method::resolve_reduce));
 }
 
 guf_status guf_resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
@@ -114,7 +115,7 @@ guf_status guf_explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char
   guf_operand *results = nullptr;
   return capi::explain<method::FoldView>(
       text, inout_length, error, unpack_reduce(ufunc, args, &results, error),
-      ask_reduce<std::string>(&results, method::explain_states, method::explain_reduce));
+      reduce_query<std::string>(&results, method::explain_states, method::explain_reduce));
 }
 
 guf_status guf_explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
