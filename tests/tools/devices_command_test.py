@@ -249,7 +249,7 @@ class RunOnDevices(command_fixture.CommandTest):
             self.out.unlink()
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
-    def test_auto_tells_where_it_ran(self):
+    def test_auto_reports_where_it_ran(self):
         # There are as many products as the device has compute units. The data of the sparse file is
         # never read.
         large = self.here / 'large.npy'

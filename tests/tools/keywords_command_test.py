@@ -13,7 +13,7 @@ COMMANDS = 'devices list describe run explain reduce accumulate reduceat outer a
 
 
 class Help(command_fixture.CommandTest):
-    def test_every_way_to_ask(self):
+    def test_all_methods_of_queries(self):
         overview = self.ok('--help')
         for name in COMMANDS:
             self.assertRegex(overview, f'(?m)^  {name} ')
@@ -220,11 +220,12 @@ class Chunks(command_fixture.CommandTest):
         for text in ('0', '-1', '1T', 'K', '1.5M'):
             self.fails(2, f'--chunk {text}: expected a number of bytes, such as 65536', 'run',
                        'add', file, file, '-o', self.out, f'--chunk={text}')
-        self.fails(2, '--chunk: say where the result goes', 'run', 'add', file, file, '--chunk=1K')
+        self.fails(2, '--chunk: expected -o, --into or --inplace',
+                   'run', 'add', file, file, '--chunk=1K')
 
 
 class MethodThreads(command_fixture.CommandTest):
-    def test_explain_tells_them(self):
+    def test_explain_lists_them(self):
         a = self.save('a.npy', np.ones((1000, 1000), np.float32))
         small = self.save('small.npy', np.ones(100, np.float32))
         os.environ.update(GUFUNC_NUM_THREADS='3', GUFUNC_CPU_ISA='x86-64-v2')

@@ -56,7 +56,7 @@ TEST(NpyHeader, ReadsAllVersions) {
   }
 }
 
-TEST(NpyHeader, WritesWhatItReads) {
+TEST(NpyHeader, WritesTheHeaderThatItRead) {
   struct Row {
     guf_dtype dtype;
     std::vector<int64_t> shape;

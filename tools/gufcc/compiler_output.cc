@@ -33,8 +33,8 @@ const std::set<std::string> kMemory = {"malloc",        "calloc",  "realloc", "f
                                        "aligned_alloc", "_Znwm",   "_Znam",   "_ZdlPv",
                                        "_ZdaPv",        "_ZdlPvm", "_ZdaPvm"};
 
-// A clang message that starts with `start` is replaced by `says`. {0} and {1} in `says` are the
-// names that the clang message quotes.
+// A clang message that starts with `start` is replaced by `replacement`, in which {0} and {1} are
+// the names that the clang message quotes.
 struct Rewriting {
   const char *start;
   const char *replacement;
@@ -149,14 +149,13 @@ void explain_host_function(CompilerMessage *message) {
   const std::string name = quoted_names(message->text)[0];
   const std::string plain = name.substr(0, name.find('<'));
   const std::string base = plain.substr(plain.rfind(':') + 1);
-  message->text =
-      kPrinting.contains(base) || kMemory.contains(base) || kMathematics.contains(base)
-          ? fmt::format("a kernel cannot use '{}', which the host alone has; {}", name,
-                        advice_for_function(base))
-      : base.starts_with("operator new") || base.starts_with("operator delete")
-          ? "a kernel cannot use new: a kernel has no memory of its own, g.shared<T>(n) is memory "
-            "of its group"
-          : fmt::format("'{}' is a function of the host; declare it GUF_DEVICE", name);
+  message->text = kPrinting.contains(base) || kMemory.contains(base) || kMathematics.contains(base)
+                      ? fmt::format("a kernel cannot use '{}', which only the host has; {}", name,
+                                    advice_for_function(base))
+                  : base.starts_with("operator new") || base.starts_with("operator delete")
+                      ? "a kernel cannot use new: a kernel has no private heap; g.shared<T>(n) is "
+                        "memory of its group"
+                      : fmt::format("'{}' is a function of the host; declare it GUF_DEVICE", name);
 }
 
 void explain_host_variable(CompilerMessage *message) {
@@ -214,12 +213,12 @@ std::string advice_for_function(const std::string &name) {
   if (kMathematics.contains(base)) return "use guf::" + base;
   if (base == "round") return "use guf::rint";
   if (kPrinting.contains(name)) {
-    return "a kernel prints nothing, give the value as an output; to debug on the cpu, gufcc -g "
+    return "a kernel cannot print: write the value to an output; to debug on the cpu, use gufcc -g "
            "--targets host";
   }
   if (kMemory.contains(name))
-    return "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
-  return "write what it does in this source or in a header, as GUF_DEVICE";
+    return "a kernel has no private heap; g.shared<T>(n) is memory of its group";
+  return "define an equivalent function in this source or in a header, as GUF_DEVICE";
 }
 
 std::vector<CompilerMessage> read_messages(const std::string &output) {

@@ -46,19 +46,18 @@ void usage(const std::string &message) {
   throw Failure(Exit::kUsage, message);
 }
 
-void want_one_place(bool output, bool into, bool inplace) {
-  if (output + into + inplace > 1)
-    usage("-o, --into and --inplace say where the result goes: expected one of them");
+void check_one_destination(bool output, bool into, bool inplace) {
+  if (output + into + inplace > 1) usage("-o, --into and --inplace: expected only one of them");
 }
 
-void want_one_per_result(const std::string &name, size_t nresults, const char *option,
-                         size_t given) {
+void check_one_per_result(const std::string &name, size_t nresults, const char *option,
+                          size_t given) {
   if (given == 0 || given == nresults) return;
   usage(fmt::format("{}: {} result{}, but {} was given {} time{}", name, nresults,
                     nresults == 1 ? "" : "s", option, given, given == 1 ? "" : "s"));
 }
 
-void want_different_files(const char *option, const std::vector<std::string> &paths) {
+void check_different_files(const char *option, const std::vector<std::string> &paths) {
   for (size_t i = 0; i < paths.size(); ++i) {
     if (paths[i] == kStandardStream) continue;  // standard output accepts several arrays in a row
     for (size_t j = 0; j < i; ++j) {
@@ -113,11 +112,11 @@ int32_t order_of(const std::string &letter) {
   usage(fmt::format("--order {}: expected K, A, C or F", letter));
 }
 
-int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted) {
+int64_t axis_of(std::string_view text, std::string_view whole, const char *expected) {
   int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size())
-    usage(fmt::format("--axis {}: expected {}", whole, wanted));
+    usage(fmt::format("--axis {}: expected {}", whole, expected));
   return value;
 }
 
@@ -128,7 +127,7 @@ uint32_t threads_of(const std::string &text) {
   if (whole && code == std::errc::result_out_of_range)
     usage(fmt::format("--threads {}: out of range, expected at most {}", text, UINT32_MAX));
   if (!text.empty() && (!whole || code != std::errc()))
-    usage(fmt::format("--threads {}: expected a number; 0 is the backend's choice", text));
+    usage(fmt::format("--threads {}: expected a number; 0 leaves the choice to the backend", text));
   return value;
 }
 

@@ -2,7 +2,7 @@
 """Runs the gufunc command with input that new users type: reductions with several results, calls
 without inputs, queries about large results, literals, and misspelt words.
 
-command_words_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
+command_input_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
 
 import json
 import os
@@ -15,7 +15,7 @@ import numpy as np
 COMMANDS = 'devices list describe run explain reduce accumulate reduceat outer at'.split()
 
 
-class CommandWords(command_fixture.CommandTest):
+class CommandInput(command_fixture.CommandTest):
     def module(self, name):
         folder = self.folders[0] if name == 'grid' else self.folders[1]
         return '--module', folder / f'{name}.so'
@@ -190,7 +190,7 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(2, 'no command; expected devices, list')
         self.fails(2, "reduce has no option '--casting'", 'reduce', 'add', '1', '--casting', 'no')
         self.fails(2, "gufunc has no option '--frob'", '--frob', 'list')
-        self.fails(2, "gufunc has no option '--json'; it goes behind 'list'", '--json', 'list')
+        self.fails(2, "gufunc has no option '--json'; it belongs after 'list'", '--json', 'list')
 
     def test_options_are_named(self):
         a = self.save('a.npy', np.arange(4.0))
@@ -211,11 +211,11 @@ class CommandWords(command_fixture.CommandTest):
             self.fails(2, f'--dim {value}: expected NAME=SIZE', 'run', 'vecdot', a, a,
                        '--dim', value)
         self.fails(2, '--axis 0,,1: expected an axis, several', 'reduce', 'add', a, '--axis=0,,1')
-        self.fails(2, 'reduceat takes one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
+        self.fails(2, 'reduceat expects one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
         self.fails(3, f'--module {a}: not an ELF file', 'list', '--module', a)
         self.fails(3, "'': cannot", 'run', 'add', a, '1', '-o', '')
         self.fails(2, '--axis', 'run', 'vecdot', a, a, '--axis')
-        self.fails(2, "'gufunc outer --help' tells more", 'outer', 'add', a)
+        self.fails(2, "see 'gufunc outer --help'", 'outer', 'add', a)
         self.fails(3, "'': no such file", 'run', 'add', a, '')
 
     def test_indices_of_no_element(self):
