@@ -145,7 +145,7 @@ pub(crate) struct Entries<A> {
 /// Makes [`Entries`] from the names of the C functions.
 macro_rules! entries {
     ($call:ident, $resolve:ident, $explain:ident) => {
-        // SAFETY: the caller of each entry gives the guarantees of the C function.
+        // SAFETY: the caller of each entry fulfils the requirements of the C function.
         unsafe {
             crate::keywords::Entries {
                 call: |ufunc, args, error| sys::$call(ufunc, args, error),
