@@ -78,7 +78,7 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.explanation
 
 
-def tell(count, only, several=True, device=False, caller=True):
+def report(count, only, several=True, device=False, caller=True):
     """Prints the counts, and returns the kinds with too few cases. Kinds that a device cannot
     report are not required: threads, tiles, non-temporal stores and failing loops."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
